@@ -10,17 +10,17 @@ from typing import Any
 from bareline.analysis.cell import Cell
 from bareline.published.catalogue import conditions
 from bareline.published.quantities import Spread
+from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.score import Meeting, Score, given, score
 from bareline.report.exhibits.base import Kind, Shown, select
 from bareline.report.figures.channels import heading
-from bareline.report.figures.figure import Chart, DataTable, Drawing, Field
+from bareline.report.figures.figure import Chart, Drawing
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import diamonds, marks, rows_axis
 from bareline.report.figures.rows import boxes, rule_at, value_axis, written
 from bareline.report.figures.scales import ratio_ticks
-from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import Look, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
@@ -232,7 +232,7 @@ def _dots(line: Line, y: float, look: Look) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def _table(document: Document, lines: Sequence[Line]) -> DataTable:
+def _table(document: Document, lines: Sequence[Line]) -> Table:
     def printed(line: Line) -> Field:
         point = line.point
         return Field(point.told, point.middle, link=point.anchor, tip=point.tip)

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bareline.analysis.cell import Cell, Estimate
+from bareline.report.blocks.table import Field, Rows
 from bareline.report.content.document import Document
 from bareline.report.content.pairing import Paired, block_ratio
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, select
-from bareline.report.figures.figure import Field
-from bareline.report.figures.tables import Rows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.collectives import SIZED
 from bareline.vocabulary.exhibit import ExhibitSpec

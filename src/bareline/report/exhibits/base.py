@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
 
 from bareline.analysis.cell import Cell
+from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.table import Table
 from bareline.report.content.anchors import slug
 from bareline.report.content.cells import tidy
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.wording import caveat_notes, metric_name, sentence_case
-from bareline.report.figures.figure import NO_DRAWING, DataTable, Drawing, Figure
+from bareline.report.figures.figure import NO_DRAWING, Drawing
 from bareline.vocabulary.errors import AnalysisError, did_you_mean
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Scalar
@@ -55,7 +57,7 @@ class Shown:
     notes: Iterable[str] = ()
     summary: str = ""
     drawing: Drawing = NO_DRAWING
-    table: DataTable | None = None
+    table: Table | None = None
     folded: bool = False
     cells: Sequence[Cell] = ()
     published: Iterable[PublishedPoint] = ()
@@ -100,8 +102,9 @@ class Exhibit(ABC):
         """Draw what the specification asks for; an empty list when the run holds none of it."""
 
     def figure(self, spec: ExhibitSpec, *what: str, **shown: Any) -> Figure:
-        """Put a figure together of what `Shown` takes."""
-        return Shown(what=what, **shown).figure(spec)
+        """Put a figure together of what `Shown` and `Drawing` take."""
+        drawn = {one.name: shown.pop(one.name) for one in fields(Drawing) if one.name in shown}
+        return Shown(what=what, drawing=Drawing(**drawn), **shown).figure(spec)
 
 
 @dataclass(frozen=True)

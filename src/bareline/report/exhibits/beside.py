@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bareline.analysis.cell import Cell
+from bareline.report.blocks.table import Field
 from bareline.report.content.document import Document
 from bareline.report.content.pairing import Paired, block_ratio
 from bareline.report.content.wording import metric_name, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, select
 from bareline.report.exhibits.columns import CellRows
-from bareline.report.figures.figure import Field
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import parameter_value, varying

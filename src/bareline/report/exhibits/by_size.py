@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bareline.analysis.cell import Cell
+from bareline.report.blocks.table import Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, select, titled
-from bareline.report.figures.figure import DataTable
 from bareline.report.figures.scales import Scale
-from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place, varying
 
@@ -61,7 +60,7 @@ def _rows(
     places: Mapping[Place, Sequence[Cell]],
     titles: Mapping[Place, str],
     scale: Scale,
-) -> DataTable:
+) -> Table:
     ordered: Sequence[_Row] = [
         (place, {cell.platform: cell for cell in own})
         for place, own in sorted(places.items(), key=lambda item: _order(item[0], titles))

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from bareline.report.blocks.table import Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_title
 from bareline.report.exhibits.along import parameter_axis
 from bareline.report.exhibits.base import Kind, Shown, grouped_by
 from bareline.report.figures.channels import Style, heading, layer
-from bareline.report.figures.figure import Chart, DataTable, Drawing
+from bareline.report.figures.figure import Chart, Drawing
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis
 from bareline.report.figures.rows import rule_at, value_axis, written
 from bareline.report.figures.scales import log_ticks, signed_ticks, unit_scale
-from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import Look, colour, looks
 from bareline.store.header import CalibrationKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -199,7 +199,7 @@ def _error_panel(look: Look, groups: Sequence[Group]) -> Chart:
     )
 
 
-def _table(groups: Sequence[Group]) -> DataTable:
+def _table(groups: Sequence[Group]) -> Table:
     return (
         Rows(groups)
         .text("probe", lambda group: group.probe)

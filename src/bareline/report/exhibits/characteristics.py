@@ -7,11 +7,10 @@ from typing import Any
 
 from bareline.published.catalogue import publications
 from bareline.published.model import PublishedPlatform
+from bareline.report.blocks.table import Field, Rows
 from bareline.report.content.document import Document
 from bareline.report.content.facts import table
 from bareline.report.exhibits.base import Kind, Shown
-from bareline.report.figures.figure import Field
-from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import FactKey, Group, describe
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from bareline.report.blocks.figure import Figure
 from bareline.report.content.cells import numeric_axis
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import by_metric, find_exhibit
-from bareline.report.figures.figure import Figure
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 #: Every page of a run that holds a calibration or predictions shows them, in this order.

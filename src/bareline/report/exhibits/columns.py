@@ -11,14 +11,13 @@ from types import MappingProxyType
 from typing import Self, TypeVar
 
 from bareline.analysis.cell import Cell
+from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.cells import headline_first
 from bareline.report.content.published import PublishedPoint, beside
 from bareline.report.content.wording import axis_name, metric_name, verdict_word
 from bareline.report.exhibits.declared import Chosen, Row
 from bareline.report.exhibits.rules import RULES, lost
-from bareline.report.figures.figure import DataTable, Field, Tone
 from bareline.report.figures.scales import Scale
-from bareline.report.figures.tables import Rows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import parameter_value, varying
@@ -154,7 +153,7 @@ def _published(points: Sequence[PublishedPoint], cell: Cell) -> Field:
     )
 
 
-def cells_table(chosen: Chosen) -> DataTable:
+def cells_table(chosen: Chosen) -> Table:
     """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict."""
     cells, scale = chosen.cells, chosen.scale
     names = varying(cell.place for cell in cells)
@@ -176,7 +175,7 @@ def cells_table(chosen: Chosen) -> DataTable:
     return rows.median(what, scale).launches().table()
 
 
-def columns(chosen: Chosen, names: str, group: Callable[[Row], object] | None = None) -> DataTable:
+def columns(chosen: Chosen, names: str, group: Callable[[Row], object] | None = None) -> Table:
     """Tabulate rows by the names of their columns, each a method of `_Columns`."""
     table = _Columns(chosen, group)
     for name in names.split():

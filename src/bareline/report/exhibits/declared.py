@@ -8,13 +8,15 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from bareline.analysis.cell import Cell, Estimate
+from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.table import Table
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dots, trial_dots
 from bareline.report.content.published import PublishedPoint, points_for
 from bareline.report.content.wording import metric_name, sentence_case
 from bareline.report.exhibits.base import Exhibit, Shown, by_metric, grouped_by, select
-from bareline.report.figures.figure import NO_DRAWING, DataTable, Drawing, Figure
+from bareline.report.figures.figure import NO_DRAWING, Drawing
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
@@ -123,7 +125,7 @@ class Declared(Exhibit, Generic[C]):
     kind: str
     summary: str
     query: Callable[[Document, ExhibitSpec], Iterable[C]]
-    columns: Callable[[C], DataTable]
+    columns: Callable[[C], Table]
     title: Callable[[C], str] = lambda chosen: sentence_case(chosen.metric)
     mark: Callable[[C], Drawing] = lambda _: NO_DRAWING
     notes: Callable[[C], Iterable[str]] = lambda _: ()

@@ -11,6 +11,7 @@ import numpy as np
 
 from bareline.analysis.fleet import fleets
 from bareline.analysis.survey import Deviating, Mapped, Survey, survey
+from bareline.report.blocks.table import Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.fleet import (
     deviates,
@@ -22,17 +23,16 @@ from bareline.report.content.fleet import (
     survey_lines,
     unit_words,
 )
-from bareline.report.content.wording import count, sentence_case
+from bareline.report.content.wording import sentence_case
 from bareline.report.exhibits.base import Kind, Shown
 from bareline.report.figures.channels import Style, layer
-from bareline.report.figures.figure import Chart, DataTable, Drawing
+from bareline.report.figures.figure import Chart, Drawing
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import written
-from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import colour
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.units import plain
+from bareline.vocabulary.units import count, plain
 
 #: Cells of a row, and their size: a row of the wide drawing fills the page.
 _PER_ROW, _PER_ROW_NARROW = 32, 16
@@ -75,7 +75,8 @@ def _map(found: Survey, one: Mapped, spec: ExhibitSpec) -> Shown:
             ""
             if spec.caption
             else "A cell is a node, darker the worse it is than the median of the others; a frame "
-            f"says that it deviates certainly. Healthy nodes differ by up to {plain(one.fence)} times."
+            "says that it deviates certainly. Healthy nodes differ by up to "
+            f"{plain(one.fence)} times."
         ],
         layer="",
         drawing=Drawing(
@@ -132,7 +133,7 @@ def _cell(found: Survey, one: Mapped, node: int) -> dict[str, Any]:
     }
 
 
-def _table(deviating: Sequence[Deviating]) -> DataTable:
+def _table(deviating: Sequence[Deviating]) -> Table:
     return (
         Rows(deviating)
         .text("what", unit_words)

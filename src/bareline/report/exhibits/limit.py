@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bareline.analysis.cell import Cell, Estimate
+from bareline.report.blocks.table import Field
 from bareline.report.content.document import Document
 from bareline.report.content.pairing import Paired, block_ratio
 from bareline.report.content.wording import percent
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, meant, titled
 from bareline.report.exhibits.columns import CellRows
-from bareline.report.figures.figure import Field
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import parse_point

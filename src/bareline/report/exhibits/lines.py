@@ -8,13 +8,13 @@ from typing import Any
 
 from bareline.analysis.amounts import with_interval
 from bareline.analysis.cell import Cell, Estimate
+from bareline.report.blocks.table import Table
 from bareline.report.content.cells import numeric_axis, position, varying_beside
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dots, trial_dots
 from bareline.report.content.wording import (
     axis_name,
     compared_words,
-    count,
     sentence_case,
     summed_up,
     told_apart,
@@ -23,14 +23,14 @@ from bareline.report.exhibits.along import ALL_LARGE, DIAMONDS, Along, largest, 
 from bareline.report.exhibits.base import by_metric, grouped_by, select, titled
 from bareline.report.exhibits.columns import cells_table, columns
 from bareline.report.exhibits.declared import Chosen, Declared, Row
-from bareline.report.figures.figure import Chart, DataTable, Drawing
+from bareline.report.figures.figure import Chart, Drawing
 from bareline.report.figures.marks import diamonds, dots, spans
 from bareline.report.figures.panels import Strip, dashes
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value
-from bareline.vocabulary.units import listing, plain
+from bareline.vocabulary.units import count, listing, plain
 
 _SPEEDS_PX = 220
 
@@ -175,7 +175,7 @@ def _relative_words(chosen: Chosen) -> str:
     )
 
 
-def _relative_columns(chosen: Chosen) -> DataTable:
+def _relative_columns(chosen: Chosen) -> Table:
     ordered = [
         row
         for rows in chosen.groups.values()

@@ -9,12 +9,13 @@ from typing import Any
 
 from bareline.analysis.amounts import with_interval
 from bareline.analysis.findings import Finding
+from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.document import Document
-from bareline.report.content.wording import count, sentence_case, verdict_word
+from bareline.report.content.wording import sentence_case, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, grouped_by
 from bareline.report.exhibits.columns import tone_of
-from bareline.report.figures.channels import MARK, Rows, Style, layer
-from bareline.report.figures.figure import Chart, DataTable, Drawing, Field
+from bareline.report.figures.channels import MARK, Style, layer
+from bareline.report.figures.figure import Chart, Drawing
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import (
@@ -25,11 +26,10 @@ from bareline.report.figures.rows import (
     written_clear,
 )
 from bareline.report.figures.scales import Ticks, ratio_ticks
-from bareline.report.figures.tables import Rows as Table
 from bareline.report.figures.theme import Look, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import plain
+from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Verdict
 
 #: Height of a row's name where it stands above the marks, and of a layer's.
@@ -232,7 +232,7 @@ class _Drawing:
             self._across(self.rules, "faint"),
         ]
 
-    def _across(self, rows: Rows, token: str) -> alt.Chart:
+    def _across(self, rows: Sequence[dict[str, Any]], token: str) -> alt.Chart:
         """Draw lines over the whole width, names and numbers included."""
         reach: Style = {"x": -self.size.labels, "x2": self.size.plot + 44}
         return layer("rule", rows, y=self._y(), color=colour(token), strokeWidth=0.7, **reach)
@@ -292,7 +292,7 @@ def _tip(finding: Finding) -> str:
     return f"{where}: {with_interval(finding.ratio, 'times')}, n = {finding.n}, {word}"
 
 
-def _table(rows: Sequence[_Row]) -> DataTable:
+def _table(rows: Sequence[_Row]) -> Table:
     def ratio(one: Finding) -> Field:
         value = one.ratio.value if one.ratio else None
         return Field("–" if value is None else plain(value), value, tone=tone_of(one.verdict))
@@ -301,7 +301,7 @@ def _table(rows: Sequence[_Row]) -> DataTable:
         return Field(verdict_word(one.verdict), tone=tone_of(one.verdict))
 
     return (
-        Table([one for row in rows for one in row], lambda one: one.subject)
+        Rows([one for row in rows for one in row], lambda one: one.subject)
         .text("probe", lambda one: sentence_case(one.subject))
         .platform(lambda one: one.platform)
         .column("ratio", ratio)

@@ -14,10 +14,11 @@ from bareline.predict.kept import Kept
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Score, Trial, Validation
+from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
-from bareline.report.content.wording import count, percent, said_again, sentence_case
+from bareline.report.content.wording import percent, said_again, sentence_case
 from bareline.report.exhibits.base import Kind, Shown, grouped_by
-from bareline.report.figures.figure import DataTable, Drawing, Field, Tone
+from bareline.report.figures.figure import Drawing
 from bareline.report.figures.predictions import (
     SECTION,
     coverage_chart,
@@ -26,10 +27,9 @@ from bareline.report.figures.predictions import (
     waterfall_chart,
 )
 from bareline.report.figures.scales import unit_scale
-from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.units import format_size, format_value, whole
+from bareline.vocabulary.units import count, format_size, format_value, whole
 
 _WORDS = {
     "replay": "the trace replayed",
@@ -124,7 +124,7 @@ def _interval(trial: Trial) -> Estimate | None:
     return Estimate(trial.time_s, trial.lo_s, trial.hi_s) if trial.has_interval else None
 
 
-def _cases(trials: Sequence[Trial]) -> DataTable:
+def _cases(trials: Sequence[Trial]) -> Table:
     def tone(trial: Trial) -> Tone:
         return "worse" if trial.has_interval and not trial.inside else ""
 
@@ -140,7 +140,7 @@ def _flat(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _scores(validation: Validation) -> DataTable:
+def _scores(validation: Validation) -> Table:
     every = [(score, "") for score in validation.scores]
     every += [(score, ", other processors") for score in validation.calibrated]
 
@@ -223,7 +223,7 @@ def _upgrades_words(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> str:
     return f"In the median of all cases {'; '.join(parts)}."
 
 
-def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> DataTable:
+def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Table:
     cases: dict[tuple[str, str], dict[str, Upgrade]] = {}
     for one in upgrades:
         cases.setdefault((one.application, one.platform), {})[one.change] = one
@@ -277,7 +277,7 @@ def _waterfall_words(loss: Loss) -> str:
     return f"Of a loss of {format_value(loss.loss_s, 's')}: {', '.join(parts)}."
 
 
-def _waterfall_table(loss: Loss) -> DataTable:
+def _waterfall_table(loss: Loss) -> Table:
     scale = unit_scale([share.time_s for share in loss.shares], "s")
     return (
         Rows(loss.shares)
@@ -320,7 +320,7 @@ def _coverage_words(strips: Sequence[Strip]) -> str:
     return f"{count(used, 'size')} of {count(len(strips), 'function')}: {where}."
 
 
-def _coverage_table(strips: Sequence[Strip]) -> DataTable:
+def _coverage_table(strips: Sequence[Strip]) -> Table:
     def tone(row: tuple[Strip, SizeUsed]) -> Tone:
         strip, one = row
         return "worse" if one.size_bytes > strip.most else ""

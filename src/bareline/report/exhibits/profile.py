@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from bareline.report.blocks.table import Rows
 from bareline.report.content.document import Document
 from bareline.report.content.profiles import Dominant
 from bareline.report.content.wording import percent
 from bareline.report.exhibits.base import Kind, Shown
-from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import format_size
 

@@ -12,13 +12,7 @@ from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.cells import position, varying_beside
 from bareline.report.content.document import Document
 from bareline.report.content.efficiency import Point, each_rank, efficiencies
-from bareline.report.content.wording import (
-    axis_name,
-    count,
-    sentence_case,
-    summed_up,
-    value_words,
-)
+from bareline.report.content.wording import axis_name, sentence_case, summed_up, value_words
 from bareline.report.exhibits.along import DIAMONDS, RATIO_HEIGHT_PX, Along, placed
 from bareline.report.exhibits.base import by_metric, grouped_by, select
 from bareline.report.exhibits.columns import columns
@@ -32,7 +26,7 @@ from bareline.report.figures.scales import log_ticks
 from bareline.report.figures.theme import colour
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer, parse_point
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import count, listing
 
 #: Layers whose probes solve a problem, which more ranks are to solve sooner.
 PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)

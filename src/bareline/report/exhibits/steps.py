@@ -12,12 +12,13 @@ from typing import Literal
 import polars as pl
 
 from bareline.analysis.cell import Cell, Estimate, read_cells
+from bareline.report.blocks.table import Field, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PrintedValue, printed_values
 from bareline.report.content.wording import metric_name, sentence_case, value_words, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, select
 from bareline.report.exhibits.columns import CellRows, tone_of
-from bareline.report.figures.figure import Chart, DataTable, Drawing, Field
+from bareline.report.figures.figure import Chart, Drawing
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.figures.stairs import Tread, staircase
 from bareline.report.figures.theme import looks
@@ -65,7 +66,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
 
 def _table(
     steps: Sequence[Cell], printed: Printed, scale: Scale, before: _Lookup, first: _Lookup
-) -> DataTable:
+) -> Table:
     rows = CellRows(steps, lambda cell: cell).platforms()
     for title, lookup, told in (
         ("× the step before", before, False),

@@ -8,11 +8,10 @@ from types import MappingProxyType
 
 from bareline.analysis.suitability import Answer, ApplicationClass, Judgement, judge_published
 from bareline.published.catalogue import publications
+from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case
 from bareline.report.exhibits.base import Kind, Shown
-from bareline.report.figures.figure import DataTable, Field, Tone
-from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 _TONES: Mapping[Answer, Tone] = MappingProxyType(
@@ -68,7 +67,7 @@ def _published(document: Document) -> list[Judgement]:
     ]
 
 
-def _matrix(own: Sequence[Judgement], theirs: Sequence[Judgement]) -> DataTable:
+def _matrix(own: Sequence[Judgement], theirs: Sequence[Judgement]) -> Table:
     rows = Rows(dict.fromkeys(row.application_class for row in own))
     rows.column(
         "applications", lambda kind: Field(sentence_case(kind.title), tip=kind.about), "text"
@@ -97,7 +96,7 @@ def _answer(row: Judgement) -> Field:
     return Field(row.words, tone=_TONES.get(row.answer, ""))
 
 
-def _reasons(told: Sequence[Judgement]) -> DataTable:
+def _reasons(told: Sequence[Judgement]) -> Table:
     return (
         Rows(told)
         .text("applications", lambda row: sentence_case(row.application_class.title))

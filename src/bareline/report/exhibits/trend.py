@@ -9,23 +9,23 @@ from statistics import median
 from typing import Any
 
 from bareline.analysis.trend import Series, Step, Trend
+from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.document import Document
-from bareline.report.content.wording import count, metric_name, sentence_case
+from bareline.report.content.wording import metric_name, sentence_case
 from bareline.report.exhibits.along import ALL_LARGE
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, meant
 from bareline.report.exhibits.columns import tone_of
 from bareline.report.figures.channels import Style, layer
-from bareline.report.figures.figure import Chart, DataTable, Drawing, Field
+from bareline.report.figures.figure import Chart, Drawing
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import x_axis
 from bareline.report.figures.panels import Strip, dashes
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
-from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import Look, looks
 from bareline.stats import MIN_RUNS
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.units import plain
+from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Verdict
 
 HEIGHT_PX = 180
@@ -97,7 +97,7 @@ def _undecided(trend: Trend) -> str:
     return f"no certain change{lacking}"
 
 
-def _table(trend: Trend, series: Sequence[Series], scale: Scale) -> DataTable:
+def _table(trend: Trend, series: Sequence[Series], scale: Scale) -> Table:
     def ends(one: Series, at: int) -> Field:
         known = [value for value in one.medians if value is not None]
         return Field(scale.show(known[at]), known[at])

@@ -11,18 +11,18 @@ from bareline.analysis.cell import Cell
 from bareline.published.catalogue import publications
 from bareline.published.model import Trials
 from bareline.published.quantities import UNITS
+from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
-from bareline.report.content.wording import count, metric_name, sentence_case, verdict_word
+from bareline.report.content.wording import metric_name, sentence_case, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, by_metric, grouped_by, select
-from bareline.report.figures.figure import Chart, DataTable, Drawing, Field
+from bareline.report.figures.figure import Chart, Drawing
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.figures.strip import Mark, StripRow, strip_plot
-from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.units import plain, whole
+from bareline.vocabulary.units import count, plain, whole
 
 #: Most rows of a table; beyond, trials are thinned evenly over their order.
 MOST_TRIALS = 100
@@ -91,7 +91,7 @@ def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence
     )  # fmt: skip
 
 
-def _table(listings: Sequence[_Listing]) -> DataTable:
+def _table(listings: Sequence[_Listing]) -> Table:
     rows = Rows(range(max((len(one.trials) for one in listings), default=0)))
     rows.number("trial", lambda index: index + 1)
     foot = [Field("median", "")]
