@@ -9,6 +9,7 @@ from dataclasses import replace
 from bareline.analysis.amounts import with_interval
 from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.document import Document
+from bareline.report.content.dots import Dot
 from bareline.report.content.published import PublishedPoint, beside
 from bareline.report.content.wording import (
     metric_name,
@@ -63,53 +64,52 @@ def medians(
     chosen: Chosen, text: Callable[[Cell, Scale], str] | None = None, parts: Parts | None = None
 ) -> Drawing:
     """Draw the rows' values from zero, with the trials behind them and what was published."""
-    document, divided = chosen.document, parts or {}
-    unit, dots = chosen.unit, grouped_by(chosen.trials.dots, lambda dot: dot.cell)
+    document, dots = chosen.document, grouped_by(chosen.trials.dots, lambda dot: dot.cell)
     names: Sequence[str] = document.names
-    if divided:  # only who was asked: the study may give programs to some roles alone
+    if parts:  # only who was asked: the study may give programs to some roles alone
         names = [name for name in names if name in {row.cell.platform for row in chosen.rows}]
-
-    def bar(name: str, cells: Mapping[str, Cell]) -> Bar:
-        cell, base = cells.get(name), cells.get(document.baseline)
-        if cell is None:
-            return Bar(name, "missing")
-        printed = [
-            (value * unit.factor, point.tip, point.elsewhere(cell.place))
-            for point, value in expected(cell, base, chosen.published)
-        ]
-        if cell.value is None:
-            return Bar(name, verdict_word(cell.verdict) or "missing", printed=printed)
-        own = divided.get((name, cell.place), ())
-        told = [
-            f"{part} {unit.show(v)} {unit.unit}"
-            for v, (_, part, _) in zip(own, PARTS, strict=False)
-        ]
-        trials = sorted(dots.get(cell, ()), key=lambda dot: dot.trial)
-        return Bar(
-            name,
-            text(cell, unit) if text else unit.show(cell.median),
-            scaled(cell.value, unit.factor),
-            "; ".join([f"{name}: {value_words(cell, unit)}", *told]),
-            cell.simulated,
-            [
-                (
-                    one.value * unit.factor,
-                    f"{name}, trial {one.trial}: {unit.show(one.value)} {unit.unit}",
-                )
-                for one in trials
-            ],
-            printed,
-            [
-                (value * unit.factor, strength)
-                for value, (*_, strength) in zip(own, PARTS, strict=False)
-            ],
-        )
-
     groups = {}
     for label, rows in chosen.groups.items():
         cells = {row.cell.platform: row.cell for row in rows}
-        groups[label] = [bar(name, cells) for name in names]
-    return drawing(document, groups, unit.unit, zero_ticks, max(1, MOST_BARS // len(names)))
+        groups[label] = [
+            _bar(chosen, cells[name], cells.get(document.baseline), dots, text, parts or {})
+            if name in cells
+            else Bar(name, "missing")
+            for name in names
+        ]
+    return drawing(document, groups, chosen.unit.unit, zero_ticks, max(1, MOST_BARS // len(names)))
+
+
+def _bar(
+    chosen: Chosen, cell: Cell, base: Cell | None, dots: Mapping[Cell, Sequence[Dot]],
+    text: Callable[[Cell, Scale], str] | None, parts: Parts,
+) -> Bar:  # fmt: skip
+    unit, name = chosen.unit, cell.platform
+
+    def told(value: float) -> str:
+        return f"{unit.show(value)} {unit.unit}"
+
+    printed = [
+        (value * unit.factor, point.tip, point.elsewhere(cell.place))
+        for point, value in expected(cell, base, chosen.published)
+    ]
+    if cell.value is None:
+        return Bar(name, verdict_word(cell.verdict) or "missing", printed=printed)
+    own = [*zip(parts.get((name, cell.place), ()), PARTS, strict=False)]
+    divided = [f"{part} {told(value)}" for value, (_, part, _) in own]
+    return Bar(
+        name,
+        text(cell, unit) if text else unit.show(cell.median),
+        scaled(cell.value, unit.factor),
+        "; ".join([f"{name}: {value_words(cell, unit)}", *divided]),
+        cell.simulated,
+        [
+            (one.value * unit.factor, f"{name}, trial {one.trial}: {told(one.value)}")
+            for one in sorted(dots.get(cell, ()), key=lambda dot: dot.trial)
+        ],
+        printed,
+        [(value * unit.factor, strength) for value, (*_, strength) in own],
+    )
 
 
 def scaled(shown: Estimate, factor: float) -> Estimate:

@@ -85,49 +85,52 @@ class Group:
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     """Draw one figure for each calibrated platform; with `probe`, of those."""
     for platform in document.platforms:
-        calibration, name = platform.calibration, platform.name
+        calibration = platform.calibration
         checks = [
             check
             for check in (read_checks(calibration) if calibration else ())
             if spec.probe is None or fnmatchcase(check.probe, spec.probe)
         ]
-        if not calibration or not checks:
-            continue
-        look = looks(document.names)[name]
-        by_probe = grouped_by(checks, lambda check: (check.probe, check.ranks))
-        groups = [Group(probe, ranks, own) for (probe, ranks), own in by_probe.items()]
-        told = [
-            f"{group.probe} on {group.ranks} ranks {plain(100 * group.median)} %, at worst "
-            f"{plain(100 * abs(group.worst.error))} %"
-            for group in groups
-        ]
-        yield Shown(
-            title=f"How far {name} lies from what it was calibrated with",
-            what=(name,),
-            notes=[
-                f"{calibration.source[:1].upper()}{calibration.source[1:]}. Left: measured times "
-                "are joined, simulated ones hollow. Right: every point that both have, 0 is "
-                "agreement, the bar is the median of the points.",
-                f"Simulated values of {name} take an interval of {calibration.error:.0%}: the "
-                "largest median of a probe that it is not made of."
-                if calibration.error is not None
-                else "",
-            ],
-            layer="",
-            drawing=Drawing(
-                [_curve_panel(look, calibration, checks), _error_panel(look, groups)]
-            ),
-            summary=f"Median error of {name} against the measurements: {listing(told)}.",
-            table=_table(groups),
-            data=[
-                {
-                    "platform": name, "probe": check.probe, "ranks": check.ranks,
-                    "params": check.told, "unit": check.unit, "measured": check.measured,
-                    "simulated": check.simulated, "error": check.error,
-                }
-                for check in checks
-            ],
-        )  # fmt: skip
+        if calibration and checks:
+            look = looks(document.names)[platform.name]
+            yield _figure(platform.name, look, calibration, checks)
+
+
+def _figure(name: str, look: Look, calibration: CalibrationKeys, checks: Sequence[Check]) -> Shown:
+    by_probe = grouped_by(checks, lambda check: (check.probe, check.ranks))
+    groups = [Group(probe, ranks, own) for (probe, ranks), own in by_probe.items()]
+    told = [
+        f"{group.probe} on {group.ranks} ranks {plain(100 * group.median)} %, at worst "
+        f"{plain(100 * abs(group.worst.error))} %"
+        for group in groups
+    ]
+    return Shown(
+        title=f"How far {name} lies from what it was calibrated with",
+        what=(name,),
+        notes=[
+            f"{calibration.source[:1].upper()}{calibration.source[1:]}. Left: measured times "
+            "are joined, simulated ones hollow. Right: every point that both have, 0 is "
+            "agreement, the bar is the median of the points.",
+            f"Simulated values of {name} take an interval of {calibration.error:.0%}: the "
+            "largest median of a probe that it is not made of."
+            if calibration.error is not None
+            else "",
+        ],
+        layer="",
+        drawing=Drawing(
+            [_curve_panel(look, calibration, checks), _error_panel(look, groups)]
+        ),
+        summary=f"Median error of {name} against the measurements: {listing(told)}.",
+        table=_table(groups),
+        data=[
+            {
+                "platform": name, "probe": check.probe, "ranks": check.ranks,
+                "params": check.told, "unit": check.unit, "measured": check.measured,
+                "simulated": check.simulated, "error": check.error,
+            }
+            for check in checks
+        ],
+    )  # fmt: skip
 
 
 def read_checks(calibration: CalibrationKeys) -> list[Check]:

@@ -8,11 +8,11 @@ Patterson, "Roofline: An Insightful Visual Performance Model for Multicore Archi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bareline.analysis.cell import Cell, Estimate
-from bareline.report.blocks.table import Field
+from bareline.report.blocks.table import Field, Table
 from bareline.report.content.document import Document
 from bareline.report.content.pairing import Paired, block_ratio
 from bareline.report.content.wording import percent
@@ -92,15 +92,6 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     if not found:
         return
     names = varying(row.cell.place for row in found)
-    rows = CellRows(found, lambda row: row.cell)
-    rows.text("program", lambda row: titled(document, row.cell, (), metric=False))
-    for name in names:
-        rows.parameter(name)
-    rows.platforms().column("share of the limit", _reached)
-    rows.interval(_interval, percent).number("n", _launches)
-    rows.text("limited by", _limited_by)
-    rows.column("of peak", lambda row: _part(row.shares.get("arithmetic")))
-    rows.column("of triad", lambda row: _part(row.shares.get("traffic")))
     told = [
         f"{titled(document, row.cell, names, metric=False)} on {row.cell.platform} "
         f"{_reached(row).text}"
@@ -115,8 +106,21 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         ],
         layer=found[0].cell.layer,
         summary=f"Share of the limit: {listing(told)}.",
-        table=rows.table(),
+        table=_table(document, found, names),
     )
+
+
+def _table(document: Document, found: Sequence[_Row], names: Sequence[str]) -> Table:
+    rows = CellRows(found, lambda row: row.cell)
+    rows.text("program", lambda row: titled(document, row.cell, (), metric=False))
+    for name in names:
+        rows.parameter(name)
+    rows.platforms().column("share of the limit", _reached)
+    rows.interval(_interval, percent).number("n", _launches)
+    rows.text("limited by", _limited_by)
+    rows.column("of peak", lambda row: _part(row.shares.get("arithmetic")))
+    rows.column("of triad", lambda row: _part(row.shares.get("traffic")))
+    return rows.table()
 
 
 def _share(document: Document, demand: Cell) -> _Share:
