@@ -1,10 +1,15 @@
 """Run directories: nothing lost, nothing twice, damage named."""
 
+import errno
+import fcntl
 import json
+import os
+import re
 from pathlib import Path
 
 import pytest
 
+from bareline.host.owner import owner_mark
 from bareline.session.origin import plan_of
 from bareline.store.run import Run
 from bareline.vocabulary.errors import StoreError
@@ -75,6 +80,29 @@ def test_two_writers_are_kept_apart(run):
         with pytest.raises(StoreError, match="another bareline"), Run.open(run.path).writing():
             pass
     assert not run.is_being_written()
+
+
+@pytest.mark.parametrize("code", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_no_other_writer(code, run, monkeypatch):
+    def refuse(*_):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(StoreError, match=r"no locks: .*BARELINE_LEASES=1"), run.writing():
+        pass
+    assert not run.is_being_written()
+    monkeypatch.setenv("BARELINE_LEASES", "1")
+    with run.writing():
+        assert run.is_being_written()
+        with pytest.raises(StoreError, match="another bareline"), Run.open(run.path).writing():
+            pass
+    assert not run.is_being_written()
+    # The lease of a process that was killed does not stay.
+    lease = run.path / "records.jsonl.lease"
+    lease.write_text(re.sub(r"^\d+-\d+", "999999999-1", owner_mark()))
+    with run.writing():
+        run.append(record(plan_of(run)[0]))
+    assert not lease.exists() and len(list(run.records())) == 1
 
 
 def test_a_full_disk_keeps_what_was_there(run):

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bareline.host.locks import is_locked, try_lock
 from bareline.store.beside import EVENTS_FILE, PREDICTIONS_FILE, BesideRecords
 from bareline.store.cost import COST_FILE
 from bareline.store.files import (
@@ -173,17 +173,16 @@ class Run(BesideRecords):
         except OSError as error:
             raise self.unwritable(error) from error
         try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise StoreError(
-                    "another bareline is writing to this run",
-                    where=str(self.path),
-                    hint="wait for it, or end it",
-                ) from error
-            cut_torn_line(descriptor)
-            self._descriptor = descriptor
-            yield
+            with try_lock(descriptor, file) as alone:
+                if not alone:
+                    raise StoreError(
+                        "another bareline is writing to this run",
+                        where=str(self.path),
+                        hint="wait for it, or end it",
+                    )
+                cut_torn_line(descriptor)
+                self._descriptor = descriptor
+                yield
         finally:
             self._descriptor = None
             os.close(descriptor)
@@ -191,11 +190,7 @@ class Run(BesideRecords):
     def is_being_written(self) -> bool:
         """Tell whether a bareline is writing to the run now."""
         with open_regular(self._records_file(), within=self.path) as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except OSError:
-                return True
-        return False
+            return is_locked(file.fileno(), self.path / RECORDS_FILE)
 
     def append(self, *records: Record) -> None:
         """Append records: one write, one fsync.
