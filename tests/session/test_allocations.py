@@ -1,5 +1,6 @@
 """Platforms in use: brought up outside of records, made anew, repaired, never the run's end."""
 
+import errno
 from contextlib import contextmanager
 
 import pytest
@@ -8,7 +9,7 @@ from bareline.platforms import base
 from bareline.platforms.null import NullAllocation, NullPlatform
 from bareline.session import allocations
 from bareline.store.run import Run
-from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
+from bareline.vocabulary.errors import NotNow, PlatformError, StoreError, TimeUp
 from bareline.vocabulary.model import Failed, Stage
 
 COMING_UP_S = 100.0
@@ -77,6 +78,24 @@ def test_nodes_are_made_anew_every_k_blocks_and_records_say_which_boot(booting, 
     assert booting.count(("up", "a")) == booting.count(("down", "a")) == 3
     for record in run.records():
         assert record.boot == 1 + record.trial.block // 2
+
+
+def test_a_full_disk_at_acquire_ends_the_run_and_blames_no_platform(
+    booting, make_run, execute, monkeypatch
+):
+    run = make_run(launches=6)
+    kind = allocations.load_platform_types()["null"]
+
+    def full(self, layout):
+        raise PlatformError("no scratch") from OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kind, "acquire", full)
+        with pytest.raises(StoreError, match=r"No space left.*make room"):
+            execute(run)
+    assert not list(run.records())
+    execute(run)
+    assert {record.status for record in run.records()} == {"measured"}
 
 
 def test_a_study_may_keep_nodes_for_the_whole_run(booting, make_run, execute):

@@ -466,6 +466,17 @@ def test_half_a_character_in_an_output_is_replaced(tmp_path, contrib):
         assert reparse_run(run, dry_run=True).unread == []
 
 
+def test_raw_output_that_cannot_be_read_is_not_called_lost(tmp_path, monkeypatch):
+    run = import_files([IB / LATENCY], "ib", tmp_path / "run").run
+
+    def fail(*_, **__):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("bareline.store.raw.read_bounded", fail)
+    with pytest.raises(StoreError, match="Input/output error"):
+        reparse_run(run)
+
+
 def test_an_error_of_an_import_names_the_import(tmp_path):
     run = import_files([IB / LATENCY], "ib", tmp_path / "run").run
     told = str(run.unwritable(OSError(errno.ENOSPC, "No space left on device")))

@@ -337,9 +337,9 @@ def _execute(
         raise typer.Exit(EXIT_TRIALS_FAILED) from None
     if not tally.remaining:
         end_chain(made)
-    print_run_end(made, tally, shown)
+    print_run_end(made, tally, console(stderr=True, quiet=quiet and not tally.wrong))
     _tell(made, as_json)
-    if tally.failed or not tally.measured:
+    if tally.wrong:
         raise typer.Exit(EXIT_TRIALS_FAILED)
 
 

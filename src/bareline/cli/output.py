@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bareline.vocabulary.errors import BarelineError, UsageError
+from bareline.vocabulary.files import replacing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,9 +86,13 @@ def emit(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], Non
     with redirect_stdout(StringIO()) as text:
         _print(as_json, rows, people)
     try:
-        path.write_text(text.getvalue(), encoding="utf-8")
+        with replacing(path) as made:
+            made.write_text(text.getvalue(), encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from error
+        hint = "make room or choose another --out"
+        raise UsageError(
+            f"cannot be written: {error.strerror}", where=str(path), hint=hint
+        ) from error
 
 
 def _print(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], None]) -> None:

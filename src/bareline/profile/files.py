@@ -30,7 +30,7 @@ from bareline.profile.model import (
     why_implausible,
 )
 from bareline.vocabulary.errors import ProfileError
-from bareline.vocabulary.files import read_bounded, stands, step_to_read
+from bareline.vocabulary.files import read_bounded, replacing, stands, step_to_read
 from bareline.vocabulary.invalid import problem_of
 
 _AGAIN = "profile the program again"
@@ -102,13 +102,14 @@ def write_profile(profile: Profile, path: Path) -> None:
     """
     lines = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in _lines(profile)]
     lines.append(json.dumps({"type": "end", "lines": len(lines)}))
-    beside = path.with_name(f"{path.name}.writing")
     try:
-        beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        beside.replace(path)
+        with replacing(path) as made:
+            made.write_text("\n".join(lines) + "\n", encoding="utf-8")
     except OSError as error:
         raise ProfileError(
-            f"cannot be written: {error.strerror}", where=str(path), hint="choose another -o"
+            f"cannot be written: {error.strerror}",
+            where=str(path),
+            hint="make room or choose another -o",
         ) from error
 
 

@@ -6,6 +6,7 @@ raises that is not foreseen is its failure, not the run's.
 
 from __future__ import annotations
 
+import errno
 import math
 import time
 from collections import Counter
@@ -14,7 +15,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from bareline.host.cache import scratch_folder
+from bareline.host.cache import cache_folder, scratch_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
 from bareline.session.builds import build_facts
 from bareline.session.machine import Machine
@@ -132,7 +133,7 @@ class Allocations:
         except (StoreError, TimeUp):
             raise
         except Exception as error:
-            return Failed(Stage.PLATFORM, reason_of(error))
+            return Failed(Stage.PLATFORM, failure_of(error))
         return allocation
 
     def boot(self, name: str) -> int | None:
@@ -253,7 +254,7 @@ class Allocations:
                 self.note(name, str(error))
                 raise
             except Exception as error:  # a platform of a third party may raise anything
-                reason = reason_of(error)
+                reason = failure_of(error)
                 self._end(name)
                 self.note(name, f"did not come up: {reason}", time.monotonic() - started)
                 if not isinstance(error, NotNow):
@@ -333,6 +334,23 @@ class Allocations:
         """Say what happened to a platform, and keep it in the run."""
         self._told.note(name, text)
         self._run.append_event(name, text, None if seconds is None else round(seconds, 3))
+
+
+def failure_of(error: Exception) -> str:
+    """Say in words why a platform failed.
+
+    Raises StoreError: this machine's disk is full, which ends the run and is no platform's fault.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StoreError(
+                f"cannot be written: {cause.strerror}",
+                where=str(cause.filename or cache_folder()),
+                hint="make room, then `bareline continue` the run; nothing recorded is lost",
+            ) from error
+        cause = cause.__cause__ or cause.__context__
+    return reason_of(error)
 
 
 def reason_of(error: Exception) -> str:

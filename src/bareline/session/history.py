@@ -34,18 +34,11 @@ _TIMEOUTS_IN_A_ROW = 3
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How a run stands.
+    """How a run stands, in numbers of trials.
 
-    Parameters
-    ----------
-    planned, measured, failed
-        Numbers of trials.
-    skipped
-        Trials whose program is not installed.
-    saved
-        Trials that adaptive stopping or the budget made unnecessary.
-    on
-        The platforms that have records.
+    - `skipped`: those whose program is not installed.
+    - `saved`: those that adaptive stopping or the budget made unnecessary.
+    - `on`: the platforms that have records.
     """
 
     planned: int
@@ -59,6 +52,11 @@ class Tally:
     def remaining(self) -> int:
         """Trials still to run."""
         return self.planned - self.measured - self.failed - self.skipped - self.saved
+
+    @property
+    def wrong(self) -> bool:
+        """Whether trials failed, or none was measured."""
+        return bool(self.failed) or not self.measured
 
 
 class ComingUp(Protocol):

@@ -18,7 +18,7 @@ from bareline.host.owner import owner_mark
 from bareline.platforms.base import Allocation, exact_among
 from bareline.platforms.process import kill_abandoned
 from bareline.profile.trial import under_profiler
-from bareline.session.allocations import Allocations, reason_of
+from bareline.session.allocations import Allocations, failure_of
 from bareline.session.failures import Failures
 from bareline.session.history import History, Tally
 from bareline.session.hours import see_hours
@@ -380,8 +380,9 @@ class Runner:
             return Failed(Stage.ABSENT, str(error))
         if isinstance(error, BuildError):
             return Failed(Stage.REQUIRE, str(error))
+        reason = failure_of(error)
         self._allocations.broke(trial.platform, broken=True)
-        return Failed(Stage.PLATFORM, reason_of(error))
+        return Failed(Stage.PLATFORM, reason)
 
 
 def foreign_load(

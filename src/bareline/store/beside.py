@@ -37,7 +37,7 @@ from bareline.store.sessions import (
 )
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import NotRegular, read_bounded, step_to_read
+from bareline.vocabulary.files import read_bounded, step_to_read
 from bareline.vocabulary.model import Case, Output, Scalar, Trial, trial_name
 
 _FACTS: TypeAdapter[dict[str, Scalar]] = TypeAdapter(dict[str, Scalar])
@@ -94,7 +94,7 @@ class BesideRecords:
         folder = self.raw_folder(trial, attempt)
         try:
             return read_raw(self.path, folder)
-        except NotRegular as error:
+        except OSError as error:
             raise _unreadable(error, self.path, "remove it: its trial keeps its record") from error
 
     def raw_folder(self, trial: Trial, attempt: int = 1) -> Path:

@@ -10,12 +10,13 @@ import os
 import shlex
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO, TypeVar
 
 from bareline.store.header import RECORDS_FILE, first_problem
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import NotRegular, open_regular, step_to_read
+from bareline.vocabulary.files import NotRegular, open_regular, step_to_read, sync_folder
 
 T = TypeVar("T")
 
@@ -54,11 +55,14 @@ def write_atomically(path: Path, text: str) -> None:
         It cannot be written; what was there stays.
     """
     temporary = path.with_name(path.name + ".part")
-    with _opened(temporary, os.O_TRUNC) as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        write_file(temporary, text)
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
 
 
 def _opened(path: Path, how: int) -> TextIO:

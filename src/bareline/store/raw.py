@@ -16,7 +16,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from bareline.store.files import make_folder, write_file
-from bareline.vocabulary.files import NotRegular, read_bounded
+from bareline.vocabulary.files import read_bounded
 from bareline.vocabulary.model import Clock, Output
 
 #: Up to here an output is one file: most benchmarks print less.
@@ -80,8 +80,8 @@ def read_raw(run: Path, folder: Path) -> Output | None:
 
     Raises
     ------
-    NotRegular
-        A file is none, too large, or lies elsewhere.
+    OSError
+        A file cannot be read, is none, too large, or lies elsewhere.
     """
 
     def text(file: Path) -> str:
@@ -106,9 +106,7 @@ def read_raw(run: Path, folder: Path) -> Output | None:
             cut=about.cut,
             files={name: text(folder / f"file.{name}") for name in about.files},
         )
-    except NotRegular:
-        raise
-    except (OSError, ValueError):
+    except (FileNotFoundError, ValueError):
         return None
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -47,6 +48,35 @@ def stands(path: Path, *, folder: bool = False) -> bool:
         return path.is_dir() if folder else path.exists()
     except OSError:
         return False
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the name of a new file survive a power failure, too."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a path to write to; what is written there then stands at `path`, whole or not at all."""
+    if path.exists() and not path.is_file():  # a device or a pipe
+        yield path
+        return
+    place = Path(os.path.realpath(path))
+    beside = place.with_name(f".{place.name[:200]}.{os.getpid()}")
+    try:
+        yield beside
+        with beside.open("rb+") as file:
+            os.fsync(file.fileno())
+        beside.replace(place)
+        sync_folder(place.parent)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
 
 
 def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -52,6 +53,26 @@ def test_what_was_made_has_its_id_and_what_is_gone_is_forgotten(journal):
     assert [thing.id for thing in story.things.values()] == ["b"]
     assert story.instances == [second.name]
     assert (story.owner, story.platform, story.account) == (owner_mark(), "nebula", ACCOUNT)
+
+
+def test_a_short_write_is_finished_and_a_torn_line_ends_nothing(journal, monkeypatch):
+    first, second = (Thing(INSTANCE, f"{journal.prefix}-n{number}") for number in (1, 2))
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:7]))
+    journal.asked(first)
+    left = [9]
+
+    def full(file, data):
+        if not left:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(file, data[: left.pop()])
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space"):
+        journal.made(first, "torn")
+    monkeypatch.undo()
+    journal.asked(second)
+    assert list(read_journal(journal.path).things) == [first.name, second.name]
 
 
 def test_every_cut_of_a_journal_names_all_that_was_asked_for_before_it(journal):

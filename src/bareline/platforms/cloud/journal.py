@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 
 from bareline.host.owner import has_ended, owner_mark, owner_pid
 from bareline.platforms.cloud.provider import INSTANCE, Thing
+from bareline.vocabulary.files import sync_folder
 
 #: Begins the name of all that bareline makes in a cloud; its owner's mark follows.
 PREFIX = "bareline-"
@@ -118,13 +120,18 @@ class Journal:
         self.path = folder / f"{owner}-{number}.jsonl"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
         self._file = os.open(self.path, flags, 0o600)
+        self._torn = False
         self.prefix = f"{PREFIX}{owner}-{number}"
         self.story = Story(owner, kind, platform, dict(account))
         self._write({"owner": owner, "kind": kind, "platform": platform, "account": dict(account)})
         sync_folder(folder)
 
     def _write(self, entry: Mapping[str, Any]) -> None:
-        os.write(self._file, (json.dumps(entry) + "\n").encode())
+        line = ("\n" * self._torn + json.dumps(entry) + "\n").encode()
+        self._torn = True
+        while line:
+            line = line[os.write(self._file, line) :]
+        self._torn = False
         os.fsync(self._file)
 
     def _add(self, what: str, name: str, **more: str) -> None:
@@ -152,27 +159,17 @@ class Journal:
             self.path.unlink(missing_ok=True)
 
 
-def sync_folder(folder: Path) -> None:
-    """Have the name of a new file survive a power failure, too."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def read_journal(path: Path) -> Story | None:
     """Read a journal; None of one that never got its first line.
 
-    A torn last line is one whose request was not sent yet: it is left out.
+    A torn line is one whose request was not sent: it is left out. Others may follow it, where its
+    process could write again.
     """
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     entries = []
     for line in lines:
-        try:
+        with suppress(ValueError):
             entries.append(json.loads(line))
-        except ValueError:
-            break
     try:
         head, *rest = entries
         story = Story(head["owner"], head["kind"], head["platform"], head["account"])

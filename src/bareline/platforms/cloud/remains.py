@@ -18,11 +18,11 @@ from bareline.platforms.cloud.journal import (
     folder_of,
     is_abandoned,
     journals,
-    sync_folder,
 )
 from bareline.platforms.cloud.patience import BackOff, Insistence
 from bareline.platforms.cloud.provider import INSTANCE, Steward, Thing
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replacing
 from bareline.vocabulary.units import HOUR_S, count
 
 #: How long an instance may take to go.
@@ -96,10 +96,8 @@ def remember(cache: Path, kind: str, account: Account) -> None:
         entry = {"kind": kind, "account": dict(account)}
         known = _known(cache)
         if entry not in known:
-            new = path.with_suffix(".new")
-            new.write_text(json.dumps([*known, entry]), encoding="utf-8")
-            new.rename(path)
-            sync_folder(path.parent)
+            with replacing(path) as new:
+                new.write_text(json.dumps([*known, entry]), encoding="utf-8")
 
 
 def _known_file(cache: Path) -> Path:

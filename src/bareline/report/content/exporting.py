@@ -12,6 +12,7 @@ from bareline.analysis.selection import Selection
 from bareline.analysis.tidy import tidy_samples
 from bareline.report.content.openmetrics import write_openmetrics
 from bareline.vocabulary.errors import StoreError, UsageError
+from bareline.vocabulary.files import replacing
 
 
 def write_samples(records: Records, path: Path, asked: Selection) -> int:
@@ -34,9 +35,12 @@ def write_samples(records: Records, path: Path, asked: Selection) -> int:
             hint=f"end --out with one of {', '.join(_WRITERS)}",
         )
     try:
-        return write(records, path, asked)
+        with replacing(path) as made:
+            return write(records, made, asked)
     except OSError as error:
-        raise StoreError(f"cannot be written: {error}", where=str(path)) from error
+        why = f"cannot be written: {error.strerror or error}"
+        hint = "make room or choose another --out"
+        raise StoreError(why, where=str(path), hint=hint) from error
 
 
 def _tidy(records: Records, asked: Selection) -> pl.DataFrame:

@@ -14,6 +14,7 @@ from bareline.report.page.markdown import render_markdown
 from bareline.report.page.pdf import print_page
 from bareline.report.page.preview import picture, picture_name
 from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.files import replacing
 
 #: Forms of a report, by the ending of their file.
 FORMATS = ("html", "md", "pdf")
@@ -89,7 +90,8 @@ def write_page(document: Document, path: Path, address: str = "") -> Path:
     if address and not why_undrawn():
         beside = path.with_name(picture_name(address.rpartition("/")[2]))
         try:
-            beside.write_bytes(picture(document))
+            with replacing(beside) as made:
+                made.write_bytes(picture(document))
         except OSError as error:
             raise _unwritable(beside, error) from error
     return written
@@ -98,7 +100,8 @@ def write_page(document: Document, path: Path, address: str = "") -> Path:
 def _write(path: Path, text: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        with replacing(path) as made:
+            made.write_text(text, encoding="utf-8")
     except OSError as error:
         raise _unwritable(path, error) from error
     return path
@@ -126,7 +129,8 @@ def write_figures(document: Document, folder: Path) -> list[Path]:
             drawing = for_file(draw(figure.chart), figure.caveats)
             for suffix, content in (("svg", drawing.encode()), ("png", to_png(drawing))):
                 file = folder / f"{figure.id}.{suffix}"
-                file.write_bytes(content)
+                with replacing(file) as made:
+                    made.write_bytes(content)
                 written.append(file)
     except OSError as error:
         raise _unwritable(folder, error) from error
@@ -135,5 +139,7 @@ def write_figures(document: Document, folder: Path) -> list[Path]:
 
 def _unwritable(path: Path, error: OSError) -> StoreError:
     return StoreError(
-        f"cannot be written: {error.strerror}", where=str(path), hint="choose another --out"
+        f"cannot be written: {error.strerror}",
+        where=str(path),
+        hint="make room or choose another --out",
     )

@@ -1,0 +1,29 @@
+"""How commands end where something is wrong: said whatever was asked, and nothing half is left."""
+
+import os
+
+
+def test_quiet_does_not_silence_a_run_that_failed(bareline):
+    done = bareline("run", "planted.toml", "--on", "a", "--on", "broken", "-q", "-o", "r", code=3)
+    assert "failed" in done.stderr
+    done = bareline("run", "planted.toml", "--on", "a", "-q", "-o", "s")
+    assert done.stderr == ""
+
+
+def test_what_cannot_be_written_whole_leaves_what_was_there(bareline, place, monkeypatch):
+    bareline("run", "planted.toml", "--on", "a", "--on", "b", "-q", "-o", "r")
+    kept = {}
+    for verb, name in (("export", "samples.csv"), ("report", "page.html"), ("show", "shown.txt")):
+        bareline(verb, "r", "--out", name)
+        kept[name] = (place / name).read_bytes()
+
+    def full(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    before = sorted(place.rglob("*"))
+    for verb, name in (("export", "samples.csv"), ("report", "page.html"), ("show", "shown.txt")):
+        done = bareline(verb, "r", "--out", name, code=2)
+        assert f"{name}: cannot be written: No space left on device; make room" in done.stderr
+        assert (place / name).read_bytes() == kept[name]
+    assert sorted(place.rglob("*")) == before
