@@ -54,6 +54,15 @@ fi
 guests=$(emulated)
 [ -n "$guests" ] || [ -n "$hosts" ] || platforms+=(vm-virtio)
 
+# What is worth measuring next, of what works here.
+if [ -z "$guests" ]; then
+    further="$bareline run nebula --scale small"
+elif [ -z "$hosts" ]; then
+    further="$bareline run quick"
+else
+    further="$bareline run quick --scale one-node"
+fi
+
 chapter "Measuring ${platforms[*]}"
 on=()
 for platform in "${platforms[@]}"; do on+=(--on "$platform"); done
@@ -87,5 +96,5 @@ The page:     $(realpath "$page")
 The results:  $run
 Go on:        $bareline compare $run
               $onward
-              $bareline run nebula --scale small
+              $further
 END

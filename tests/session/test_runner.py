@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -21,11 +22,15 @@ from bareline.session.history import History
 from bareline.session.judge import judge_output
 from bareline.session.origin import plan_of, study_of
 from bareline.session.reparse import reparse_run
+from bareline.session.shortfall import shortfall
 from bareline.session.status import status_of
 from bareline.store.run import Run
+from bareline.study.plan import make_plan
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import PlatformError, StoreError
-from bareline.vocabulary.model import Failed, Output, Stage
+from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Stage
+
+DATA = Path(__file__).parents[1] / "probes" / "data"
 
 
 def test_all_trials_are_recorded_once(make_run, execute):
@@ -84,6 +89,82 @@ def test_blocks_stay_complete_under_adaptive_stopping(make_run, execute):
 def test_the_budget_ends_a_run_after_the_fewest_blocks(make_run, execute):
     run = make_run(platforms={"a": {"pause_s": 0.02}}, launches=50, budget_s=0.01)
     assert execute(run).measured == 6
+
+
+def test_a_run_that_its_budget_ended_says_what_stays_open(make_run, execute):
+    noisy = {"a": {"pause_s": 0.02}, "b": {"pause_s": 0.02, "seed": 7}}
+    run = make_run(
+        platforms=noisy, params={"spread": 0.3}, launches=50, budget_s=0.01, question=["null time"]
+    )
+    tally = execute(run)
+    assert tally.blocks_had == 6
+    assert shortfall(run, 6) == (
+        "the time budget of 0.01 s ended the run after 6 of 50 blocks; still open: null time on b"
+    )
+    slow = {"a": {"pause_s": 0.02}, "b": {"pause_s": 0.02, "factor": 3.0}}
+    run = make_run(platforms=slow, launches=50, budget_s=0.01)
+    execute(run)
+    assert shortfall(run, 6).endswith("6 of 50 blocks; what it asks is answered")
+    run = make_run(launches=7)
+    assert execute(run).blocks_had is None
+
+
+def test_a_budget_that_was_too_short_for_any_point_grows_in_the_next_block(tmp_path):
+    content = {
+        "study": {"name": "s", "launches": 5},
+        "measure": [{"probe": "mpi.barrier", "ranks": 2, "params": {"budget_s": 0.05}}],
+    }
+    study = study_from_toml(content, where="s")
+    specs = [platforms_from_toml({"platform": {n: {"type": "null"}}}, where="p")[n] for n in "ab"]
+    plan = make_plan(study, specs)
+    history = History(study, plan)
+
+    def add(trial, outcome):
+        history.add(Record(trial=trial, outcome=outcome, started="", duration_s=1.0))
+
+    def words(block):
+        trial = next(trial for trial in plan if trial.block == block)
+        return study.command_of(trial.case, trial.layout, budgets=history.budgets(trial)).argv
+
+    short = Failed(Stage.BUDGET, "no point was measured")
+    for block, platforms in ((0, "a"), (1, ""), (2, "ab")):
+        for trial in plan:
+            if trial.block == block:
+                good = Measured((Sample("latency", 1e-6, {}),))
+                add(trial, short if trial.platform in platforms else good)
+    assert [words(block)[-1] for block in range(4)] == ["0.05", "0.2", "0.2", "0.8"]
+
+
+END = (DATA / "mpi.barrier.good.out").read_text()
+
+
+@pytest.mark.parametrize(
+    ("stdout", "stage"),
+    [
+        (END, None),  # all was written: nothing is lost with a program that does not exit
+        (END.rstrip().rpartition("\n")[0], Stage.TIMEOUT),
+        ("", Stage.TIMEOUT),
+    ],
+)
+def test_a_program_that_printed_its_end_and_hung_is_measured(stdout, stage):
+    probe = find_probe("mpi.barrier")
+    output = Output(stdout=stdout, stderr="", exit_code=-9, duration_s=60.0, timed_out=True)
+    outcome, caveats = judge_output(probe, probe.make_params({}), output, 60.0)
+    if stage is None:
+        assert isinstance(outcome, Measured)
+        assert "hung-at-end" in caveats
+    else:
+        assert outcome.stage is stage
+
+
+def test_out_of_time_is_no_parse_error():
+    header = END.splitlines()[0]
+    cut = '{"end":true,"points":0,"cut":[{"point":{},"reason":"one iteration takes 1 s"}]}'
+    probe = find_probe("mpi.barrier")
+    output = Output(stdout=f"{header}\n{cut}\n", stderr="", exit_code=0, duration_s=1.0)
+    outcome, _ = judge_output(probe, probe.make_params({}), output, 60.0)
+    assert outcome.stage is Stage.BUDGET
+    assert "raise `budget_s`" in outcome.reason
 
 
 def test_continuing_draws_and_decides_as_an_uninterrupted_run(make_run, execute, monkeypatch):

@@ -338,6 +338,10 @@ def _execute(
     if not tally.remaining:
         end_chain(made)
     print_run_end(made, tally, console(stderr=True, quiet=quiet and not tally.wrong))
+    if tally.blocks_had is not None:
+        from bareline.session.shortfall import shortfall
+
+        complain(shortfall(made, tally.blocks_had))
     _tell(made, as_json)
     if tally.wrong:
         raise typer.Exit(EXIT_TRIALS_FAILED)

@@ -190,16 +190,23 @@ def _flavours(*, deep: bool) -> Iterator[Check]:
         elif deep:
             yield _two_ranks(library)
         else:
-            yield Check(launcher.title, Area.MPI, Status.OK, f"{library.version}, {library.mpirun}")
+            yield Check(launcher.title, Area.MPI, Status.OK, _seen(library))
     if not found:
         yield Check(
             "MPI", Area.MPI, Status.MISSING, "no MPI library was found", install_hint("mpirun")
         )
 
 
+def _seen(library: MpiInstallation) -> str:
+    """Say which library it is, and what is known to go wrong with it."""
+    hangs = library.flavour == "mpich" and str(library.version).startswith("4.0")
+    known = "; may hang in MPI_Finalize, about once in some hundred launches" if hangs else ""
+    return f"{library.version}, {library.mpirun}{known}"
+
+
 def _two_ranks(library: MpiInstallation) -> Check:
     """Compile a program with the library's wrapper and run it on two ranks."""
-    title, told = LAUNCHERS[library.flavour].title, f"{library.version}, {library.mpirun}"
+    title, told = LAUNCHERS[library.flavour].title, _seen(library)
     assert library.mpicc is not None
     with tempfile.TemporaryDirectory(prefix="bareline-doctor-") as folder:
         Path(folder, "hello.c").write_text(_HELLO, encoding="ascii")

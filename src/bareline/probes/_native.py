@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.errors import OutOfTime, ParseError
 from bareline.vocabulary.model import Better, Command, Metric, Output, Sample, Scalar
 
 _PROTOCOL = 1
@@ -99,12 +99,13 @@ def read_report(output: Output, program: str, benchmark: str) -> Report:
     if end.get("points") != len(points):
         raise ParseError(f"{len(points)} points, but the program says {end.get('points')}")
     cut = end.get("cut", [])
-    if not points:
-        raise ParseError(
-            "no point was measured: all exceeded their time budget"
-            if cut
-            else "no point was measured"
+    if not points and cut:
+        raise OutOfTime(
+            "no point was measured: even the fewest iterations of each took longer than its budget",
+            hint="raise `budget_s` of the measure, or measure when the machine is quiet",
         )
+    if not points:
+        raise ParseError("no point was measured")
     return Report(header, points, tuple(cut))
 
 

@@ -31,6 +31,11 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 #: against none of six are a certain loss (docs/method/statistics.md), two of two would not be.
 _TIMEOUTS_IN_A_ROW = 3
 
+_BUDGET_USED = "the time budget is used up"
+
+#: How much longer a time budget gets that was too short for any point, and at most.
+_LONGER, _LONGEST = 4.0, 64.0
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -39,6 +44,7 @@ class Tally:
     - `skipped`: those whose program is not installed.
     - `saved`: those that adaptive stopping or the budget made unnecessary.
     - `on`: the platforms that have records.
+    - `blocks_had`: those begun before the time budget ended the run, if it did.
     """
 
     planned: int
@@ -47,6 +53,7 @@ class Tally:
     skipped: int
     saved: int
     on: frozenset[str] = frozenset()
+    blocks_had: int | None = None
 
     @property
     def remaining(self) -> int:
@@ -73,22 +80,10 @@ class ComingUp(Protocol):
 
 
 class History:
-    """What a run has recorded so far, and what follows from it for the rest of the plan.
+    """What a run has recorded, and what follows from it for the rest of the plan.
 
-    Every decision depends on the plan and on records alone, so that a continued run decides as
-    the uninterrupted one would have.
-
-    Parameters
-    ----------
-    study, plan
-        What is measured, and in which order.
-    exact
-        Platforms of which a repeated trial gives the same values.
-    baseline
-        Platform that the others are compared with, if it is known.
-    control
-        Platform that is the baseline once more: it shares the baseline's fate, and no case goes
-        on for its sake.
+    A repeated trial on an `exact` platform gives the same values. The `control` is the baseline
+    once more: it shares the baseline's fate, and no case goes on for its sake.
     """
 
     def __init__(
@@ -234,7 +229,7 @@ class History:
         if earlier:
             return earlier
         if self._budget_ends(block):
-            return "the time budget is used up"
+            return _BUDGET_USED
         return "the target precision is reached" if self._reached(block, case) else ""
 
     def _reached(self, block: int, case: Case) -> bool:
@@ -269,6 +264,21 @@ class History:
         if given_up or stages == [Stage.TIMEOUT] * _TIMEOUTS_IN_A_ROW:
             return f"not started: it timed out {_TIMEOUTS_IN_A_ROW} times in a row"
         return ""
+
+    def budgets(self, trial: Trial) -> float:
+        """Give what the time budget of a case's points grows by, on all platforms alike.
+
+        An earlier block in which it was too short for any point makes it four times as long.
+        """
+        short = {
+            record.trial.block
+            for records in self._by_case[trial.case].values()
+            for record in records
+            if record.trial.block < trial.block
+            and isinstance(record.outcome, Failed)
+            and record.outcome.stage is Stage.BUDGET
+        }
+        return min(_LONGER ** len(short), _LONGEST)
 
     def eta_s(self, block: int, coming_up: ComingUp, pause_s: float) -> float | None:
         """Estimate the time until the run ends, once something is known.
@@ -363,16 +373,19 @@ class History:
         """Count what is planned, done and saved."""
         failed = sum(isinstance(r.outcome, Failed) for r in self.records.values())
         skipped = sum(record.skipped for record in self.records.values())
-        saved = 0
-        for block in self.blocks():
+        saved, had = 0, None
+        for number, block in enumerate(self.blocks()):
             left = [trial for trial in block if trial.index not in self.records]
-            unneeded = sum(1 for trial in left if self.unneeded(trial))
+            reasons = [reason for trial in left if (reason := self.unneeded(trial))]
+            unneeded = len(reasons)
+            if had is None and _BUDGET_USED in reasons:
+                had = number
             saved += unneeded
             if unneeded < len(left):
                 break  # what later blocks need depends on this one
         measured = len(self.records) - failed
         on = frozenset(name for cells in self._by_case.values() for name in cells)
-        return Tally(len(self._plan), measured, failed - skipped, skipped, saved, on)
+        return Tally(len(self._plan), measured, failed - skipped, skipped, saved, on, had)
 
 
 def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:

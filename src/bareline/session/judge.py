@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from typing import Any
 
 from bareline.probes.base import Probe
 from bareline.profile.trial import why_unprofiled
-from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.errors import OutOfTime, ParseError
 from bareline.vocabulary.instructions import BLAS_KERNELS, blas_caveats
 from bareline.vocabulary.model import Failed, Measured, Output, Sample, Scalar, Stage
 
@@ -58,12 +59,16 @@ def judge_output(
         return Failed(stage, _with_tail("; ".join([reason, *output.cut]), output.stderr)), doubts
 
     ended = _ended(output, timeout_s)
-    if ended is not None:
+    # Nothing is lost with a program that wrote all and then did not exit.
+    hung = output.timed_out and _told_its_end(output.stdout)
+    if ended is not None and not hung:
         return failed(*ended)
     try:
         samples: tuple[Sample, ...] = probe.read(params, output)
         samples = _in_cache(samples, probe.arrays(params, output), facts)
         caveats = _noticed(probe, params, output, facts)
+    except OutOfTime as error:
+        return failed(Stage.BUDGET, str(error))
     except ParseError as error:
         return failed(Stage.PARSE, str(error))
     except Exception as error:  # a probe of a third party may raise anything
@@ -74,7 +79,16 @@ def judge_output(
         if reason:
             return failed(Stage.PARSE, f"no profile: {reason}")
         caveats = (*caveats, "profiled")
-    return Measured(samples), (*caveats, *doubts)
+    return Measured(samples), (*caveats, *doubts, *(("hung-at-end",) if hung else ()))
+
+
+def _told_its_end(stdout: str) -> bool:
+    """Tell whether the last line is the one with which bareline's own programs end."""
+    try:
+        last = json.loads(stdout.rstrip().rpartition("\n")[2])
+    except ValueError:
+        return False
+    return isinstance(last, dict) and last.get("end") is True
 
 
 def _ended(output: Output, timeout_s: float) -> tuple[Stage, str] | None:

@@ -18,7 +18,7 @@ from bareline.vocabulary.instructions import GENERIC_BLAS
 from bareline.vocabulary.model import Failed, Measured, Output, Record, Scalar, Stage
 
 #: Failures of launches that ran: what they printed was kept.
-_RAN = frozenset({Stage.PARSE, Stage.EXIT, Stage.SIGNAL, Stage.TIMEOUT})
+_RAN = frozenset({Stage.PARSE, Stage.BUDGET, Stage.EXIT, Stage.SIGNAL, Stage.TIMEOUT})
 
 
 @dataclass(slots=True)

@@ -96,14 +96,8 @@ def execute(
 ) -> Tally:
     """Run every trial of a run that has no record yet; see `Runner.execute`.
 
-    Parameters
-    ----------
-    retry_failed
-        Also run again what failed.
-    anyway
-        Also go on on another machine than the run was measured on.
-    limits
-        What the run may take, in place of what it was begun with.
+    `anyway` also goes on on another machine than the run was measured on; `limits` count in place
+    of those that it was begun with.
 
     Raises
     ------
@@ -171,10 +165,7 @@ class Runner:
     def execute(self, *, retry_failed: bool = False) -> Tally:
         """Run every trial that has no record yet.
 
-        Parameters
-        ----------
-        retry_failed
-            Also run again what failed; the new record then counts instead of the old one.
+        Of what failed and is run again the new record counts.
 
         Raises
         ------
@@ -332,7 +323,7 @@ class Runner:
         return allocation, command
 
     def _command(self, trial: Trial, layout: Layout) -> Command:
-        command = self._study.command_of(trial.case, layout)
+        command = self._study.command_of(trial.case, layout, budgets=self._history.budgets(trial))
         if trial.case.profile:
             command = under_profiler(command)
         command = self._specs[trial.platform].furnish(command)
@@ -370,6 +361,9 @@ class Runner:
             profile=trial.case.profile,
             facts=self._allocations.facts(trial.platform),
         )
+        if isinstance(outcome, Failed) and outcome.stage is Stage.BUDGET and busy:
+            beside = f"{outcome.reason}; other programs kept {busy:.1f} cores of this machine busy"
+            outcome = Failed(outcome.stage, beside)
         if isinstance(outcome, Measured):
             self._allocations.learn(trial.platform, probe.facts(params, output))
         every = (*allocation.caveats(trial.layout), *output.caveats, *noticed, *caveats)

@@ -44,58 +44,9 @@ BLOCKS_PER_BOOT = 1
 class Study(Limits, BaseModel):
     """A checked study; its limits are those of all its platforms together.
 
-    Attributes
-    ----------
-    name, title, description
-        What it is called and what it is for.
-    question
-        What is answered first, as `bareline.study.question` reads it; its programs without it.
-    launches
-        Most trials of a case on a platform.
-    min_launches
-        Fewest trials before adaptive stopping may end a case.
-    precision
-        Target for the relative half-width of the 95 % interval; 0 never stops early. Without it,
-        2 % for micro-benchmarks and 3 % for the layers "npb" and "app".
-    budget_s
-        Time after which no new block is begun (once `min_launches` blocks are done).
-    margin
-        Equivalence margin of verdicts.
-    seed
-        Seed of the order of trials when the command line gives none; a fresh one for every run
-        without it.
-    order
-        "pairs" lays the platforms of a case beside each other, "shuffled" mixes everything.
-    cases_per_turn
-        How many cases a platform takes at a turn; as the dearest platform wants without it.
-    blocks_per_boot
-        After so many blocks guests and namespaces are made anew; 0 keeps them for the whole run.
-    emulated_launches
-        So many launches of what a processor does, where an emulated one would be compared with a
-        real one, which it never is; 0 measures it as often as everything else.
-    scale, scale_changes
-        The scale that the study was brought to, and what it changed; None for the study as it is
-        written.
-    ladder
-        The platforms are steps: the verdict also says what each one changes against the one
-        before, in the order of the command line.
-    control
-        Measure the baseline a second time under another name, where platforms are compared: what
-        the comparison then finds between the two is none of a platform's doing.
-    layouts
-        "equal" compares only what ran on as many nodes with as many ranks each; "any" also pairs
-        unlike layouts, which every comparison then says.
-    platforms, baseline
-        Platforms used when the command line names none; the first is the baseline. In a study
-        with roles the baseline is a role, and the platforms are theirs.
-    roles
-        The columns of the study, by name, each taken by a platform.
-    scales
-        What changes at each scale that it can be brought to.
-    programs
-        Programs of the user's own, by name: each is a probe ``app.NAME`` of this study.
-    measures, exhibits
-        Content of the file.
+    `docs/reference/study.md` says what each key means. `scale` and `scale_changes` are of a run:
+    the scale that the study was brought to, and what that changed. In a run the platform of each
+    role is who took it, and `baseline` a platform.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -181,10 +132,20 @@ class Study(Limits, BaseModel):
         probe = self.find_probe(case.probe)
         return probe.make_params({**self._defaults_of(probe), **parse_point(case.params)})
 
-    def command_of(self, case: Case, layout: Layout | None = None) -> Command:
-        """Give what a case executes, on one node where no layout is given."""
-        probe = self.find_probe(case.probe)
-        return probe.command(self.params_of(case), layout or Layout(1, case.ranks))
+    def command_of(
+        self, case: Case, layout: Layout | None = None, *, budgets: float = 1.0
+    ) -> Command:
+        """Give what a case executes, on one node where no layout is given.
+
+        Parameters
+        ----------
+        budgets
+            What the time budget of the case's points is multiplied by, where it has one.
+        """
+        probe, params = self.find_probe(case.probe), self.params_of(case)
+        if budgets != 1.0 and hasattr(params, "budget_s"):
+            params = replace(params, budget_s=params.budget_s * budgets)
+        return probe.command(params, layout or Layout(1, case.ranks))
 
     def asking_also(self, platform: str, names: Sequence[str]) -> Study:
         """Give the study that asks of further platforms what it asks of one."""

@@ -100,6 +100,10 @@ class ParseError(BarelineError):
     """The output of a trial is not what its program prints when it succeeds."""
 
 
+class OutOfTime(ParseError):
+    """A program ended well, but its time budget was too short for any point."""
+
+
 class ImportRefused(BarelineError):
     """A file to import cannot be read, or is of no known format."""
 

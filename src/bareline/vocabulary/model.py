@@ -299,7 +299,8 @@ class Stage(StrEnum):
     """Where a trial failed; no trial is planned any more that fails by its layout.
 
     A trial whose program is not installed where it should run was skipped: nothing is wrong with
-    the platform, and nothing of it was measured. What was given up was not started either: the
+    the platform, and nothing of it was measured. What ran out of its own time budget ended well
+    and measured nothing. What was given up was not started either: the
     trials before it met their time limit, one after the other.
     """
 
@@ -312,6 +313,7 @@ class Stage(StrEnum):
     SIGNAL = "signal"
     EXIT = "exit"
     PARSE = "parse"
+    BUDGET = "budget"
     PLATFORM = "platform"
 
 
