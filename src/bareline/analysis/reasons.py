@@ -1,7 +1,7 @@
 """Why losses are there, in words: the end of a layer's sentence.
 
 Four words keep apart what is known of a cause: it explains a loss, it may explain all of it or
-nothing, it contributes to one of which a part remains unexplained (which is said first), or it
+nothing, it contributes to one of which a part remains unexplained, or it
 differs and nothing measured its effect.
 """
 
@@ -17,6 +17,12 @@ from bareline.analysis.parts import Piece, Platform, platforms_named
 #: So many losses of the same causes are named; more are counted.
 _NAMED = 2
 _UNKNOWN = 4
+_VERBS = {
+    Word.EXPLAINS: "explains",
+    Word.MAY_EXPLAIN: "may explain",
+    Word.CONTRIBUTES: "explains a part of",
+    Word.DIFFERS: "may explain",
+}
 _Named = Callable[[Sequence[str]], str]
 
 
@@ -41,7 +47,7 @@ def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[
             words = group[0].words
             again = (platform, words) in said
             said.add((platform, words))
-            told = "the same" if again else words
+            told = "" if again else words
             reasons.append(_bounded_reason(platform, word, told, group, named))
     return [*reasons, *_differing_reasons(heaviest, named), *_unknown_reasons(heaviest, named)]
 
@@ -49,15 +55,17 @@ def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[
 def _bounded_reason(
     platform: str, word: Word | None, words: str, group: Sequence[Explanation], named: _Named
 ) -> list[Piece]:
-    """Say what explains the heaviest loss, or contributes to it, and which others it does."""
+    """Say what explains the heaviest loss, or a part of it, and which others.
+
+    Without `words` it is what the sentence before says.
+    """
     first, *others = group
     subject, on = first.finding.subject, Platform(platform)
     rest = f"; likewise {_several(others, named)}" if others else ""
     rest += f"; not {first.withdrawn}" if first.withdrawn else ""
-    if word in (Word.EXPLAINS, Word.MAY_EXPLAIN):
-        cause = "Cause on " if word is Word.EXPLAINS else "Possible cause on "
-        return [cause, on, f": {words} ({subject}: {first.text}){rest}."]
-    return [f"Of {subject} on ", on, f" {first.text}; contributes: {words}{rest}."]
+    verb = _VERBS[word or Word.CONTRIBUTES]
+    begin = f" {words}; this {verb}" if words else f" the same {verb}"
+    return ["On ", on, f"{begin} {subject}: {first.text}{rest}."]
 
 
 def _several(explanations: Sequence[Explanation], named: _Named) -> str:

@@ -22,7 +22,7 @@ def test_who_has_a_third_of_a_core_takes_at_most_three_times_as_long():
     assert "2 busy neighbours (load: cpu) take turns" in cause.words
     assert "none beside the baseline" in cause.words and "3 processors" in cause.words
     assert (cause.lo, cause.hi) == (1.0, 3.0)
-    assert one.word is Word.EXPLAINS
+    assert one.word is Word.MAY_EXPLAIN
 
 
 def test_more_than_its_share_is_not_explained_by_them():

@@ -115,7 +115,7 @@ def test_a_guest_with_a_faster_adapter_tells_what_the_adapter_costs(ratio, stand
         # Bounded below alone, it contributes, and what remains is said first.
         assert one.explained == (pytest.approx(150 / 100 / 1.05**2), None)
         assert one.word is Word.CONTRIBUTES
-        assert one.text.startswith("at most 116 times remain unexplained")
+        assert one.text.endswith(": at most 116 times remain unexplained")
         assert [one.word_of(cause) for cause in one.causes] == [Word.DIFFERS, Word.CONTRIBUTES]
     if not words:
         assert "0.750 [0.680, 0.827] times as long as on q" in one.causes[1].withdrawn

@@ -20,8 +20,6 @@ from bareline.vocabulary.units import listing, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
 _Bounds = tuple[float, float | None]
-#: What is bounded at more than the loss times this was not bounded for this loss.
-_LOOSE = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +94,8 @@ class Explanation:
             return Word.EXPLAINS
         if not _may_be_one(*self.residual):
             return Word.CONTRIBUTES
-        return Word.MAY_EXPLAIN if self._loose else Word.EXPLAINS
-
-    @property
-    def _loose(self) -> bool:
-        """Whether nothing is as possible as much more than was lost: bounds that tell little."""
-        least, _ = self.residual
-        too_much = least is not None and least < 1 / _LOOSE
-        return too_much and _may_be_one(*self.explained)
+        # What may cost nothing is a possible cause, however well its most fits.
+        return Word.MAY_EXPLAIN if self.explained[0] <= 1 + DEFAULT_MARGIN else Word.EXPLAINS
 
     def word_of(self, cause: Cause) -> Word | None:
         """Give what one of its causes does; None where it is withdrawn."""
@@ -128,18 +120,18 @@ class Explanation:
     def text(self) -> str:
         """Measured, explained and residual in words; what remains comes first where much does."""
         measured = f"measured {with_interval(self.measured)}"
+        lo, hi = self.explained
         if self.point.exact:
             return f"simulated {with_interval(self.measured)}, by what was given alone"
         match self.word:
             case Word.EXPLAINS:
-                return f"{measured} = explained {_range(*self.explained)} x residual " + _range(
-                    *self.residual
-                )
+                return f"expected {_range(lo, hi)} times, {measured}"
             case Word.MAY_EXPLAIN:
-                return f"{measured}; it costs {_range(*self.explained)} times, all of it or nothing"
+                return f"expected {_at_most(hi)}, {measured}"
             case Word.CONTRIBUTES:
+                expected = _at_most(hi) if lo <= 1 + DEFAULT_MARGIN else f"{_range(lo, hi)} times"
                 remains = f"{_range(*self.residual)} times remain unexplained"
-                return f"{remains} ({measured}, explained {_range(*self.explained)})"
+                return f"{measured}, expected {expected}: {remains}"
             case Word.DIFFERS:
                 return f"{measured}, effect not measured"
             case None:
@@ -239,6 +231,11 @@ def _may_be_one(lo: float | None, hi: float | None) -> bool:
     if lo is None or hi is None:
         return False
     return lo <= 1 + DEFAULT_MARGIN and hi >= 1 / (1 + DEFAULT_MARGIN)
+
+
+def _at_most(hi: float | None) -> str:
+    """Write bounds that hold 1: of what may cost nothing."""
+    return "any amount" if hi is None else f"at most {significant(hi)} times"
 
 
 def _range(lo: float | None, hi: float | None) -> str:

@@ -26,6 +26,9 @@ _LINK_FULL = 0.70
 #: Bytes of a frame that are no payload: Ethernet's preamble, head and gap, IP's and TCP's heads.
 _FRAME_BYTES, _HEAD_BYTES = 38, 52
 _USUAL_MTU = 1500
+#: A shaper's bucket fills again while an answer travels: of messages of a few buckets at most half
+#: passes at once.
+_FEW_BUCKETS_BYTES, _AT_ONCE = 64 << 10, 0.5
 _LINK_FACTS = ("net.shaped_bps", "net.speed_bps")
 
 
@@ -118,7 +121,8 @@ def _carried(case: Case, most: float, least: float, ratio: Estimate) -> tuple[fl
     if case.finding.probe not in ONE_WAY or base is None:
         return ratio.lo, ratio.hi
     if case.point.metric.unit == "B/s":
-        return max(1.0, 8 * base / most), max(ratio.hi, 8 * base / least)
+        least_factor = _waits(case) * 8 * base / most
+        return max(1.0, least_factor), max(ratio.hi, 8 * base / least)
     if case.point.metric.unit != "s" or size is None:
         return ratio.lo, ratio.hi
     return _at_least(case, most), max(ratio.hi, 1 + 8 * size / least / base)
@@ -129,7 +133,14 @@ def _at_least(case: Case, bits_per_s: float) -> float:
     base, size = case.base_value, case.place.size_bytes
     if base is None or size is None or case.point.metric.unit != "s":
         return 1.0
-    return max(1.0, 8 * size / bits_per_s / base)
+    return max(1.0, _waits(case) * 8 * size / bits_per_s / base)
+
+
+def _waits(case: Case) -> float:
+    """Give the share of a message that waits for the link's rate, at least."""
+    size, shaped = case.place.size_bytes, number(case.facts, "net.shaped_bps")
+    bursts = shaped and case.finding.probe in ONE_WAY and size and size <= _FEW_BUCKETS_BYTES
+    return _AT_ONCE if bursts else 1.0
 
 
 def carries_much(case: Case) -> bool:

@@ -80,6 +80,10 @@ def clock(case: Case) -> Cause | Absent:
     return checked(cause, case.on_node(_PEAK))
 
 
+#: Modes of the probes that use all cores unless a study says otherwise.
+_MODES = {"compute.linpack": "all"}
+
+
 def cores(case: Case) -> Cause | Absent:
     """Fewer cores, where a probe uses all of them together."""
     if not uses_all_cores(case.place):
@@ -93,9 +97,9 @@ def cores(case: Case) -> Cause | Absent:
 def uses_all_cores(place: Place) -> bool:
     """Tell whether a value is of all cores together, however many a node has.
 
-    Of "star", every core by itself, the rate is that of one core.
+    Of "star", every core by itself, the rate is that of one core. A case does not name a default.
     """
-    return place.coordinates.get("mode") == "all"
+    return place.coordinates.get("mode", _MODES.get(place.probe)) == "all"
 
 
 def shared_cores(case: Case) -> Cause | Absent:

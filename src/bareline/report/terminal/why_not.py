@@ -18,7 +18,7 @@ from bareline.vocabulary.units import listing
 
 _WORDS = {
     Word.EXPLAINS: "explains",
-    Word.MAY_EXPLAIN: "may explain all of it or nothing",
+    Word.MAY_EXPLAIN: "may explain it, or cost nothing",
     Word.CONTRIBUTES: "contributes",
     Word.DIFFERS: "differs, effect not measured",
     None: "no",
