@@ -11,8 +11,7 @@ import pytest
 
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
-from bareline.profile.files import read_profile, write_profile
-from bareline.profile.trial import PROFILE_FILE
+from bareline.profile.files import PROFILE_FILE, read_profile, write_profile
 from bareline.report.content.why import waterfalls
 from bareline.vocabulary.model import Sample
 

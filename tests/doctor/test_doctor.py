@@ -39,7 +39,7 @@ from bareline.doctor.toolchain import cache, native
 from bareline.facts import parse_node
 from bareline.platforms.vm import accel
 from bareline.platforms.vm.accel import Verdict
-from bareline.probes.listing import required_programs
+from bareline.probes.base import required_programs
 from bareline.study.catalogue import find_study
 from bareline.vocabulary.errors import PlatformError
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bareline.host import quiet
+from bareline.host import load as quiet
 from bareline.host.load import read_load
 
 
@@ -31,7 +31,7 @@ def test_another_program_is_seen(spinning):
     before = read_load()
     assert quiet.busy_cores(before) > 0.1
     assert quiet.busy_cores(None) > 0.1
-    assert "cores busy" in quiet.told(1.0)
+    assert "cores busy" in quiet.busy_words(1.0)
 
 
 def test_waiting_ends(spinning, monkeypatch):

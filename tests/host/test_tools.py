@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bareline.host.tools import TOOLS, install_hint, package_hint
-from bareline.probes.listing import required_programs
+from bareline.probes.base import required_programs
 
 ROOT = Path(__file__).parents[2]
 #: Programs that update-alternatives links to one of several packages.

@@ -9,10 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bareline.build.library import load_library
+from bareline.build.native import load_library
 from bareline.predict.costs import Costs
-from bareline.predict.reading import read_records
-from bareline.predict.replay import replay
+from bareline.predict.replay import read_records, replay
 from bareline.profile.records import Room, TooMany, decode
 from bareline.vocabulary.errors import AnalysisError, ToolMissing
 

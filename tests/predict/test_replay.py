@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bareline.build.library import load_library
+from bareline.build.native import load_library
 from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.needs import RECEIVING, SENDING

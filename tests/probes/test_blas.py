@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.probes._blas import TELL_KERNELS
+from bareline.probes._native import TELL_KERNELS
 from bareline.probes.base import find_probe
 from bareline.vocabulary.model import Layout, Output
 

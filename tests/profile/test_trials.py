@@ -13,8 +13,7 @@ from bareline.analysis.summary import summarize
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.launchers import find_mpi
 from bareline.probes.base import find_probe
-from bareline.profile.files import read_profile
-from bareline.profile.trial import PROFILE_FILE, why_unprofiled
+from bareline.profile.files import PROFILE_FILE, read_profile, why_unprofiled
 from bareline.report.content.gather import document_of
 from bareline.report.content.profiles import profile_lines
 from bareline.report.exhibits.base import find_exhibit

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from bareline.analysis.records import Records
-from bareline.profile.trial import PROFILE_FILE
+from bareline.profile.files import PROFILE_FILE
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import CASE
 

@@ -8,6 +8,7 @@ of a toolchain removes old ones that nobody uses, and all that forgotten toolcha
 
 from __future__ import annotations
 
+import ctypes
 import json
 import logging
 import os
@@ -17,6 +18,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ from bareline.build.toolchain import (
     toolchain_key,
     toolchain_title,
 )
-from bareline.host.cache import check_trust
+from bareline.host.cache import cache_folder, check_trust
 from bareline.vocabulary.errors import BuildError
 
 _LOG = logging.getLogger(__name__)
@@ -270,3 +272,38 @@ def _read(target: Path) -> NativeBuild | None:
         )
     except (ValueError, KeyError, TypeError):
         return None
+
+
+_REPLAY = Path("lib") / "libbareline_replay.so"
+
+
+@cache
+def load_library() -> ctypes.CDLL:
+    """Load the compiled half of what bareline itself computes, built where it is not yet.
+
+    Raises ToolMissing, BuildError: it cannot be built; the hint says what to install.
+    """
+    found = _built() or build_native(None, cache_folder()).path
+    try:
+        return ctypes.CDLL(str(found / _REPLAY))
+    except OSError as error:
+        raise BuildError(
+            f"the compiled replay cannot be loaded: {error}",
+            where=str(found / _REPLAY),
+            hint="build it again: `bareline build --force`",
+        ) from error
+
+
+def _built() -> Path | None:
+    """Give the build of these sources that was used last, for whatever MPI library."""
+    for build in build_cache.finished(cache_folder() / "native"):
+        if build.name.endswith(f"-{_key()}") and (build / _REPLAY).exists():
+            build_cache.use(build)
+            trusted(build)
+            return build
+    return None
+
+
+@cache
+def _key() -> str:
+    return sources_key(source_folder())

@@ -29,7 +29,7 @@ def probes(
     _out: FileOption = None,
 ) -> None:
     """List the probes, or show one with its parameters and metrics."""
-    from bareline.probes.listing import probe_rows
+    from bareline.probes.base import probe_rows
     from bareline.report.terminal.listings import print_probe, print_probes
 
     rows = probe_rows(name)

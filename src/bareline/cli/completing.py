@@ -45,7 +45,7 @@ def platforms() -> Iterable[str]:
 @_offering
 def probes() -> Iterable[str]:
     """Give the probes."""
-    from bareline.probes.listing import probe_rows
+    from bareline.probes.base import probe_rows
 
     return [row["probe"] for row in probe_rows(None)]
 

@@ -9,7 +9,7 @@ from importlib import metadata
 
 from bareline.doctor.check import Area, Check, Status, ask, last_line
 from bareline.host.tools import TOOLS, find_browser, install_hint
-from bareline.probes.listing import required_programs
+from bareline.probes.base import required_programs
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.units import listing
 

@@ -9,7 +9,7 @@ from bareline.doctor.check import Area, Check, Status
 from bareline.doctor.programs import program
 from bareline.platforms.base import availability_of
 from bareline.platforms.config import load_platforms
-from bareline.probes.listing import required_programs
+from bareline.probes.base import required_programs
 
 
 def needs(

@@ -14,12 +14,11 @@ from bareline.analysis.profiled import LaunchKey, launch_values
 from bareline.analysis.records import Records
 from bareline.predict.compute import program_of
 from bareline.predict.prediction import Clock, base_time_s
-from bareline.predict.reading import read_trace
-from bareline.profile.files import is_profile, read_profile
+from bareline.predict.replay import read_trace
+from bareline.profile.files import PROFILE_FILE, TRACE_FILE, is_profile, read_profile
 from bareline.profile.model import Profile
 from bareline.profile.summary import DISTURBED, queued_share
 from bareline.profile.trace import Trace
-from bareline.profile.trial import PROFILE_FILE, TRACE_FILE
 from bareline.vocabulary.errors import AnalysisError, ProfileError, did_you_mean
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.place import CASE, Place

@@ -15,7 +15,7 @@ from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.needs import INIT
 from bareline.predict.prediction import Case, Model, Prediction, point, predict
-from bareline.predict.reading import read_trace
+from bareline.predict.replay import read_trace
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.trace import Trace, trace_of

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.vocabulary.errors import OutOfTime, ParseError
+from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Better, Command, Metric, Output, Sample, Scalar
 
 _PROTOCOL = 1
@@ -167,3 +168,20 @@ def spread_samples(
     yield Sample(metric, positive(point.quantile(series, "median"), metric, point), at)
     for name in QUANTILES:
         yield Sample(f"{metric}_{name}", point.quantile(series, name), at)
+
+
+#: Has OpenBLAS print its choice on standard error while it is loaded; nothing else changes.
+TELL_KERNELS = ("OPENBLAS_VERBOSE", "2")
+_PRINTED = re.compile(r"^Core: (\w+)$", re.MULTILINE)
+
+
+def kernels_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
+    """Give the fact from the header of one of our programs, empty where it has none."""
+    told = header.get("blas_kernels")
+    return {BLAS_KERNELS: told} if isinstance(told, str) and told else {}
+
+
+def kernels_printed(output: Output) -> dict[str, Scalar]:
+    """Give the fact from a program that ran with `TELL_KERNELS`; processes may differ."""
+    told = sorted(set(_PRINTED.findall(output.stderr)))
+    return {BLAS_KERNELS: ", ".join(told)} if told else {}

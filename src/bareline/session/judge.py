@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bareline.probes.base import Probe
-from bareline.profile.trial import why_unprofiled
+from bareline.profile.files import why_unprofiled
 from bareline.vocabulary.errors import OutOfTime, ParseError
 from bareline.vocabulary.instructions import BLAS_KERNELS, blas_caveats
 from bareline.vocabulary.model import Failed, Measured, Output, Sample, Scalar, Stage

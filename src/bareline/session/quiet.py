@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bareline.host.load import LoadReading, read_load
-from bareline.host.quiet import busy_cores, told, wait_until_quiet
+from bareline.host.load import LoadReading, busy_cores, busy_words, read_load, wait_until_quiet
 from bareline.platforms.base import load_platform_types
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import format_duration
@@ -38,7 +37,7 @@ def see_to_quiet(
         cores = busy_cores(began)
         then = "`--wait-quiet` waits until they end"
     else:
-        cores = wait_until_quiet(wait_s, lambda cores: say(f"waiting: {told(cores)}"))
+        cores = wait_until_quiet(wait_s, lambda cores: say(f"waiting: {busy_words(cores)}"))
         then = f"measured all the same after {format_duration(wait_s)}"
     if cores:
-        say(f"{told(cores)}, which disturbs what is measured; {then}")
+        say(f"{busy_words(cores)}, which disturbs what is measured; {then}")

@@ -17,7 +17,7 @@ from bareline.host.load import BUSY_CORES, LoadReading, foreign_cores, read_load
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Allocation, exact_among
 from bareline.platforms.process import kill_abandoned
-from bareline.profile.trial import under_profiler
+from bareline.profile.files import under_profiler
 from bareline.session.allocations import Allocations, failure_of
 from bareline.session.failures import Failures
 from bareline.session.history import History, Tally

@@ -9,8 +9,7 @@ from bareline.analysis.causes.split import COMMUNICATING, COMPUTING, Split
 from bareline.analysis.cell import Estimate
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
-from bareline.profile.files import read_profile
-from bareline.profile.trial import PROFILE_FILE
+from bareline.profile.files import PROFILE_FILE, read_profile
 from bareline.vocabulary.model import Sample
 from bareline.vocabulary.verdicts import Verdict
 

@@ -14,8 +14,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from bareline.build.native import NativeBuild, build_native, ensure_native
-from bareline.host.load import BUSY_CORES
-from bareline.host.memory import memory_bytes
+from bareline.host.load import BUSY_CORES, memory_bytes
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Context, Platform
 from bareline.platforms.process import Finished, local_environment, run_process

@@ -9,8 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from bareline.host.load import foreign_cores, read_load
-from bareline.host.quiet import busy_cores
+from bareline.host.load import busy_cores, foreign_cores, read_load
 from bareline.platforms.base import Context
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.platforms.process import Finished

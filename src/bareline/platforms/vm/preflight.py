@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from bareline.host.memory import memory_bytes
+from bareline.host.load import memory_bytes
 from bareline.platforms.layers.filesystem.nfs import PROGRAM
 from bareline.platforms.vm.domain import host_cpus_needed
 from bareline.platforms.vm.options import VmOptions

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
-from bareline.probes._blas import kernels_of_header
 from bareline.probes._kernel import Kernel, kernel_metrics
-from bareline.probes._native import read_report
+from bareline.probes._native import kernels_of_header, read_report
 from bareline.probes.base import declared
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from bareline.probes._blas import TELL_KERNELS, kernels_printed
+from bareline.probes._native import TELL_KERNELS, kernels_printed
 from bareline.probes.app._expression import Condition
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError

@@ -13,7 +13,7 @@ S. Goedecker, M. Teter, J. Hutter, "Separable dual-space Gaussian pseudopotentia
 
 from __future__ import annotations
 
-from bareline.probes._blas import TELL_KERNELS
+from bareline.probes._native import TELL_KERNELS
 from bareline.probes.app.program import Figure, Program, Value, program_probe
 
 _POTENTIAL = """\

@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._blas import kernels_of_header
-from bareline.probes._native import native, options, positive, read_report
+from bareline.probes._native import kernels_of_header, native, options, positive, read_report
 from bareline.probes.base import Probe
 from bareline.probes.compute._rates import (
     check_options,

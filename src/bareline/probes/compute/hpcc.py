@@ -21,7 +21,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from bareline.formats import hpcc
-from bareline.probes._blas import TELL_KERNELS, kernels_printed
+from bareline.probes._native import TELL_KERNELS, kernels_printed
 from bareline.probes.base import Probe
 from bareline.probes.compute import _hpl_input as hpl
 from bareline.vocabulary.errors import ParseError

@@ -20,8 +20,14 @@ from pydantic import Field
 
 from bareline.formats import hpl
 from bareline.formats.table import split_before
-from bareline.probes._blas import TELL_KERNELS, kernels_of_header, kernels_printed
-from bareline.probes._native import options, positive, read_report
+from bareline.probes._native import (
+    TELL_KERNELS,
+    kernels_of_header,
+    kernels_printed,
+    options,
+    positive,
+    read_report,
+)
 from bareline.probes.base import Probe
 from bareline.probes.compute._hpl_input import input_text
 from bareline.probes.compute._rates import check_options, only_point
