@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bareline.analysis.records import read_runs
 from bareline.predict.applications import applications
+from bareline.predict.prediction import Clock
 from bareline.profile.files import PROFILE_FILE
 from bareline.store.header import Header
 from bareline.store.run import Run
@@ -58,3 +59,6 @@ def test_threads_and_nodes_tell_applications_apart(tmp_path: Path) -> None:
         "npb.cg ranks=2 nodes=1": 1,
         "npb.cg ranks=2 nodes=2": 1,
     }
+    # Their time is that which a comparison has, by the program's own clock.
+    assert [own["bare"].times_s for own in found.values()] == [[1.0], [2.0], [3.0], [4.0]]
+    assert found["npb.cg ranks=2"]["bare"].clock == Clock(1.0, 1.0)

@@ -14,7 +14,7 @@ from bareline.predict.applications import applications, name_of, usable
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.needs import INIT
-from bareline.predict.prediction import Case, Model, Prediction, point, predict
+from bareline.predict.prediction import Case, Clock, Model, Prediction, point, predict
 from bareline.predict.replay import read_trace
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
@@ -53,7 +53,7 @@ def answer(request: Request) -> Prediction:
     not carry a prediction.
     """
     base = request.base or request.source.baseline
-    path, measured_s = _of_run(request, base)
+    path, measured_s, clock = _of_run(request, base)
     profile = read_profile(path)
     trace = find_trace(path, profile)
     a = read_ladder(request.source, base, layout_of(request.source, base, profile))
@@ -68,20 +68,20 @@ def answer(request: Request) -> Prediction:
         changed = ", ".join(request.what_if)
         b = replace(changes.applied(b), platform=f"{b.platform} with {changed}")
         compute = _times(compute, changes.compute)
-    done = predict(Case(profile, trace, a, b, compute), model=request.model)
+    done = predict(Case(profile, trace, a, b, compute, clock=clock), model=request.model)
     return replace(done, measured_s=measured_s)
 
 
-def _of_run(request: Request, base: str) -> tuple[Path, tuple[float, ...]]:
-    """Give the profile, and the times that the run holds of the platform asked for."""
+def _of_run(request: Request, base: str) -> tuple[Path, tuple[float, ...], Clock | None]:
+    """Give the profile, the run's times on the platform asked for, and the application's clock."""
     if isinstance(request.profile, Path):
-        return request.profile, ()
+        return request.profile, (), None
     found = applications(request.source)
     name = name_of(found, request.profile)
     on = found[name]
     (own,) = usable(request.source, name, on, (base,))
     other = None if request.what_if or request.to is None else on.get(request.to)
-    return own.typical.path, tuple(other.times_s) if other is not None else ()
+    return own.typical.path, tuple(other.times_s) if other is not None else (), own.clock
 
 
 def find_trace(path: Path, profile: Profile) -> Trace | None:

@@ -100,7 +100,17 @@ class Loss:
     @property
     def loss_s(self) -> float:
         """What the application takes longer on B."""
-        return float(np.median(self.measured_b) - np.median(self.measured_a))
+        return self.b_s - self.a_s
+
+    @property
+    def a_s(self) -> float:
+        """The median of its times on A."""
+        return float(np.median(self.measured_a))
+
+    @property
+    def b_s(self) -> float:
+        """The median of its times on B."""
+        return float(np.median(self.measured_b))
 
     def rows(self) -> list[dict[str, Any]]:
         """Give a tidy row for each share, in SI units: the steps of a waterfall."""

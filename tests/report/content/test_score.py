@@ -2,11 +2,12 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
 from bareline.analysis.cell import Cell, Estimate
-from bareline.report.content.score import Meeting, given, score
+from bareline.report.content.score import Meeting, disturbed, given, score
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Layer, Metric
 from bareline.vocabulary.place import Place
@@ -29,6 +30,14 @@ def test_what_a_simulation_is_given_does_not_count():
     assert not given(cell())
     assert not given(cell("time", Layer.NPB, nodes=1))
     assert not given(cell("compute", Layer.NPB, simulated=False))
+
+
+def test_what_was_recorded_on_a_busy_machine_does_not_count():
+    busy = replace(cell(), caveats=(Caveat("simulated"), Caveat("recorded-busy")))
+    assert disturbed(busy) and not disturbed(cell())
+    found = score([Meeting(2.0, 1.0, 4.0), Meeting(9.0, 1.0, 4.0, is_disturbed=True)])
+    assert (found.inside, found.counted, found.disturbed) == (1, 1, 1)
+    assert "1 more are not counted: their computation was recorded" in found.told
 
 
 def test_ranges_bounds_and_what_is_given_are_counted_apart():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 from dataclasses import replace
 from functools import reduce
 
 import pytest
+from rich.console import Console
 
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
@@ -22,6 +24,7 @@ from bareline.report.exhibits.choice import draw_figures
 from bareline.report.exhibits.predictions import ranked
 from bareline.report.page.html import render_page
 from bareline.report.page.markdown import render_markdown
+from bareline.report.terminal.predictions import print_loss
 from bareline.testing.runs import planted_run
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -183,3 +186,12 @@ def test_a_probe_chooses_its_applications(document, kind):
     assert figures(document, kind, "app.*") == []
     chosen = figures(document, kind, "npb.c?")
     assert chosen and "npb.mg" not in str([figure.data_table for figure in chosen])
+
+
+def test_a_loss_is_told_by_the_medians_of_its_launches() -> None:
+    share = Share("residual", 2.5, 2.0, 3.0, 1.0)
+    loss = Loss("a", "b", (1.0, 2.0), (3.0, 5.0), 1.0, (share,))
+    console = Console(file=io.StringIO(), width=200)
+    print_loss(loss, "app", console)
+    told = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "takes 2.50 s longer on b (4.00 s) than on a (1.50 s)" in told

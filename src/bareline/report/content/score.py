@@ -1,7 +1,8 @@
 """How well a run's ratios meet the printed ones: inside or outside, how far off, beside a coin.
 
 A ratio counts where a run could have missed it. What a simulated platform was given is not found:
-its computation takes the platform's factor, and a message within a node costs the same on all.
+its computation takes the platform's factor, and a message within a node costs the same on all. Nor
+does what was recorded while other programs ran: it moves with the machine's load.
 A bound is open to one side, so that much more lies inside it: bounds are counted apart.
 """
 
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bareline.analysis.cell import Cell
+from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
 
 #: Metrics of simulated programs that the platform's factor of computation makes.
@@ -27,6 +29,11 @@ def given(cell: Cell) -> bool:
     return cell.place.metric in _COMPUTATION or (within and cell.layer is Layer.MPI)
 
 
+def disturbed(cell: Cell) -> bool:
+    """Tell whether computation was recorded on a busy machine."""
+    return "recorded-busy" in codes(cell.caveats)
+
+
 @dataclass(frozen=True, slots=True)
 class Meeting:
     """A run's ratio beside a printed range; an end is None where a bound leaves it open."""
@@ -35,6 +42,12 @@ class Meeting:
     low: float | None
     high: float | None
     is_given: bool = False
+    is_disturbed: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether the run could have missed it, and its load did not."""
+        return not (self.is_given or self.is_disturbed)
 
     @property
     def inside(self) -> bool:
@@ -66,7 +79,7 @@ class Score:
         Points with a range on both sides.
     bounds_inside, bounds
         Points with a bound on one side.
-    given
+    given, disturbed
         Points that are not counted.
     off
         Half of the counted points are at most so many times from the middle of their range.
@@ -80,6 +93,7 @@ class Score:
     bounds_inside: int
     bounds: int
     given: int
+    disturbed: int
     off: float
     coin: float
     least: float
@@ -105,6 +119,11 @@ class Score:
                 f"{self.given} more are not counted: a simulated platform is given how long it "
                 "computes, and what messages cost within a node."
             )
+        if self.disturbed:
+            parts.append(
+                f"{self.disturbed} more are not counted: their computation was recorded while "
+                "other programs ran; run it again on a machine at rest."
+            )
         return " ".join(parts)
 
 
@@ -116,7 +135,8 @@ def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> Score:
     printed
         Ends of all ranges that were printed, of points that nothing stands beside too.
     """
-    found = [meeting for meeting in meetings if not meeting.is_given]
+    found = [meeting for meeting in meetings if meeting.counts]
+    given = sum(meeting.is_given for meeting in meetings)
     ranges = [meeting for meeting in found if not meeting.is_bound]
     bounds = [meeting for meeting in found if meeting.is_bound]
     ends = [end for meeting in ranges for end in (meeting.low, meeting.high) if end]
@@ -128,7 +148,8 @@ def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> Score:
         counted=len(ranges),
         bounds_inside=sum(meeting.inside for meeting in bounds),
         bounds=len(bounds),
-        given=len(meetings) - len(found),
+        given=given,
+        disturbed=len(meetings) - len(found) - given,
         off=statistics.median(meeting.off for meeting in ranges) if ranges else 1.0,
         coin=sum(_width(meeting) / span for meeting in ranges),
         least=least,

@@ -13,7 +13,7 @@ from bareline.published.quantities import Spread
 from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
-from bareline.report.content.score import Meeting, Score, given, score
+from bareline.report.content.score import Meeting, Score, disturbed, given, score
 from bareline.report.exhibits.base import Kind, Shown, select
 from bareline.report.figures.channels import heading
 from bareline.report.figures.figure import Chart, Drawing
@@ -73,13 +73,14 @@ class Line:
     def meetings(self) -> tuple[Meeting, ...]:
         """Its values beside its range, in the order of `pairs`."""
         return tuple(
-            Meeting(pair.ratio, self.low, self.high, given(pair.cell)) for pair in self.pairs
+            Meeting(pair.ratio, self.low, self.high, given(pair.cell), disturbed(pair.cell))
+            for pair in self.pairs
         )
 
     @property
     def counting(self) -> tuple[Meeting, ...]:
         """Those that count."""
-        return tuple(meeting for meeting in self.meetings if not meeting.is_given)
+        return tuple(meeting for meeting in self.meetings if meeting.counts)
 
     @property
     def inside(self) -> int:
@@ -95,7 +96,7 @@ class Line:
     def kind(self) -> str:
         """Say what it counts as."""
         if not self.counting:
-            return "given, not counted"
+            return "given, not counted" if self.meetings[0].is_given else "busy, not counted"
         return "a bound" if None in (self.low, self.high) else "a range"
 
     @property

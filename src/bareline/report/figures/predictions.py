@@ -104,7 +104,7 @@ def waterfall_chart(loss: Loss, shown: Mapping[str, Look]) -> Chart:
 
 def _steps(loss: Loss, names: Mapping[str, Look]) -> list[dict[str, Any]]:
     """Give the bars in base units: each share begins where the one before it ended."""
-    first = _middle(loss.measured_a)
+    first = loss.a_s
 
     def step(
         name: str, begin: float, end: float, width: float, ink: str, label: str
@@ -127,12 +127,6 @@ def _steps(loss: Loss, names: Mapping[str, Look]) -> list[dict[str, Any]]:
         step(loss.platform, 0.0, last, 0.0, names[loss.platform].colour, format_value(last, "s"))
     )
     return rows
-
-
-def _middle(values: Sequence[float]) -> float:
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def upgrades_chart(

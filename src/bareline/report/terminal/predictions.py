@@ -90,12 +90,11 @@ def _start_up(start: StartUp) -> str:
 
 def print_loss(loss: Loss, application: str, console: Console) -> None:
     """Print what a loss is made of: a sentence for each share, then the table."""
-    a, b = (sorted(times)[len(times) // 2] for times in (loss.measured_a, loss.measured_b))
     word = "longer" if loss.loss_s > 0 else "less"
     console.print(
         Text(
             f"{application} takes {format_value(abs(loss.loss_s), 's')} {word} on {loss.platform} "
-            f"({format_value(b, 's')}) than on {loss.base} ({format_value(a, 's')}); "
+            f"({format_value(loss.b_s, 's')}) than on {loss.base} ({format_value(loss.a_s, 's')}); "
             f"{loss.explained:.0%} of that is explained.",
             style="bold",
         )
