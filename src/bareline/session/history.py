@@ -141,7 +141,17 @@ class History:
             self._absent[cell] = min(trial.block, self._absent.get(cell, trial.block))
         seconds, count = self._durations.get(cell, (0.0, 0))
         self._durations[cell] = (seconds + record.duration_s, count + 1)
-        self._spent_s[trial.block] += record.duration_s
+        self.spent(record)
+
+    def spent(self, record: Record) -> None:
+        """Take the time into account that a trial took, though another of its records counts."""
+        self._spent_s[record.trial.block] += record.duration_s
+
+    @property
+    def has_time(self) -> bool:
+        """Whether the time budget, if there is one, is not used up."""
+        budget_s = self._study.budget_s
+        return not budget_s or sum(self._spent_s.values()) < budget_s
 
     def wanted(self, probe: str) -> Collection[str]:
         """Give the metrics of a probe that decisions look at; a run may have millions of others."""

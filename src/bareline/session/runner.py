@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from bareline.host.cache import remove_abandoned_scratch
-from bareline.host.load import BUSY_CORES, LoadReading, foreign_cores, read_load
+from bareline.host.load import read_load
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Allocation, exact_among
 from bareline.platforms.process import kill_abandoned
@@ -29,6 +29,8 @@ from bareline.session.meter import Meter
 from bareline.session.origin import declare_today, platforms_of, study_of
 from bareline.session.pauses import Pauses
 from bareline.session.placement import Placements
+from bareline.session.quiet import foreign_load
+from bareline.session.speeds import see_speeds
 from bareline.session.submission import runs_in_job
 from bareline.store.beside import now
 from bareline.store.raw import shortened
@@ -60,8 +62,6 @@ from bareline.vocabulary.units import listing
 
 #: Most that is kept of the outputs of failed trials: programs gone wild print for ever.
 GARBAGE_CHARACTERS = 64 << 20
-#: Others disturb only if they kept cores busy for so long: it is no rounding of ticks of 10 ms.
-BUSY_LEAST_S = 0.05
 
 
 class Observer(Protocol):
@@ -202,6 +202,7 @@ class Runner:
             self._observer.begin(len(self._plan), len(self._history.records))
             for block in self._history.blocks():
                 self._run_block(block, attempts)
+            see_speeds(self._run, self._study, self._note, self._again)
             return self._history.tally()
 
     def _note(self, platform: str, text: str) -> None:
@@ -217,15 +218,8 @@ class Runner:
                 saved += 1
                 reasons.add(reason)
                 continue
-            self._see_limits(trial)
-            self._go_on()
-            self._machine.begin()
-            record = self._run_trial(trial, attempts.get(trial.index, 0) + 1)
-            self._machine.keep()
-            if record.status == "failed":
-                self._go_on()  # what ends bareline may have ended the trial, too
+            record = self._measure(trial, attempts.get(trial.index, 0) + 1)
             self._run.append(record)
-            self._meter.ran(trial.platform, record.duration_s)
             self._history.add(record)
             self._between.begin()
             self._observer.finished(record)
@@ -234,6 +228,25 @@ class Runner:
                 raise Stopped(f"stopped: {trial.case.probe} has failed on every platform")
         if saved:
             self._observer.skipped(saved, listing(sorted(reasons)))
+
+    def _measure(self, trial: Trial, attempt: int) -> Record:
+        self._see_limits(trial)
+        self._go_on()
+        self._machine.begin()
+        record = self._run_trial(trial, attempt)
+        self._machine.keep()
+        if record.status == "failed":
+            self._go_on()  # what ends bareline may have ended the trial, too
+        self._meter.ran(trial.platform, record.duration_s)
+        return record
+
+    def _again(self, trial: Trial, attempt: int) -> Record | None:
+        """Measure a trial once more; None where the time budget is used up or it failed."""
+        if not self._history.has_time:
+            return None
+        record = self._measure(self._plan[trial.index], attempt)
+        self._history.spent(record)
+        return record if isinstance(record.outcome, Measured) else None
 
     def _see_limits(self, trial: Trial) -> None:
         """Wait for the hours in which trials may begin; end where no more core hours may be used.
@@ -377,17 +390,3 @@ class Runner:
         reason = failure_of(error)
         self._allocations.broke(trial.platform, broken=True)
         return Failed(Stage.PLATFORM, reason)
-
-
-def foreign_load(
-    before: LoadReading | None, helpers_s: float | None, allocation: Allocation
-) -> tuple[float | None, tuple[str, ...]]:
-    """Say how many cores others kept busy since a reading, and whether that is a caveat."""
-    if before is None or helpers_s is None:
-        return None, ()
-    after, helpers_after_s = read_load(), allocation.helpers_s()
-    if after is None or helpers_after_s is None:
-        return None, ()
-    cores = foreign_cores(before, after, max(0.0, helpers_after_s - helpers_s))
-    busy = cores > BUSY_CORES and cores * (after.at_s - before.at_s) > BUSY_LEAST_S
-    return round(cores, 4), ("busy-machine",) if busy else ()
