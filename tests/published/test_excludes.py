@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from bareline.analysis.cell import Cell
 from bareline.published.catalogue import publications
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.content.published import PublishedPoint, same_place
+from bareline.vocabulary.model import Layer, Metric
 from bareline.vocabulary.place import Place
 
 EXCLUDING = [
@@ -43,3 +45,17 @@ def test_every_exclusion_is_kept(result: str, name: str) -> None:
         ranks = 16 if "npb-compute-all" in ratio.results else 8
         place = Place(probe, ratio.probe_metric, ranks=ranks, nodes=1, used=1)
         assert same_place(ratio, place) is stays
+
+
+def test_files_in_one_directory_and_in_many_are_two_rows() -> None:
+    """InfiniCloud's Table 4: 1000 files in one directory, 4000 in 30."""
+    points = [
+        PublishedPoint(ratio, "p", "b", "short", "label")
+        for ratio in published_ratios(publications()["infinicloud"])
+        if ratio.part == "infinicloud:table-4"
+    ]
+    for params in ("sync=fsync", "directories=30 sync=fsync"):
+        place = Place("io.create", "create_rate", f"files=100 {params}", nodes=1, used=1)
+        cell = Cell(place, "p", Layer.IO, Metric("1/s", "higher"))
+        (about,) = [point for point in points if point.about(cell)]
+        assert ("directories" in about.ratio.conditions) == ("directories" in params)

@@ -114,6 +114,9 @@ class PublishedPoint:
         if cell.platform != self.platform or not self.measures(cell.place.probe, cell.place.metric):
             return False
         known = cell.place.coordinates
+        # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
+        if ("directories" in self.ratio.conditions) != ("directories" in known):
+            return False
         for name, condition in self.ratio.conditions.items():
             if name == "placement":
                 between = _PLACEMENTS.get(str(condition))
