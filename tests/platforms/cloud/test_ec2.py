@@ -115,7 +115,7 @@ def test_instance_that_never_answers_is_given_up_and_nothing_stays(options, clie
     scratch.mkdir()
     spec = PlatformSpec("cloud", "ec2", options)
     with (
-        pytest.raises(NotNow, match=r"n1 did not come up in 1 attempt; .*running, but no ssh"),
+        pytest.raises(NotNow, match=r"n1: did not come up in 1 attempt: 1\. running, but no ssh"),
         Ec2Platform(spec, Context(scratch, cache)).acquire(Layout()),
     ):
         pytest.fail("came up")

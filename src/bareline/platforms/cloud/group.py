@@ -21,11 +21,12 @@ from bareline.platforms.cloud.provider import (
     Thing,
 )
 from bareline.platforms.cloud.remains import remove
+from bareline.platforms.fleet import bring_up
 from bareline.vocabulary.errors import NotNow, PlatformError
 
 _LOOK_S = 1.0
 #: Between giving an instance up and making another in its place.
-_AGAIN = BackOff(first_s=2.0, longest_s=30.0, most_s=600.0)
+_AGAIN = BackOff(first_s=2.0, longest_s=30.0)
 
 
 @dataclass(slots=True, eq=False)
@@ -33,14 +34,12 @@ class Member:
     """A place in the group, whatever instance fills it.
 
     `name`: of the node.
-    `failures`: why each attempt before this one was given up.
     `active_s`, `reach_s`: what the cloud took until it ran, and it until it answered over ssh.
     """
 
     name: str
     things: list[Thing] = field(default_factory=list)
     instance: Instance | None = None
-    failures: list[str] = field(default_factory=list)
     asked_at: float = 0.0
     active_s: float = 0.0
     reach_s: float = 0.0
@@ -49,6 +48,11 @@ class Member:
     def thing(self) -> Thing:
         """The instance itself."""
         return self.things[-1]
+
+    @property
+    def label(self) -> str:
+        """Its name, with the instance's id where there is one."""
+        return f"{self.name} ({self.thing.id})" if self.things else self.name
 
 
 class Group:
@@ -88,32 +92,32 @@ class Group:
         self._fill(self.members)
 
     def replace(self, lost: Iterable[tuple[Member, str]]) -> None:
-        """Give instances back that were lost, and bring others up in their places.
-
-        `lost`: each with why.
-        """
+        """Give instances back that were lost, each with why, and bring others up instead."""
         members = []
         for member, why in lost:
-            self._give_up(member, why)
-            member.failures.clear()  # it had come up: what replaces it has all its attempts
+            self._tell(f"{member.label} is given up: {why}")
+            self._end(member)
             members.append(member)
         self._fill(members)
 
     def _fill(self, wanted: Sequence[Member]) -> None:
-        failures, waited_s = 0, 0.0
-        while wanted:
-            failed = self._ask_for_all(wanted)
-            failed += self._wait_active([one for one in wanted if one not in dict(failed)])
-            failed += self._wait_reached([one for one in wanted if one not in dict(failed)])
-            for member, why in failed:
-                self._give_up(member, why)
-            self._see_attempts(failed)
-            wanted = [member for member, _ in failed]
-            if wanted:
-                failures += 1
-                pause_s = _AGAIN.pause_s(failures, waited_s, None) or _AGAIN.longest_s
-                time.sleep(pause_s)
-                waited_s += pause_s
+        bring_up(
+            wanted,
+            self._attempt,
+            self._end,
+            label=lambda member: member.label,
+            attempts=self._options.attempts,
+            tell=self._tell,
+            hint="raise `attempts`, or try again when the cloud has room",
+            pause=lambda failures: time.sleep(_AGAIN.own_s(failures)),
+        )
+
+    def _attempt(self, members: Sequence[Member]) -> list[tuple[Member, str]]:
+        """Make an instance for each member; give those that do not come up, with why."""
+        failed = self._ask_for_all(members)
+        failed += self._wait_active([one for one in members if one not in dict(failed)])
+        failed += self._wait_reached([one for one in members if one not in dict(failed)])
+        return failed
 
     def _make(self, thing: Thing, user_data: str, made: Sequence[Thing]) -> Thing:
         """Make a thing: noted before it is asked for, and again when it is there."""
@@ -222,23 +226,10 @@ class Group:
 
     # Going -------------------------------------------------------------------------------------
 
-    def _give_up(self, member: Member, why: str) -> None:
-        """Remove an instance that is of no use, and tell it."""
-        member.failures.append(why)
-        known = f" ({member.thing.id})" if member.things else ""
-        self._tell(f"{member.name}{known} is given up: {why}")
+    def _end(self, member: Member) -> None:
+        """Remove an instance that is of no use."""
         self._remove(member.things)
         member.things, member.instance = [], None
-
-    def _see_attempts(self, failed: Sequence[tuple[Member, str]]) -> None:
-        for member, why in failed:
-            count = len(member.failures)
-            if count >= self._options.attempts:
-                raise NotNow(
-                    f"{member.name} did not come up in {count} attempt{'s' * (count > 1)}; the "
-                    f"last: {why}",
-                    hint="raise `attempts`, or try again when the cloud has room",
-                )
 
     def lost(self) -> list[tuple[Member, str]]:
         """Give the members that are gone, failed or silent, with why."""

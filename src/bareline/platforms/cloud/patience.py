@@ -27,13 +27,17 @@ class BackOff:
     longest_s: float = 30.0
     most_s: float = 180.0
 
+    def own_s(self, failures: int) -> float:
+        """Give the pause after a number of failures, whatever the cloud asks for."""
+        return min(self.first_s * 2.0 ** (failures - 1), self.longest_s)
+
     def pause_s(self, failures: int, waited_s: float, asked_s: float | None) -> float | None:
         """Give the pause after a number of failures; None where it is time to give up.
 
         `waited_s`: in pauses before.
         `asked_s`: for how long the cloud asks to be left alone, if it says so.
         """
-        own_s = min(self.first_s * 2.0 ** (failures - 1), self.longest_s)
+        own_s = self.own_s(failures)
         pause_s = own_s if asked_s is None else max(asked_s, self.first_s)
         return pause_s if waited_s + pause_s <= self.most_s else None
 

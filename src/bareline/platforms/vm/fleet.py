@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
 
+from bareline.platforms.fleet import bring_up
 from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.vm import room
 from bareline.platforms.vm.access import Access
@@ -101,49 +102,32 @@ class Fleet:
         memory_bytes = self._options.memory.size_bytes
         if not self._options.memory.huge_pages:
             room.make_room(room.needed_bytes(memory_bytes, len(chosen), self.accelerator))
-        self._giving_up.clear()
-        with ThreadPoolExecutor(max_workers=len(chosen)) as pool:
-            running = [pool.submit(self._bring_up, guest) for guest in chosen]
-            problems = []
-            for future in running:
-                try:
-                    future.result()
-                except BaseException as error:
-                    self._giving_up.set()
-                    problems.append(error)
-        if problems:
-            raise problems[0]
-
-    def _bring_up(self, guest: Guest) -> None:
-        reasons = []
-        for attempt in range(1, self._options.attempts + 1):
-            started = time.monotonic()
-            reason = self._attempt(guest)
-            if not reason:
-                self.boot_s[guest.name] = round(time.monotonic() - started, 3)
-                if attempt > 1:
-                    self._tell(f"{guest.name} came up at attempt {attempt}")
-                return
-            if self._giving_up.is_set():
-                break
-            reasons.append(reason)
-            self._tell(
-                f"{guest.name} did not come up, attempt {attempt} of {self._options.attempts}: "
-                f"{reason}"
-            )
-            self.destroy(guest)
-        if not reasons:
-            raise PlatformError("given up because another guest failed", where=guest.name)
-        listed = "; ".join(f"{number}. {reason}" for number, reason in enumerate(reasons, 1))
-        raise PlatformError(
-            f"the guest did not come up in {len(reasons)} attempts: {listed}",
-            where=guest.name,
+        bring_up(
+            chosen,
+            self._attempt_all,
+            self.destroy,
+            label=lambda guest: guest.name,
+            attempts=self._options.attempts,
+            tell=self._tell,
             hint="see `bareline doctor`, or give it more time with `boot_timeout_s`",
+            kind=PlatformError,
         )
+
+    def _attempt_all(self, guests: Sequence[Guest]) -> list[tuple[Guest, str]]:
+        """Start guests side by side and check them; give those that are not as asked, with why."""
+        self._giving_up.clear()
+        with ThreadPoolExecutor(max_workers=len(guests)) as pool:
+            running = [(guest, pool.submit(self._attempt, guest)) for guest in guests]
+            try:
+                found = [(guest, future.result()) for guest, future in running]
+            except BaseException:
+                self._giving_up.set()
+                raise
+        return [(guest, reason) for guest, reason in found if reason]
 
     def _attempt(self, guest: Guest) -> str:
         """Start a guest and check it; give the reason when it is not as asked."""
-        libvirt = self._hypervisor.libvirt
+        libvirt, started = self._hypervisor.libvirt, time.monotonic()
         try:
             if self._saved(guest):
                 self.restored.add(guest.name)
@@ -156,6 +140,7 @@ class Fleet:
         if problem and self._states is not None:
             # The next attempt boots: this state would end the same way.
             self._states.forget(guest.name)
+        self.boot_s[guest.name] = round(time.monotonic() - started, 3)
         return problem
 
     def _saved(self, guest: Guest) -> bool:
