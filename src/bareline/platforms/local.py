@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,7 +11,6 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from bareline.build.native import NativeBuild
-from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.base import Allocation, Availability, Context, Platform
 from bareline.platforms.here import (
     HereAllocation,
@@ -44,7 +41,7 @@ from bareline.platforms.layers.filesystem.nfs import mount_served
 from bareline.platforms.layers.filesystem.options import Nfs, OneNode
 from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.node import Node
-from bareline.platforms.workdir import MEMORY, SESSION, check_io_folder
+from bareline.platforms.workdir import MEMORY, SESSION, check_io_folder, owned_folder, remove_ended
 from bareline.vocabulary.model import Layout, Scalar
 from bareline.vocabulary.platform import PinningOptions, PlatformSpec
 
@@ -235,12 +232,7 @@ class LocalPlatform(Platform[LocalOptions]):
     @classmethod
     def clean(cls) -> list[str]:
         """Remove the shared memory that killed launchers left behind."""
-        removed = []
-        for folder in MEMORY.glob(f"{SESSION}*"):
-            if has_ended(folder.name.removeprefix(SESSION)):
-                shutil.rmtree(folder, ignore_errors=True)
-                removed.append(f"removed {folder}")
-        return removed
+        return remove_ended(MEMORY, SESSION)
 
 
 @contextmanager
@@ -249,11 +241,8 @@ def _session_folder() -> Iterator[Path | None]:
     if not os.access(MEMORY, os.W_OK):
         yield None
         return
-    prefix = f"{SESSION}{owner_mark()}-"
-    with tempfile.TemporaryDirectory(
-        prefix=prefix, dir=MEMORY, ignore_cleanup_errors=True
-    ) as folder:
-        yield Path(folder)
+    with owned_folder(MEMORY, SESSION) as folder:
+        yield folder
 
 
 PLATFORM = LocalPlatform

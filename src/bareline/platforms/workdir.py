@@ -9,6 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
@@ -50,6 +54,23 @@ _IN_MEMORY = ("tmpfs", "ramfs")
 _SERVED = ("nfs", "lustre", "gpfs", "fhgfs", "ceph", "cifs", "smb2", "panfs")
 #: Beside the data: block maps, directories, the journal.
 _OVERHEAD_BYTES = 1 << 20
+
+
+@contextmanager
+def owned_folder(where: Path, prefix: str) -> Iterator[Path]:
+    """Give a folder of this bareline's own; `remove_ended` removes it after a kill."""
+    with tempfile.TemporaryDirectory(
+        prefix=f"{prefix}{owner_mark()}-", dir=where, ignore_cleanup_errors=True
+    ) as folder:
+        yield Path(folder)
+
+
+def remove_ended(where: Path, prefix: str) -> list[str]:
+    """Remove such folders of barelines that have ended; say which."""
+    ended = [one for one in where.glob(f"{prefix}*") if has_ended(one.name.removeprefix(prefix))]
+    for folder in ended:
+        shutil.rmtree(folder, ignore_errors=True)
+    return [f"removed {folder}" for folder in ended]
 
 
 def folder_name(token: str) -> str:

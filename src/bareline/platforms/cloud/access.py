@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bareline.platforms.cloud.options import CloudOptions
 from bareline.platforms.process import local_environment, run_process
-from bareline.platforms.remote.keys import Keys, known_hosts, make_keys
+from bareline.platforms.remote.keys import Keys, client_config, known_hosts, make_keys
 
 #: ssh to a host that is not there yet must not take longer than it takes to come.
 _TRY_S = 10.0
@@ -37,10 +37,14 @@ class Access:
     def lead(self, addresses: Mapping[str, str]) -> None:
         """Let names lead to addresses."""
         self.addresses = dict(addresses)
-        text = _config(self.addresses, self._options.user, str(self._client), str(self._known))
+        text = self._config(f"{self._client}", f"{self._known}")
         if self._options.jump:
             text += f"  ProxyJump {self._options.jump}\nInclude ~/.ssh/config\n"
         self.config.write_text(text, encoding="utf-8")
+
+    def _config(self, key: str, known: str) -> str:
+        names, user = " ".join(self.addresses), f"User {self._options.user}"
+        return client_config(self.addresses, user, key=key, known=known, pattern=names)
 
     def user_data(self, name: str) -> str:
         """Give what cloud-init makes of an instance: its name, its host key, who may log in."""
@@ -65,9 +69,7 @@ class Access:
         return {
             "client": self.keys.client,
             "known_hosts": known_hosts(self.keys, ["*"]),
-            "config": _config(
-                self.addresses, self._options.user, f"{folder}/client", f"{folder}/known_hosts"
-            ),
+            "config": self._config(f"{folder}/client", f"{folder}/known_hosts"),
         }
 
     def reach(self, names: list[str], within_s: float) -> dict[str, tuple[float | None, str]]:
@@ -106,15 +108,3 @@ class Access:
             return ""
         lines = done.stderr.strip().splitlines()
         return lines[-1] if lines else f"ssh ended with {done.exit_code}"
-
-
-def _config(addresses: Mapping[str, str], user: str, client: str, known: str) -> str:
-    hosts = "".join(f"Host {name}\n  HostName {address}\n" for name, address in addresses.items())
-    # Of these alone: a host through which ssh jumps has settings of its own.
-    return hosts + (
-        f"Host {' '.join(addresses)}\n"
-        f"  User {user}\n  IdentityFile {client}\n  IdentitiesOnly yes\n"
-        f"  UserKnownHostsFile {known}\n  GlobalKnownHostsFile none\n"
-        "  StrictHostKeyChecking yes\n  CheckHostIP no\n  LogLevel ERROR\n"
-        "  GSSAPIAuthentication no\n"
-    )

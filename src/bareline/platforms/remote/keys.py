@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,31 @@ def make_keys(folder: Path) -> Keys:
                 raise PlatformError(f"ssh-keygen failed: {done.stderr.strip()}")
         texts += [path.read_text(), path.with_suffix(".pub").read_text()]
     return Keys(*texts)
+
+
+def client_config(
+    addresses: Mapping[str, str], *settings: str, key: str, known: str, pattern: str = "*"
+) -> str:
+    """Write ssh's configuration for nodes that bareline has made: their key only, and pinned.
+
+    `addresses`: by the names under which they are reached.
+    `settings`: further lines.
+    `key`, `known`: the files of the key to log in with, and of the nodes' own.
+    `pattern`: for which hosts it counts; one through which ssh jumps has settings of its own.
+    """
+    hosts = "".join(f"Host {name}\n  HostName {address}\n" for name, address in addresses.items())
+    lines = (
+        f"IdentityFile {key}",
+        "IdentitiesOnly yes",
+        f"UserKnownHostsFile {known}",
+        "GlobalKnownHostsFile none",
+        "StrictHostKeyChecking yes",
+        "CheckHostIP no",
+        "LogLevel ERROR",
+        "GSSAPIAuthentication no",
+        *settings,
+    )
+    return hosts + f"Host {pattern}\n" + "".join(f"  {line}\n" for line in lines)
 
 
 def known_hosts(keys: Keys, addresses: Sequence[str]) -> str:

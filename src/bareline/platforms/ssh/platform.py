@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from bareline.build.native import NativeBuild
 from bareline.host.cache import scratch_folder
-from bareline.host.owner import has_ended, owner_mark
 from bareline.host.tools import require
 from bareline.platforms.base import Context, Platform
 from bareline.platforms.hosts import contained
@@ -18,13 +15,14 @@ from bareline.platforms.remote.peer import make_room
 from bareline.platforms.ssh.allocation import SshAllocation, open_all
 from bareline.platforms.ssh.connection import Connection, close_all
 from bareline.platforms.ssh.options import SshOptions
+from bareline.platforms.workdir import owned_folder, remove_ended
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import count
 
 #: Beginning of the name of a private folder for sockets, followed by its owner's mark.
-_FOLDER = "bl-ssh-"
+_SOCKETS, _FOLDER = Path("/tmp"), "bl-ssh-"
 
 
 class SshPlatform(Platform[SshOptions]):
@@ -51,12 +49,7 @@ class SshPlatform(Platform[SshOptions]):
     @classmethod
     def clean(cls) -> list[str]:
         """Remove the sockets of connections that killed barelines left."""
-        removed = []
-        for folder in Path("/tmp").glob(f"{_FOLDER}*"):
-            if has_ended(folder.name.removeprefix(_FOLDER)):
-                shutil.rmtree(folder, ignore_errors=True)
-                removed.append(f"removed {folder}")
-        return removed
+        return remove_ended(_SOCKETS, _FOLDER)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[SshAllocation]:
@@ -72,14 +65,14 @@ class SshPlatform(Platform[SshOptions]):
         make_room(max(1, layout.nodes))
         with (
             # The path of a socket has 107 characters at most.
-            tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{owner_mark()}-", dir="/tmp") as folder,
+            owned_folder(_SOCKETS, _FOLDER) as folder,
             ExitStack() as stack,
         ):
             connections = [
                 Connection(
                     name,
                     config=options.config,
-                    folder=Path(folder),
+                    folder=folder,
                     remote_folder=options.folder,
                     connect_s=options.connect_s,
                 )

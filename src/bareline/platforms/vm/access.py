@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bareline.platforms.process import Finished, local_environment, run_process
-from bareline.platforms.remote.keys import Keys, known_hosts
+from bareline.platforms.remote.keys import Keys, client_config, known_hosts
 from bareline.platforms.shell import remote_line
 from bareline.platforms.vm.hypervisor import Hypervisor
 
@@ -38,18 +38,15 @@ def server_config() -> str:
     )
 
 
+#: What a guest that was paused must find again, and what nobody answers.
+_PATIENT = ("BatchMode yes", "TCPKeepAlive no", "ConnectTimeout 20", f"KexAlgorithms {_KEX}")
+
+
 def guest_client_config() -> str:
     """Give the configuration with which guests log in to each other, for MPI's launchers."""
-    return (
-        "Host *\n"
-        "  IdentityFile /run/bareline/client_key\n"
-        "  UserKnownHostsFile /run/bareline/known_hosts\n"
-        "  GlobalKnownHostsFile none\n"
-        "  StrictHostKeyChecking yes\n  CheckHostIP no\n  BatchMode yes\n  LogLevel ERROR\n"
-        "  TCPKeepAlive no\n  GSSAPIAuthentication no\n  ConnectTimeout 20\n"
-        f"  KexAlgorithms {_KEX}\n"
-        "  ControlPath /run/bareline/to-%h\n"
-    )
+    run = "/run/bareline"
+    socket = f"ControlPath {run}/to-%h"
+    return client_config({}, *_PATIENT, socket, key=f"{run}/client_key", known=f"{run}/known_hosts")
 
 
 class Access:
@@ -74,18 +71,13 @@ class Access:
         self._config.write_text(self._client_config())
 
     def _client_config(self) -> str:
-        hosts = "".join(
-            f"Host {name}\n  HostName {address}\n" for name, address in self._addresses.items()
-        )
-        return hosts + (
-            "Host *\n"
-            "  User root\n"
-            f"  IdentityFile {self._folder}/client_key\n  IdentitiesOnly yes\n"
-            f"  UserKnownHostsFile {self._folder}/known_hosts\n  GlobalKnownHostsFile none\n"
-            "  StrictHostKeyChecking yes\n  CheckHostIP no\n  BatchMode yes\n  LogLevel ERROR\n"
-            "  TCPKeepAlive no\n  ServerAliveInterval 0\n  GSSAPIAuthentication no\n"
-            f"  ConnectTimeout 20\n  KexAlgorithms {_KEX}\n"
-            f"  ControlPath {self._folder}/%n\n"
+        own = ("User root", "ServerAliveInterval 0", f"ControlPath {self._folder}/%n")
+        return client_config(
+            self._addresses,
+            *_PATIENT,
+            *own,
+            key=f"{self._folder}/client_key",
+            known=f"{self._folder}/known_hosts",
         )
 
     def connect(self, name: str) -> str:
