@@ -27,7 +27,7 @@ def test_everything_has_its_words_and_its_page(interface):
 
 def test_what_must_be_written_is_marked():
     text = PAGES["reference/interfaces/platform.md"]
-    at = text.index("### HostsAllocation.mpi_argv")
+    at = text.index("### Nodes.mpi_argv")
     assert "*must be written*" in text[at : at + 60]
     assert "def mpi_argv(\n    self,\n    argv: Sequence[str],\n" in text
     assert (

@@ -91,12 +91,8 @@ class Allocation(ABC):
 class Context:
     """What a platform may use while it is acquired.
 
-    Parameters
-    ----------
-    scratch
-        A private folder that exists until the allocation ends.
-    cache
-        bareline's cache folder, shared by runs; the user's own where none is given.
+    - `scratch`: a private folder that exists until the allocation ends.
+    - `cache`: bareline's cache folder, shared by runs; the user's own where none is given.
     """
 
     scratch: Path
@@ -106,25 +102,16 @@ class Context:
 class Platform(ABC, Generic[O_co]):
     """A kind of place where trials run.
 
-    Attributes
-    ----------
-    type_name
-        Its name in platform files.
-    summary
-        One line for ``bareline platforms``.
-    options
-        Its checked options.
-    boots
-        Its nodes are made when it is acquired, and a new acquisition makes them anew.
-    cases_per_turn
-        How many cases it takes at a turn: more than one where a turn costs seconds.
-    exact
-        A trial gives the same values whenever it is repeated: one of each case is all there is.
-    borrows
-        A batch system or a cloud chooses its nodes, when it is acquired: other names of them mean
-        nothing.
-    here
-        Trials run on this machine, and what else runs on it disturbs them.
+    - `type_name`: its name in platform files.
+    - `summary`: one line for ``bareline platforms``.
+    - `options`: its checked options.
+    - `boots`: its nodes are made when it is acquired, and a new acquisition makes them anew.
+    - `cases_per_turn`: how many cases it takes at a turn: more than one where a turn costs seconds.
+    - `exact`: a trial gives the same values whenever it is repeated: one of each case is all there
+      is.
+    - `borrows`: a batch system or a cloud chooses its nodes, when it is acquired: other names of
+      them mean nothing.
+    - `here`: trials run on this machine, and what else runs on it disturbs them.
     """
 
     type_name: ClassVar[str]

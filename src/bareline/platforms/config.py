@@ -40,8 +40,8 @@ _MOST_CORES = 1_000_000
 def load_platforms(path: Path | None = None) -> dict[str, PlatformSpec]:
     """Give every platform by name: the built-in ones, and over them the user's.
 
-    `path`: the user's platform file; without it ``platforms.toml`` of the current folder, if any
-    and not another user's.
+    - `path`: the user's platform file; without it ``platforms.toml`` of the current folder, if any
+      and not another user's.
     """
     builtin = resources.files("bareline.platforms") / "builtin.toml"
     specs = platforms_from_toml(

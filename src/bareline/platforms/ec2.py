@@ -26,7 +26,7 @@ _STATES = {"pending": State.COMING, "running": State.UP, "terminated": State.GON
 class Ec2Steward:
     """Finds and removes what bareline made in an account.
 
-    `account`: as `connect` takes it.
+    - `account`: as `connect` takes it.
     """
 
     kinds: ClassVar[tuple[str, ...]] = (KEY_PAIR, INSTANCE)

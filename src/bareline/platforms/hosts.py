@@ -56,10 +56,7 @@ class HostsAllocation(Nodes):
     def beside(self, token: str) -> AbstractContextManager[None]:
         """Do what has to be done on the nodes while a trial runs, and at no other time.
 
-        Parameters
-        ----------
-        token
-            The trial's mark.
+        - `token`: the trial's mark.
         """
         return contextlib.nullcontext()
 
@@ -163,10 +160,7 @@ class HostsAllocation(Nodes):
     ) -> Iterator[dict[str, str]]:
         """Give the placeholders' values while a command's server listens on a node.
 
-        Parameters
-        ----------
-        env
-            What the server gets beside the node's own environment.
+        - `env`: what the server gets beside the node's own environment.
         """
         known = {**values, "server_host": self.nodes[node].address}
 
@@ -240,10 +234,7 @@ class HostsAllocation(Nodes):
     ) -> tuple[str, ...]:
         """Check the space for a command that measures storage; name what hides the device.
 
-        Parameters
-        ----------
-        told
-            What `LOOK_AT_STORAGE` prints on each node; not asked for without need.
+        - `told`: what `LOOK_AT_STORAGE` prints on each node; not asked for without need.
         """
         if not command.storage_bytes:
             return ()

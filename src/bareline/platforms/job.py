@@ -47,10 +47,7 @@ def job_hosts() -> tuple[str, ...]:
 class JobOptions(SshOptions):
     """Options of nodes of the batch job that bareline runs in: those of hosts reached by ssh.
 
-    Attributes
-    ----------
-    nodes
-        How many of them; what `bareline submit` asks for.
+    - `nodes`: how many of them; what `bareline submit` asks for.
     """
 
     nodes: Annotated[int, Field(ge=1, le=10_000)] = 2

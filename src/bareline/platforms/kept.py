@@ -91,7 +91,7 @@ def kind_told(stderr: str) -> str:
 def cut_of_file(name: str, kind: str) -> tuple[str, ...]:
     """Say in words what is left out of a file; nothing where all is there.
 
-    `kind`: its bytes, or "odd".
+    - `kind`: its bytes, or "odd".
     """
     if kind == "odd":
         return (f"{name} is no regular file, and nothing of it is read",)

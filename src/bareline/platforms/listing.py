@@ -60,6 +60,6 @@ def build_for(name: str, path: Path | None = None) -> dict[str, Any]:
 def build_row(mpi: str) -> dict[str, Any]:
     """Build the native programs for an MPI library, or find them in the cache.
 
-    `mpi`: as the option of platforms: a flavour, a path or ``auto``.
+    - `mpi`: as the option of platforms: a flavour, a path or ``auto``.
     """
     return build_here(mpi, cache_folder()).to_dict()

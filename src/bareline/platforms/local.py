@@ -52,27 +52,16 @@ _ADDRESS = "127.0.0.1"
 class LocalOptions(ContainerKeys, PinningOptions):
     """Options of the local platform.
 
-    Attributes
-    ----------
-    mpi
-        ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
-        that an MPI library was installed into.
-    transport
-        ``shm`` or ``tcp`` (loopback) forces how ranks talk; ``auto`` leaves it to the library.
-    binding, ranks_per_socket, ranks_per_numa, distribution
-        How the library places ranks on cores where a study does not say; see `PinningKeys`.
-    cores
-        Numbers of the cores to use; all that this process may use by default.
-    io_folder
-        Folder in which trials make their working directories: its file system is what I/O probes
-        measure. bareline's scratch folder by default.
-    neighbours
-        Who shares this machine; see `Neighbours`.
-    filesystem
-        A file system that is mounted for the trials alone, which then work on it; a file that it
-        lies in is in `io_folder`.
-    container
-        What every program of a trial is started in; see `Container`.
+    - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
+      that an MPI library was installed into.
+    - `transport`: ``shm`` or ``tcp`` (loopback) forces how ranks talk; ``auto`` leaves it to the
+      library.
+    - `cores`: numbers of the cores to use; all that this process may use by default.
+    - `io_folder`: folder in which trials make their working directories: its file system is what
+      I/O probes measure. bareline's scratch folder by default.
+    - `neighbours`: who shares this machine; see `Neighbours`.
+    - `filesystem`: a file system that is mounted for the trials alone, which then work on it; a
+      file that it lies in is in `io_folder`.
     """
 
     mpi: str = "auto"

@@ -20,21 +20,13 @@ from bareline.vocabulary.platform import Options
 class NullOptions(Options):
     """Options of a null platform.
 
-    Attributes
-    ----------
-    factor
-        Every planted time is multiplied by it: 2 is twice as slow.
-    seed
-        Seed of the planted draws.
-    nodes
-        Number of pretended nodes.
-    fail_every
-        Every k-th trial fails; 0 never.
-    pause_s
-        Real time that a trial takes.
-    boot_spread
-        Relative spread of a factor that all trials of the platform share, drawn by its name and
-        seed: a boot that is never made anew.
+    - `factor`: every planted time is multiplied by it: 2 is twice as slow.
+    - `seed`: seed of the planted draws.
+    - `nodes`: number of pretended nodes.
+    - `fail_every`: every k-th trial fails; 0 never.
+    - `pause_s`: real time that a trial takes.
+    - `boot_spread`: relative spread of a factor that all trials of the platform share, drawn by its
+      name and seed: a boot that is never made anew.
     """
 
     pins: ClassVar[bool] = True  # what is planted is the same wherever ranks are

@@ -68,14 +68,9 @@ def run_process(
 ) -> Finished:
     """Run a program to its end or its time limit, with its whole process group.
 
-    Parameters
-    ----------
-    env
-        The complete environment.
-    stdin
-        Text for its standard input; nothing otherwise.
-    lost
-        Tells that there is nothing to wait for any more; asked twice a second.
+    - `env`: the complete environment.
+    - `stdin`: text for its standard input; nothing otherwise.
+    - `lost`: tells that there is nothing to wait for any more; asked twice a second.
 
     Raises
     ------
@@ -119,14 +114,9 @@ def spawn(
 ) -> Iterator[Process]:
     """Start a program in a process group of its own and end the group on every exit.
 
-    Parameters
-    ----------
-    stdin
-        Give it a pipe as standard input instead of nothing.
-    output
-        File that takes both its outputs, in place of pipes that somebody has to read.
-    errors
-        File that takes its standard error alone.
+    - `stdin`: give it a pipe as standard input instead of nothing.
+    - `output`: file that takes both its outputs, in place of pipes that somebody has to read.
+    - `errors`: file that takes its standard error alone.
 
     Raises
     ------
@@ -167,10 +157,7 @@ def holding(
 ) -> Iterator[Process]:
     """Start a program that ends by itself when its standard input does, thus with bareline.
 
-    Parameters
-    ----------
-    output, errors
-        As in `spawn`.
+    - `output`, `errors`: as in `spawn`.
     """
     with spawn(argv, env=env, stdin=True, output=output, errors=errors) as process:
         try:

@@ -90,9 +90,9 @@ class _Config(_Part):
 class Site:
     """The platforms of a site.
 
-    `tables`: the table of each platform by its name, as a platform file has it.
-    `notes`: what of a platform could not be taken over, by its name; a platform without a table
-    could not be taken over at all.
+    - `tables`: the table of each platform by its name, as a platform file has it.
+    - `notes`: what of a platform could not be taken over, by its name; a platform without a table
+      could not be taken over at all.
     """
 
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)

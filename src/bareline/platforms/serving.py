@@ -32,7 +32,7 @@ class Ports(Protocol):
     def wait_listening(self, port: int, ended: Callable[[], bool]) -> str:
         """Wait until something listens on a port; say what is wrong if nothing does.
 
-        `ended`: tells that nothing ever will.
+        - `ended`: tells that nothing ever will.
         """
         ...
 
@@ -49,12 +49,12 @@ def serving(
 ) -> Iterator[dict[str, str]]:
     """Start a server, wait until it listens, and end it with the context.
 
-    `program`: its name, for people.
-    `line`: gives the local command line, from the placeholders of its ports.
-    `env`: the complete environment of that command.
-    `clean`: leaves out what the way to the node adds to the server's own words.
-    `hold`: it ends by itself with its standard input; see `holding`.
-    Gives the placeholders of its ports, with their values.
+    - `program`: its name, for people.
+    - `line`: gives the local command line, from the placeholders of its ports.
+    - `env`: the complete environment of that command.
+    - `clean`: leaves out what the way to the node adds to the server's own words.
+    - `hold`: it ends by itself with its standard input; see `holding`. Gives the placeholders of
+      its ports, with their values.
     """
     problem, start = "", holding if hold else spawn
     for _ in range(_TRIES):
@@ -84,7 +84,7 @@ def serving(
 class AskedPorts:
     """The ports of a node that is asked each time.
 
-    `listening`: asks the node on which ports something listens.
+    - `listening`: asks the node on which ports something listens.
     """
 
     listening: Callable[[], set[int]]

@@ -93,7 +93,7 @@ def is_abandoned(name: str) -> bool:
 def remove_abandoned(nodes: Nodes, folder: str) -> None:
     """Remove what trials of killed barelines of this host left on nodes.
 
-    `folder`: where their working directories are.
+    - `folder`: where their working directories are.
     """
     count = len(nodes.nodes)
     with contextlib.suppress(PlatformError):
@@ -109,8 +109,7 @@ def remove_abandoned(nodes: Nodes, folder: str) -> None:
 def check_storage(told: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
     """Make sure that space is free, and name what stands between a trial and the device.
 
-    `told`: what `LOOK_AT_STORAGE` prints on the node.
-    Gives the codes of caveats.
+    - `told`: what `LOOK_AT_STORAGE` prints on the node. Gives the codes of caveats.
     """
     match = re.match(r"(\d+) (\d+) (\S+)", told)
     if match is None:

@@ -24,16 +24,10 @@ from bareline.vocabulary.units import listing
 class Bench:
     """An allocation in use.
 
-    Attributes
-    ----------
-    options
-        Options of its platform.
-    rank_program
-        A small MPI program, where there is one.
-    token
-        Mark of the processes that are started here.
-    platform
-        The type of platform.
+    - `options`: options of its platform.
+    - `rank_program`: a small MPI program, where there is one.
+    - `token`: mark of the processes that are started here.
+    - `platform`: the type of platform.
     """
 
     allocation: Allocation
@@ -78,14 +72,9 @@ def open_bench(
 ) -> Iterator[Bench]:
     """Bring a platform up for the length of a context.
 
-    Parameters
-    ----------
-    scratch
-        A folder that may be written to.
-    layout
-        Largest layout; one rank on every node without it.
-    options
-        Options of the platform.
+    - `scratch`: a folder that may be written to.
+    - `layout`: largest layout; one rank on every node without it.
+    - `options`: options of the platform.
 
     Raises
     ------

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
+from bareline.platforms.remote.cluster import cluster_facts, read_topology, scattered
 from bareline.platforms.remote.description import common_set
-from bareline.platforms.remote.fleet import fleet_facts, read_topology, scattered
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.ssh.options import SshOptions
 
@@ -44,7 +44,7 @@ def test_what_is_no_list_or_leaves_nobody_is_refused(exclude):
 def test_switches_with_nodes_are_read_and_told_for_the_nodes_that_are_used():
     switches = read_topology(TOPOLOGY)
     assert switches == {"leaf1": "node[001-016]", "leaf2": "node[017-032]"}
-    assert fleet_facts(["node001", "node016", "node017"], switches, ["node020"]) == {
+    assert cluster_facts(["node001", "node016", "node017"], switches, ["node020"]) == {
         "nodes.names": "node[001,016-017]",
         "nodes.switches": "leaf1: node[001,016]; leaf2: node017",
         "nodes.excluded": "node020",

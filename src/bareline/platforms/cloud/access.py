@@ -21,7 +21,7 @@ _AT_ONCE = 16
 class Access:
     """The keys of a group of instances, and the ssh configuration that leads to them.
 
-    `folder`: private, of this machine.
+    - `folder`: private, of this machine.
     """
 
     def __init__(self, folder: Path, options: CloudOptions) -> None:

@@ -26,7 +26,7 @@ _TAKEN: dict[str, _Taken] = {}
 class Budget:
     """Counts the instances of a platform and their hours, over all times that it comes up.
 
-    `platform`: its name.
+    - `platform`: its name.
     """
 
     def __init__(

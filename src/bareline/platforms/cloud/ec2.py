@@ -18,26 +18,15 @@ _Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
 class Ec2Options(CloudOptions):
     """Options of a platform of instances of EC2; more in `CloudOptions`.
 
-    Attributes
-    ----------
-    region, profile
-        Of the user's AWS configuration, where the credentials are.
-    endpoint
-        Address of another cloud with this interface.
-    image, size
-        Ids as ``ami-0123`` and ``c7i.8xlarge``.
-    subnet
-        Id of the subnet; the default one without it.
-    security_groups
-        Ids.
-    placement_group
-        Name of one that exists: of the kind "cluster" for MPI.
-    zone
-        Availability zone.
-    address
-        Which of its addresses an instance is reached at.
-    efa
-        Give each instance an adapter that bypasses the hypervisor.
+    - `region`, `profile`: of the user's AWS configuration, where the credentials are.
+    - `endpoint`: address of another cloud with this interface.
+    - `image`, `size`: ids as ``ami-0123`` and ``c7i.8xlarge``.
+    - `subnet`: id of the subnet; the default one without it.
+    - `security_groups`: ids.
+    - `placement_group`: name of one that exists: of the kind "cluster" for MPI.
+    - `zone`: availability zone.
+    - `address`: which of its addresses an instance is reached at.
+    - `efa`: give each instance an adapter that bypasses the hypervisor.
     """
 
     region: _Word
@@ -70,7 +59,7 @@ def sdk_missing() -> ToolMissing:
 def connect(account: Mapping[str, str]) -> Any:
     """Reach a cloud.
 
-    `account`: ``region``, and ``profile`` and ``endpoint`` where they are given.
+    - `account`: ``region``, and ``profile`` and ``endpoint`` where they are given.
     """
     try:
         import boto3
@@ -92,7 +81,7 @@ def connect(account: Mapping[str, str]) -> Any:
 def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     """Say in bareline's errors what the cloud or the way to it refuses.
 
-    `conflict_is_busy`: what is asked for is only in the way of something that ends by itself.
+    - `conflict_is_busy`: what is asked for is only in the way of something that ends by itself.
 
     Raises
     ------

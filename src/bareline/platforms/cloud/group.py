@@ -33,8 +33,8 @@ _AGAIN = BackOff(first_s=2.0, longest_s=30.0)
 class Member:
     """A place in the group, whatever instance fills it.
 
-    `name`: of the node.
-    `active_s`, `reach_s`: what the cloud took until it ran, and it until it answered over ssh.
+    - `name`: of the node.
+    - `active_s`, `reach_s`: what the cloud took until it ran, and it until it answered over ssh.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Member:
 class Group:
     """The instances of a platform in use.
 
-    `tell`: takes a sentence about each attempt that failed and each request that was made again.
+    - `tell`: takes a sentence about each attempt that failed and each request that was made again.
     """
 
     def __init__(

@@ -24,13 +24,9 @@ _Name = Annotated[str, Field(min_length=1, max_length=255)]
 class Port(BaseModel):
     """A port of each instance.
 
-    Attributes
-    ----------
-    network
-        Name or id.
-    vnic_type
-        What stands behind it: ``normal`` a virtual adapter, ``direct`` a function of an SR-IOV
-        adapter, the others as Neutron has them.
+    - `network`: name or id.
+    - `vnic_type`: what stands behind it: ``normal`` a virtual adapter, ``direct`` a function of an
+      SR-IOV adapter, the others as Neutron has them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -49,25 +45,15 @@ def _as_port(value: Any) -> Any:
 class OpenStackOptions(CloudOptions):
     """Options of a platform of instances of an OpenStack cloud; more in `CloudOptions`.
 
-    Attributes
-    ----------
-    cloud
-        Name in the user's ``clouds.yaml``, where the credentials are.
-    region
-        One of its regions.
-    image, flavor
-        Names or ids.
-    ports
-        Networks on which each instance has a port, as names or with ``vnic_type``; ssh goes to
-        the first. The project's only network without it.
-    security_groups
-        Names or ids, for every port; the project's default group without it.
-    placement
-        Policy of a server group that is made for the instances.
-    zone
-        Availability zone.
-    config_drive
-        Give instances what they read at their start on a disk, not over the network.
+    - `cloud`: name in the user's ``clouds.yaml``, where the credentials are.
+    - `region`: one of its regions.
+    - `image`, `flavor`: names or ids.
+    - `ports`: networks on which each instance has a port, as names or with ``vnic_type``; ssh goes
+      to the first. The project's only network without it.
+    - `security_groups`: names or ids, for every port; the project's default group without it.
+    - `placement`: policy of a server group that is made for the instances.
+    - `zone`: availability zone.
+    - `config_drive`: give instances what they read at their start on a disk, not over the network.
     """
 
     cloud: _Name
@@ -135,7 +121,7 @@ def connect(cloud: str, region: str | None) -> Connection:
 def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     """Say in bareline's errors what a cloud or the way to it refuses.
 
-    `conflict_is_busy`: what is asked for is only in the way of something that ends by itself.
+    - `conflict_is_busy`: what is asked for is only in the way of something that ends by itself.
 
     Raises
     ------

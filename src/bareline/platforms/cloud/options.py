@@ -12,25 +12,16 @@ from bareline.platforms.ssh.options import ReachedOptions
 class CloudOptions(ReachedOptions):
     """Options of a platform of instances of a cloud; more in `ReachedOptions`.
 
-    Attributes
-    ----------
-    instances
-        Number of instances, each a node.
-    user
-        Who is logged in as; the instances' cloud-init lets the generated key in.
-    jump
-        A host through which ssh reaches the instances.
-    attempts
-        How often each instance is made at most before the platform fails.
-    active_s
-        How long the cloud may take until an instance runs.
-    reach_s
-        How long one that runs may take until it answers over ssh.
-    max_instances
-        Most instances that one `run` or `continue` makes, those that replace others included; any
-        number without it.
-    max_hours
-        Most hours that its instances may exist, all together, in one `run` or `continue`.
+    - `instances`: number of instances, each a node.
+    - `user`: who is logged in as; the instances' cloud-init lets the generated key in.
+    - `jump`: a host through which ssh reaches the instances.
+    - `attempts`: how often each instance is made at most before the platform fails.
+    - `active_s`: how long the cloud may take until an instance runs.
+    - `reach_s`: how long one that runs may take until it answers over ssh.
+    - `max_instances`: most instances that one `run` or `continue` makes, those that replace others
+      included; any number without it.
+    - `max_hours`: most hours that its instances may exist, all together, in one `run` or
+      `continue`.
     """
 
     instances: Annotated[int, Field(ge=1, le=1000)] = 2

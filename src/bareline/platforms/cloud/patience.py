@@ -19,8 +19,8 @@ T = TypeVar("T")
 class BackOff:
     """Pauses that double, up to a longest one, until a time is over.
 
-    `first_s`, `longest_s`: of the pauses.
-    `most_s`: all pauses together; what a cloud asks for is waited for if it fits in.
+    - `first_s`, `longest_s`: of the pauses.
+    - `most_s`: all pauses together; what a cloud asks for is waited for if it fits in.
     """
 
     first_s: float = 1.0
@@ -34,8 +34,8 @@ class BackOff:
     def pause_s(self, failures: int, waited_s: float, asked_s: float | None) -> float | None:
         """Give the pause after a number of failures; None where it is time to give up.
 
-        `waited_s`: in pauses before.
-        `asked_s`: for how long the cloud asks to be left alone, if it says so.
+        - `waited_s`: in pauses before.
+        - `asked_s`: for how long the cloud asks to be left alone, if it says so.
         """
         own_s = self.own_s(failures)
         pause_s = own_s if asked_s is None else max(asked_s, self.first_s)
@@ -45,8 +45,8 @@ class BackOff:
 class Insistence:
     """Asks again what a cloud was too busy for.
 
-    `tell`: takes a sentence about each request that is made again.
-    `retries`: requests that were made again so far.
+    - `tell`: takes a sentence about each request that is made again.
+    - `retries`: requests that were made again so far.
     """
 
     def __init__(
@@ -65,9 +65,9 @@ class Insistence:
     def ask(self, what: str, act: Callable[[], T], done: Callable[[], T | None] | None = None) -> T:
         """Give what a request gives, as soon as it succeeds.
 
-        `what`: it does, in words.
-        `done`: looks whether an earlier try was carried out although it seemed to fail, and gives
-        what came of it: what is made must not be made twice.
+        - `what`: it does, in words.
+        - `done`: looks whether an earlier try was carried out although it seemed to fail, and gives
+          what came of it: what is made must not be made twice.
         """
         waited_s = 0.0
         for failures in count(1):

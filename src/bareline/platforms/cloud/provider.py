@@ -17,8 +17,8 @@ INSTANCE = "instance"
 class Busy(NotNow):
     """The cloud did not answer, or asks for patience: the same request may succeed later.
 
-    `retry_after_s`: how long it asks to wait, where it says so.
-    `maybe_done`: the request may have been carried out although its answer did not arrive.
+    - `retry_after_s`: how long it asks to wait, where it says so.
+    - `maybe_done`: the request may have been carried out although its answer did not arrive.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class QuotaReached(PlatformError):
 class Thing:
     """Something that exists in a cloud for bareline, or is about to.
 
-    `kind`: `INSTANCE`, or what the provider calls it in words.
-    `name`: unique: it carries the mark of the process that it is for.
-    `id`: how the cloud knows it; "" before it was made.
+    - `kind`: `INSTANCE`, or what the provider calls it in words.
+    - `name`: unique: it carries the mark of the process that it is for.
+    - `id`: how the cloud knows it; "" before it was made.
     """
 
     kind: str
@@ -64,12 +64,12 @@ class State(StrEnum):
 class Instance:
     """What a cloud says of an instance.
 
-    `said`: its state in the cloud's own word.
-    `fault`: why it failed, in the cloud's words.
-    `address`: at which it is reached by ssh.
-    `host`: the machine that it runs on, as far as the cloud tells: equal for instances that share
-    one.
-    `zone`: availability zone.
+    - `said`: its state in the cloud's own word.
+    - `fault`: why it failed, in the cloud's words.
+    - `address`: at which it is reached by ssh.
+    - `host`: the machine that it runs on, as far as the cloud tells: equal for instances that share
+      one.
+    - `zone`: availability zone.
     """
 
     state: State
@@ -84,10 +84,10 @@ class Instance:
 class Launch:
     """What things are made with.
 
-    `owner`: mark of the process that they are for.
-    `public_key`: the key that may log in.
-    `user_data`: what an instance is given to read at its start, for cloud-init.
-    `made`: the things that this one may need, made before it.
+    - `owner`: mark of the process that they are for.
+    - `public_key`: the key that may log in.
+    - `user_data`: what an instance is given to read at its start, for cloud-init.
+    - `made`: the things that this one may need, made before it.
     """
 
     owner: str
@@ -103,7 +103,7 @@ class Launch:
 class Steward(Protocol):
     """Finds and removes what bareline made in an account of a cloud.
 
-    `kinds`: every kind of thing that bareline makes there, in the order of making.
+    - `kinds`: every kind of thing that bareline makes there, in the order of making.
     """
 
     kinds: ClassVar[tuple[str, ...]]

@@ -82,9 +82,9 @@ def _listed_sources(suite: str) -> set[str]:
 class Archive:
     """The packages of one release of the host's distribution, as apt knows them.
 
-    `suite`: code name of the release.
-    `text`: its sources, one line each.
-    `options`: with which apt looks at these alone; none for the host's own.
+    - `suite`: code name of the release.
+    - `text`: its sources, one line each.
+    - `options`: with which apt looks at these alone; none for the host's own.
     """
 
     suite: str
@@ -94,7 +94,7 @@ class Archive:
     def known_names(self, packages: Iterable[str], ours: Collection[str]) -> list[str]:
         """Give the names under which the release has the packages.
 
-        `ours`: those that every image has; the others are its user's.
+        - `ours`: those that every image has; the others are its user's.
         """
         wanted = [name for package in packages for name in (package, *_other_names(package))]
         known = self.show(wanted)

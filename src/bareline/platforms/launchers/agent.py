@@ -14,9 +14,10 @@ def agent_text(
 ) -> str:
     """Write the script; a launcher calls it as: agent [option...] address command...
 
-    `commands`: the command that logs in to a host, by the names under which the launcher knows it.
-    `before`: words that load what a command needs on a host.
-    `for_a_shell`: the command takes one argument, a line for a shell, as ``sh -c`` does.
+    - `commands`: the command that logs in to a host, by the names under which the launcher knows
+      it.
+    - `before`: words that load what a command needs on a host.
+    - `for_a_shell`: the command takes one argument, a line for a shell, as ``sh -c`` does.
     """
     given = '"$*"' if for_a_shell else '"$@"'
     cases = [

@@ -34,10 +34,10 @@ _VERSION_TIMEOUT_S = 20.0
 class MpiInstallation:
     """An MPI library with its launcher and, where installed, its C compiler wrapper.
 
-    `flavour`: a key of `LAUNCHERS`.
-    `version`: as the launcher prints it, e.g. ``4.1.4``.
-    `mpirun`: path of the launcher.
-    `mpicc`: path of the compiler wrapper, None when only the runtime is installed.
+    - `flavour`: a key of `LAUNCHERS`.
+    - `version`: as the launcher prints it, e.g. ``4.1.4``.
+    - `mpirun`: path of the launcher.
+    - `mpicc`: path of the compiler wrapper, None when only the runtime is installed.
     """
 
     flavour: str
@@ -84,8 +84,8 @@ def identify(text: str) -> tuple[str, str] | None:
 def find_mpi(choice: str = "auto") -> MpiInstallation:
     """Find an MPI library on this machine.
 
-    `choice`: ``auto`` (what ``mpirun`` is), a flavour, or the path of a launcher or of the folder
-    that it was installed into.
+    - `choice`: ``auto`` (what ``mpirun`` is), a flavour, or the path of a launcher or of the folder
+      that it was installed into.
     """
     if choice == "auto" or choice in LAUNCHERS:
         for path in _candidates(choice):

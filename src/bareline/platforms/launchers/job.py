@@ -23,9 +23,9 @@ Transport = Literal["auto", "shm", "tcp"]
 class Network:
     """The one network that a job's messages and its launcher may use.
 
-    `device`: name of the network interface on every node.
-    `subnet`: its addresses, e.g. ``10.94.0.0/24``.
-    `launch_address`: address under which the nodes reach the place where the launcher runs.
+    - `device`: name of the network interface on every node.
+    - `subnet`: its addresses, e.g. ``10.94.0.0/24``.
+    - `launch_address`: address under which the nodes reach the place where the launcher runs.
     """
 
     device: str
@@ -37,15 +37,15 @@ class Network:
 class Job:
     """What an MPI job is, free of any launcher.
 
-    `nodes`: at least as many as the layout has; the first ones are used.
-    `env`: variables set for every rank.
-    `cwd`: working directory of every rank.
-    `agent`: program that takes the place of ssh: ``agent HOST COMMAND...``.
-    `as_root`: the launcher runs as root, which Open MPI wants confirmed; by default what this
-    process is.
-    `crowded`: ranks of different nodes share cores, as they do on namespaces of one machine.
-    `session_folder`: folder in memory, on every node, for what the library would otherwise leave in
-    /tmp and /dev/shm when it is killed.
+    - `nodes`: at least as many as the layout has; the first ones are used.
+    - `env`: variables set for every rank.
+    - `cwd`: working directory of every rank.
+    - `agent`: program that takes the place of ssh: ``agent HOST COMMAND...``.
+    - `as_root`: the launcher runs as root, which Open MPI wants confirmed; by default what this
+      process is.
+    - `crowded`: ranks of different nodes share cores, as they do on namespaces of one machine.
+    - `session_folder`: folder in memory, on every node, for what the library would otherwise leave
+      in /tmp and /dev/shm when it is killed.
     """
 
     argv: Sequence[str]
@@ -84,14 +84,14 @@ class Job:
 class Launcher(ABC):
     """How one MPI library starts jobs, and how it is recognised.
 
-    `title`: name for people.
-    `packages`: Debian packages that bring it, empty when Debian has none.
-    `signature`: finds the library's version in what ``mpirun --version`` prints.
-    `launchers`: names that its launcher has beside ``mpirun``, where several libraries are
-    installed.
-    `compilers`: names of its C compiler wrapper, the most certain one first.
-    `mpirun`: path of the launcher.
-    `version`: the library's version.
+    - `title`: name for people.
+    - `packages`: Debian packages that bring it, empty when Debian has none.
+    - `signature`: finds the library's version in what ``mpirun --version`` prints.
+    - `launchers`: names that its launcher has beside ``mpirun``, where several libraries are
+      installed.
+    - `compilers`: names of its C compiler wrapper, the most certain one first.
+    - `mpirun`: path of the launcher.
+    - `version`: the library's version.
     """
 
     title: ClassVar[str]

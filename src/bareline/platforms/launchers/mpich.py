@@ -11,7 +11,7 @@ from bareline.platforms.launchers.job import Job, Launcher
 class Hydra(Launcher):
     """The process manager of MPICH and of what descends from it.
 
-    `starter`: the option that says how processes are started on nodes.
+    - `starter`: the option that says how processes are started on nodes.
     """
 
     starter: ClassVar[str]

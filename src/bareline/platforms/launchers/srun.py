@@ -28,10 +28,11 @@ def srun_argv(
 ) -> list[str]:
     """Give the command line with which Slurm starts a job inside an allocation.
 
-    `plugin`: the interface between Slurm and the library: ``pmix`` for Open MPI, ``pmi2`` for an
-    MPICH or Intel MPI that was built without PMIx.
-    `binds`: whether the cluster is able to bind tasks to cores; one that is not refuses the option.
-    `before`: words before each rank's command, which load what it needs.
+    - `plugin`: the interface between Slurm and the library: ``pmix`` for Open MPI, ``pmi2`` for an
+      MPICH or Intel MPI that was built without PMIx.
+    - `binds`: whether the cluster is able to bind tasks to cores; one that is not refuses the
+      option.
+    - `before`: words before each rank's command, which load what it needs.
     """
     layout = job.layout
     line = ["srun", f"--mpi={plugin}", f"--nodes={layout.nodes}", f"--ntasks={layout.ranks}"]

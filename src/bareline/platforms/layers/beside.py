@@ -44,8 +44,8 @@ def busy_neighbours(
 ) -> Iterator[None]:
     """Keep neighbours busy as long as a context lasts.
 
-    `tenants`: for each neighbour the nodes on which it works.
-    `token`: mark of the trial, which their processes carry.
+    - `tenants`: for each neighbour the nodes on which it works.
+    - `token`: mark of the trial, which their processes carry.
     """
     with _working(tenants, neighbours, token) as loads:
         yield
@@ -56,7 +56,7 @@ def busy_neighbours(
 def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
     """Tell what neighbours there are, and how busy they are where nothing is measured.
 
-    `cores`: cores of each node.
+    - `cores`: cores of each node.
     """
     told = neighbours.facts(cores)
     if neighbours.busy and neighbours.load != "same":
@@ -161,7 +161,7 @@ class _Reading:
 class _Load:
     """A neighbour's load on one node, which tells its own processor time.
 
-    `least`: share of a processor that it has at least where it only computes; else 0.
+    - `least`: share of a processor that it has at least where it only computes; else 0.
     """
 
     def __init__(self, name: str, process: Process, said: IO[bytes], least: float) -> None:

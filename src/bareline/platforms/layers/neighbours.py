@@ -25,20 +25,15 @@ class Neighbours(BaseModel):
 
     Platforms that differ in `count` alone tell what a neighbour costs.
 
-    Attributes
-    ----------
-    count
-        Neighbours on every node.
-    load
-        What each does while a trial runs: ``cpu`` (arithmetic), ``memory`` (bandwidth), ``disk``
-        (writes into the folder that is measured), ``network`` (TCP streams from every node to the
-        next one, and back), ``same`` (the command that is measured, over and over), or ``idle``.
-    workers
-        Programs, or streams, of each neighbour on every node; as many as a node has cores by
-        default, so that a neighbour is as large as the measured tenant.
-    cores
-        Numbers of this machine's cores on which neighbours run; the measured nodes' own by
-        default, which they then share.
+    - `count`: neighbours on every node.
+    - `load`: what each does while a trial runs: ``cpu`` (arithmetic), ``memory`` (bandwidth),
+      ``disk`` (writes into the folder that is measured), ``network`` (TCP streams from every node
+      to the next one, and back), ``same`` (the command that is measured, over and over), or
+      ``idle``.
+    - `workers`: programs, or streams, of each neighbour on every node; as many as a node has cores
+      by default, so that a neighbour is as large as the measured tenant.
+    - `cores`: numbers of this machine's cores on which neighbours run; the measured nodes' own by
+      default, which they then share.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -76,7 +71,7 @@ class Neighbours(BaseModel):
     def facts(self, cores_per_node: int) -> dict[str, Scalar]:
         """Tell what shares the nodes.
 
-        `cores_per_node`: cores of each node, or virtual processors of each guest.
+        - `cores_per_node`: cores of each node, or virtual processors of each guest.
         """
         told: dict[str, Scalar] = {"neighbours.count": self.count}
         if self.count:

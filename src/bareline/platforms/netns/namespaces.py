@@ -63,8 +63,8 @@ class Privilege(Enum):
 class Namespaces:
     """The namespaces of the switch or of one host.
 
-    `pid`: process that holds them, as bareline sees it.
-    `pid_in_switch`: the same process as those in the switch see it.
+    - `pid`: process that holds them, as bareline sees it.
+    - `pid_in_switch`: the same process as those in the switch see it.
     """
 
     pid: int
@@ -178,7 +178,7 @@ def _unshare(privilege: Privilege, argv: Sequence[str]) -> list[str]:
 def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
     """Hold the namespaces in which the hosts and the bridge live.
 
-    `hosts_file`: lies over /etc/hosts inside.
+    - `hosts_file`: lies over /etc/hosts inside.
     """
     argv = ["sh", "-c", _HOLD, "switch", "switch", str(hosts_file)]
     with holding(_unshare(privilege, argv), env=system_environment()) as process:

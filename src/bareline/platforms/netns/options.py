@@ -18,39 +18,24 @@ from bareline.platforms.netns import links
 class NetnsOptions(ContainerKeys):
     """Options of a platform of network namespaces.
 
-    Attributes
-    ----------
-    hosts
-        Number of hosts.
-    rate
-        Rate of each link in each direction, e.g. ``1gbit``; not limited by default.
-    shaper
-        What limits it: ``htb`` holds the rate from the second packet on; ``tbf``, the simple
-        token bucket, lets two packets outrun the link after every pause.
-    mtu
-        Largest packet of the links, in bytes.
-    offloads
-        Whether the links take packets of up to 64 KiB as a NIC with segmentation offload does;
-        a limited link by default only such as it carries in 12 us, because a packet outruns it,
-        or so long ones (up to 60 us) that this machine can fill the link.
-    mpi
-        ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
-        that an MPI library was installed into.
-    transport
-        ``auto`` (TCP between hosts, shared memory inside one) or ``tcp`` (everywhere).
-    cores
-        Numbers of the cores to share out among the hosts; all that this process may use by
-        default. Every host is pinned to its own share.
-    io_folder
-        Folder in which trials make their working directories: its file system is what I/O probes
-        measure. bareline's scratch folder by default.
-    neighbours
-        Who shares the hosts; see `Neighbours`.
-    filesystem
-        A file system that is mounted for the trials alone, which then work on it: all hosts see
-        the same one. What it lies in is in `io_folder`.
-    container
-        What every program of a trial is started in; see `Container`.
+    - `hosts`: number of hosts.
+    - `rate`: rate of each link in each direction, e.g. ``1gbit``; not limited by default.
+    - `shaper`: what limits it: ``htb`` holds the rate from the second packet on; ``tbf``, the
+      simple token bucket, lets two packets outrun the link after every pause.
+    - `mtu`: largest packet of the links, in bytes.
+    - `offloads`: whether the links take packets of up to 64 KiB as a NIC with segmentation offload
+      does; a limited link by default only such as it carries in 12 us, because a packet outruns it,
+      or so long ones (up to 60 us) that this machine can fill the link.
+    - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
+      that an MPI library was installed into.
+    - `transport`: ``auto`` (TCP between hosts, shared memory inside one) or ``tcp`` (everywhere).
+    - `cores`: numbers of the cores to share out among the hosts; all that this process may use by
+      default. Every host is pinned to its own share.
+    - `io_folder`: folder in which trials make their working directories: its file system is what
+      I/O probes measure. bareline's scratch folder by default.
+    - `neighbours`: who shares the hosts; see `Neighbours`.
+    - `filesystem`: a file system that is mounted for the trials alone, which then work on it: all
+      hosts see the same one. What it lies in is in `io_folder`.
     """
 
     hosts: Annotated[int, Field(ge=2, le=16)] = 2

@@ -105,7 +105,7 @@ class RemoteAllocation(HostsAllocation):
     def compare(self, flags: Mapping[str, Sequence[str]]) -> None:
         """Hold nodes whose processors differ to the instruction set that all of them have.
 
-        `flags`: what the kernel says of each node's processor, by the node's name.
+        - `flags`: what the kernel says of each node's processor, by the node's name.
         """
         self._common = common_set(flags)
         if self._common is not None:

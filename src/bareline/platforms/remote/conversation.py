@@ -29,7 +29,7 @@ def script(name: str) -> str:
 class Conversation:
     """A script in progress on some nodes.
 
-    `those`: the processes that stand for the nodes; they may have been there before.
+    - `those`: the processes that stand for the nodes; they may have been there before.
     """
 
     def __init__(self, those: Sequence[Peer]) -> None:
@@ -156,8 +156,8 @@ def conversation(
 ) -> Iterator[Conversation]:
     """Start a script on nodes; it ends with the context.
 
-    `lines`: the local command line by the names of the nodes that it stands for.
-    `env`: the environment of the local processes; ours without it.
+    - `lines`: the local command line by the names of the nodes that it stands for.
+    - `env`: the environment of the local processes; ours without it.
     """
     with (
         peers(lines, local_environment() if env is None else env) as those,

@@ -22,10 +22,10 @@ _MOST_CORES = 1 << 16
 class Description:
     """What the script ``description`` says of a node.
 
-    `cores`: that its processes may use.
-    `is_root`: whether it runs what we ask for as root.
-    `flags`: of its processor, as the kernel names them.
-    `addresses`: each of its devices with an IPv4 address of it.
+    - `cores`: that its processes may use.
+    - `is_root`: whether it runs what we ask for as root.
+    - `flags`: of its processor, as the kernel names them.
+    - `addresses`: each of its devices with an IPv4 address of it.
     """
 
     cores: int
@@ -37,7 +37,7 @@ class Description:
 def read_description(node: str, said: Mapping[str, Sequence[str]]) -> Description:
     """Read what a node said of itself.
 
-    `said`: its words, each with what followed it.
+    - `said`: its words, each with what followed it.
     """
 
     def told(word: str) -> str:
@@ -77,8 +77,8 @@ def _odd(what: str, text: str, node: str) -> PlatformError:
 class CommonSet:
     """What all nodes can run.
 
-    `chosen`: the widest set that the native programs may choose.
-    `lacking`: what each node lacks that another one has, by its name.
+    - `chosen`: the widest set that the native programs may choose.
+    - `lacking`: what each node lacks that another one has, by its name.
     """
 
     chosen: KernelSet
@@ -106,7 +106,7 @@ class CommonSet:
 def common_set(flags: Mapping[str, Collection[str]]) -> CommonSet | None:
     """Find what nodes have in common; None where they do not differ.
 
-    `flags`: what the kernel says of each node's processor, by the node's name.
+    - `flags`: what the kernel says of each node's processor, by the node's name.
     """
     known = {name: set(said) for name, said in flags.items() if "sse2" in said}
     if len(known) < len(flags) or not known:

@@ -43,10 +43,10 @@ def client_config(
 ) -> str:
     """Write ssh's configuration for nodes that bareline has made: their key only, and pinned.
 
-    `addresses`: by the names under which they are reached.
-    `settings`: further lines.
-    `key`, `known`: the files of the key to log in with, and of the nodes' own.
-    `pattern`: for which hosts it counts; one through which ssh jumps has settings of its own.
+    - `addresses`: by the names under which they are reached.
+    - `settings`: further lines.
+    - `key`, `known`: the files of the key to log in with, and of the nodes' own.
+    - `pattern`: for which hosts it counts; one through which ssh jumps has settings of its own.
     """
     hosts = "".join(f"Host {name}\n  HostName {address}\n" for name, address in addresses.items())
     lines = (

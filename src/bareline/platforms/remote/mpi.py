@@ -22,7 +22,7 @@ done
 def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
     """Find the MPI library of the first node.
 
-    `choice`: as the option ``mpi`` gives it.
+    - `choice`: as the option ``mpi`` gives it.
     """
     where = nodes.nodes[0].name
     if choice in LAUNCHERS:

@@ -43,7 +43,7 @@ _FILES_EACH = 4
 class Peer:
     """A process that stands for some nodes.
 
-    `names`: of the nodes.
+    - `names`: of the nodes.
     """
 
     def __init__(self, names: Sequence[str], popen: subprocess.Popen[bytes]) -> None:
@@ -204,7 +204,7 @@ def peers(
 ) -> Iterator[tuple[Peer, ...]]:
     """Start scripts on nodes; they end with the context, and have a moment to clean up.
 
-    `lines`: the local command line by the names of the nodes that it stands for.
+    - `lines`: the local command line by the names of the nodes that it stands for.
     """
     make_room(len(lines))
     with ExitStack() as stack:

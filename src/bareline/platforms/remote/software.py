@@ -84,8 +84,8 @@ def loader(software: Sequence[str]) -> list[str]:
 
     A login shell, because that is where systems define the command ``module``.
 
-    `software`: in their order, each as ``module:NAME``, ``spack:ENVIRONMENT`` or
-    ``conda:ENVIRONMENT``.
+    - `software`: in their order, each as ``module:NAME``, ``spack:ENVIRONMENT`` or
+      ``conda:ENVIRONMENT``.
     """
     if not software:
         return []

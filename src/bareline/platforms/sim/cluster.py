@@ -28,8 +28,8 @@ def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
 def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:
     """Give SMPI's options for the collective functions of a library.
 
-    `library`: ``openmpi`` or ``mpich``.
-    `chosen`: algorithms that the user names, by function in lower case.
+    - `library`: ``openmpi`` or ``mpich``.
+    - `chosen`: algorithms that the user names, by function in lower case.
     """
     return {
         "smpi/coll-selector": _SELECTORS[library],

@@ -36,10 +36,10 @@ Kind = tuple[int, int, int, int, int]
 class Recording:
     """Seconds of each kind of stretch.
 
-    `stretches`: calls over all ranks, and seconds of one stretch, by kind.
-    `scale`: what the seconds are multiplied by: those of the real program over those recorded.
-    `source`: how it was made, for people.
-    `busy_cores`: how many cores other programs kept busy meanwhile.
+    - `stretches`: calls over all ranks, and seconds of one stretch, by kind.
+    - `scale`: what the seconds are multiplied by: those of the real program over those recorded.
+    - `source`: how it was made, for people.
+    - `busy_cores`: how many cores other programs kept busy meanwhile.
     """
 
     stretches: Mapping[Kind, tuple[int, float]]
@@ -91,9 +91,9 @@ def record(
 ) -> tuple[dict[Kind, tuple[int, float]], int]:
     """Record a program's computation.
 
-    `launch`: runs it in the simulator with these variables and gives its wall time in s.
-    `folder`: where the recordings may be written.
-    Gives the stretches and how many recordings they come from.
+    - `launch`: runs it in the simulator with these variables and gives its wall time in s.
+    - `folder`: where the recordings may be written. Gives the stretches and how many recordings
+      they come from.
     """
     texts = []
     for number in range(_RECORDINGS):

@@ -56,16 +56,16 @@ def stretches(curve: Curve) -> str:
 class Network:
     """How two nodes of a simulated cluster exchange messages.
 
-    `curve`: message sizes in bytes, rising from 0, with their one-way times in s, overheads
-    included.
-    `send_overhead_s`, `receive_overhead_s`: what a processor does for a message, by its size like
-    `curve`; constant beyond the last one.
-    `departure_s`: when a message leaves, after its send began: at most `send_overhead_s`. A system
-    may deliver it and then have more to do for the sender.
-    `eager_bytes`: from this size on a message waits until the receiver is ready.
-    `source`: where the figures come from.
-    `messages_per_s`: how many messages the NIC of a node takes in each direction; None where that
-    is not known to bound anything.
+    - `curve`: message sizes in bytes, rising from 0, with their one-way times in s, overheads
+      included.
+    - `send_overhead_s`, `receive_overhead_s`: what a processor does for a message, by its size like
+      `curve`; constant beyond the last one.
+    - `departure_s`: when a message leaves, after its send began: at most `send_overhead_s`. A
+      system may deliver it and then have more to do for the sender.
+    - `eager_bytes`: from this size on a message waits until the receiver is ready.
+    - `source`: where the figures come from.
+    - `messages_per_s`: how many messages the NIC of a node takes in each direction; None where that
+      is not known to bound anything.
     """
 
     curve: tuple[tuple[int, float], ...]
@@ -178,11 +178,11 @@ class Network:
 class SharedMemory:
     """How two ranks of a node exchange messages, whatever the network between the nodes.
 
-    `latency_s`: one-way time of an empty message, overheads included.
-    `bytes_per_s`: rate of a message.
-    `overhead_s`: what a processor does for each message sent, and again for each received.
-    `eager_bytes`: from this size on a message waits until the receiver is ready, in jobs on one
-    node. A job over several nodes has one limit in SMPI, that of its network.
+    - `latency_s`: one-way time of an empty message, overheads included.
+    - `bytes_per_s`: rate of a message.
+    - `overhead_s`: what a processor does for each message sent, and again for each received.
+    - `eager_bytes`: from this size on a message waits until the receiver is ready, in jobs on one
+      node. A job over several nodes has one limit in SMPI, that of its network.
     """
 
     latency_s: float
@@ -193,8 +193,8 @@ class SharedMemory:
     def costs(self, eager_bytes: int) -> dict[str, str]:
         """Give what a message within a node costs, by its size, as the simulator takes it.
 
-        `eager_bytes`: limit in force. The time of a message is the same below and above it: there
-        the simulator leaves out the overheads, so that the wait is longer by them.
+        - `eager_bytes`: limit in force. The time of a message is the same below and above it: there
+          the simulator leaves out the overheads, so that the wait is longer by them.
         """
         at_once = max(self.latency_s - 2 * self.overhead_s, _LEAST_S)
         last = eager_bytes - 1

@@ -59,57 +59,42 @@ def runs_simulated(command: Command) -> bool:
 class SimOptions(Options):
     """Options of a simulated cluster.
 
-    Attributes
-    ----------
-    nodes
-        Number of nodes.
-    cores
-        Cores of each; ranks beyond them share.
-    network
-        A network by name (`bareline platforms networks` lists them); or `curve`.
-    curve
-        One-way time by message size: pairs of bytes and seconds, rising from 0 bytes. What
-        `bareline calibrate` writes.
-    send_overhead_s, receive_overhead_s
-        What a processor does for each message; part of the curve's times. One number, or by size
-        like the curve. With a named network, its own.
-    departure_s
-        When a message leaves, after its send began; once the sender has done all for it without.
-    eager_bytes
-        From this size on sender and receiver meet before a message is sent.
-    source
-        Where the curve comes from.
-    link_bytes_per_s
-        What the port of a node carries in each direction; the rate of the curve without it.
-    both_ways_bytes_per_s
-        What it carries in both directions together; without it, as much as each direction alone.
-    messages_per_s
-        How many messages the NIC of a node takes in each direction, whatever their size: ranks of
-        a node that send at once wait for each other there. With a named network, its own.
-    loopback_latency_s, loopback_bytes_per_s, loopback_overhead_s, loopback_eager_bytes
-        Between ranks of one node: one-way time of an empty message, rate, what a processor does
-        for each message sent and again for each received, and from which size on sender and
-        receiver meet in a job on one node. The network has no part in them.
-    oversubscription
-        How many times more the ports of all nodes carry than the switch: 1 is a switch that never
-        blocks, 4 one with a quarter of the capacity.
-    library
-        Whose choice of algorithms the collective functions follow.
-    algorithms
-        Other algorithms, by function in lower case, e.g. ``{ allreduce = "rdb" }``; SimGrid's
-        names.
-    processor
-        A processor by name, with printed rates: computation takes as many times as long as on the
-        machine that simulates as that is faster. Without one it is the machine's own.
-    compute_factor
-        Computation takes this many times as long as on that processor.
-    checks
-        What calibration measured and simulated, for the page.
-    fold
-        The large arrays of all ranks share one memory, for NPB's MG, FT, BT, SP and LU of large
-        classes: nothing of what they compute is then right or verified.
-    error
-        How far calibration and measurements lie apart, relative: what `bareline calibrate` found.
+    - `nodes`: number of nodes.
+    - `cores`: cores of each; ranks beyond them share.
+    - `network`: a network by name (`bareline platforms networks` lists them); or `curve`.
+    - `curve`: one-way time by message size: pairs of bytes and seconds, rising from 0 bytes. What
+      `bareline calibrate` writes.
+    - `send_overhead_s`, `receive_overhead_s`: what a processor does for each message; part of the
+      curve's times. One number, or by size like the curve. With a named network, its own.
+    - `departure_s`: when a message leaves, after its send began; once the sender has done all for
+      it without.
+    - `eager_bytes`: from this size on sender and receiver meet before a message is sent.
+    - `source`: where the curve comes from.
+    - `link_bytes_per_s`: what the port of a node carries in each direction; the rate of the curve
+      without it.
+    - `both_ways_bytes_per_s`: what it carries in both directions together; without it, as much as
+      each direction alone.
+    - `messages_per_s`: how many messages the NIC of a node takes in each direction, whatever their
+      size: ranks of a node that send at once wait for each other there. With a named network, its
+      own.
+    - `loopback_latency_s`, `loopback_bytes_per_s`: one-way time of an empty message between ranks
+      of one node, and its rate; the network has no part in them.
+    - `loopback_overhead_s`: what a processor does for each message sent there, and again for each
+      received.
+    - `loopback_eager_bytes`: from which size on sender and receiver meet in a job on one node.
+    - `oversubscription`: how many times more the ports of all nodes carry than the switch: 1 is a
+      switch that never blocks, 4 one with a quarter of the capacity.
+    - `library`: whose choice of algorithms the collective functions follow.
+    - `algorithms`: other algorithms, by function in lower case, e.g. ``{ allreduce = "rdb" }``;
+      SimGrid's names.
+    - `processor`: a processor by name, with printed rates: computation takes as many times as long
+      as on the machine that simulates as that is faster. Without one it is the machine's own.
+    - `compute_factor`: computation takes this many times as long as on that processor.
+    - `checks`: what calibration measured and simulated, for the page.
+    - `fold`: the large arrays of all ranks share one memory, for NPB's MG, FT, BT, SP and LU of
+      large classes: nothing of what they compute is then right or verified.
+    - `error`: how far calibration and measurements lie apart, relative: what `bareline calibrate`
+      found.
     """
 
     nodes: Annotated[int, Field(ge=1, le=_NODES_MAX)] = 16

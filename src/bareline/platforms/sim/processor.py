@@ -34,8 +34,8 @@ _STREAM = ("stream", "--repeat", "10", "--threads", "1")
 class Rates:
     """What one core does.
 
-    `dgemm_flops_per_s`: matrix product in double precision.
-    `stream_bytes_per_s`: memory bandwidth, STREAM's triad.
+    - `dgemm_flops_per_s`: matrix product in double precision.
+    - `stream_bytes_per_s`: memory bandwidth, STREAM's triad.
     """
 
     dgemm_flops_per_s: float
@@ -136,9 +136,9 @@ def _best_rates(stdout: str) -> list[float]:
 def compute_factor(name: str | None, given: float, context: Context, processor: str) -> float:
     """Give how many times as long as here computation takes.
 
-    `name`: the simulated processor; None where it is this machine's.
-    `given`: a factor besides.
-    `processor`: this machine's, as the kernel calls it.
+    - `name`: the simulated processor; None where it is this machine's.
+    - `given`: a factor besides.
+    - `processor`: this machine's, as the kernel calls it.
     """
     if name is None:
         return given

@@ -25,10 +25,9 @@ _TIMEOUT_S = 600.0
 def real_compute_s(argv: Sequence[str], ranks: int, context: Context) -> float | None:
     """Run a program under this machine's own MPI library and read its computation.
 
-    `argv`: the program, as ``{native}/NAME``, and its arguments.
-    Gives the least of three runs of the mean over the ranks in s, in the timed part. None where the
-    ranks do not fit the cores, other programs keep this machine busy, there is no MPI library, or
-    the program fails.
+    - `argv`: the program, as ``{native}/NAME``, and its arguments. Gives the least of three runs of
+      the mean over the ranks in s, in the timed part. None where the ranks do not fit the cores,
+      other programs keep this machine busy, there is no MPI library, or the program fails.
     """
     if ranks > len(os.sched_getaffinity(0)) or machine_is_busy():
         return None
@@ -66,10 +65,10 @@ _VERSION = "2"
 class Recorder:
     """Knows what programs compute.
 
-    `platform`: its name.
-    `context`: where the cache is.
-    `processor`: this machine's.
-    `launch`: simulates the program with these variables besides its own.
+    - `platform`: its name.
+    - `context`: where the cache is.
+    - `processor`: this machine's.
+    - `launch`: simulates the program with these variables besides its own.
     """
 
     platform: str
@@ -82,8 +81,8 @@ class Recorder:
     ) -> tuple[compute.Recording, tuple[str, ...]]:
         """Give a recording, and what is to be told of it where it was made now.
 
-        `command`, `argv`: the program as a probe names it, and as it is simulated.
-        `folded`: all ranks share one memory.
+        - `command`, `argv`: the program as a probe names it, and as it is simulated.
+        - `folded`: all ranks share one memory.
         """
         parts = [*argv, "fold" if folded else "", str(layout.ranks), self.processor, _VERSION]
         path = self.context.cache / "compute" / f"{compute.key_of(parts)}.toml"

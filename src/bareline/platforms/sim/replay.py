@@ -170,7 +170,7 @@ class _Rank:
 def actions(trace: Trace, factor: float) -> Iterator[tuple[int, list[str]]]:
     """Give the rank and the lines of each.
 
-    `factor`: computation takes this many times as long as it was traced.
+    - `factor`: computation takes this many times as long as it was traced.
     """
     reason = why_not(trace)
     if reason:

@@ -21,9 +21,9 @@ from bareline.platforms.launchers import (
 from bareline.platforms.node import Node
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.allocation import RemoteAllocation
+from bareline.platforms.remote.cluster import cluster_facts, read_topology, scattered
 from bareline.platforms.remote.conversation import conversation, script
 from bareline.platforms.remote.description import read_description
-from bareline.platforms.remote.fleet import fleet_facts, read_topology, scattered
 from bareline.platforms.remote.mpi import find_remote_mpi
 from bareline.platforms.slurm.commands import (
     JobState,
@@ -65,9 +65,9 @@ class NodesLost(PlatformError):
 class SlurmAllocation(RemoteAllocation):
     """Nodes on which every command is a step of one job.
 
-    `job`: the allocation, begun.
-    `state`: how it stood when it began.
-    `wanted`: number of nodes.
+    - `job`: the allocation, begun.
+    - `state`: how it stood when it began.
+    - `wanted`: number of nodes.
     """
 
     quotes = False
@@ -356,11 +356,11 @@ class SlurmAllocation(RemoteAllocation):
                 timeout_s=60.0,
             )
 
-    def _fleet_facts(self) -> dict[str, Scalar]:
+    def _cluster_facts(self) -> dict[str, Scalar]:
         told = ask("scontrol", "show", "topology").stdout
         switches = self._options.switches or read_topology(told)
         excluded = (*self._options.excluded, *self._excluded)
-        facts = fleet_facts([node.name for node in self.nodes], switches, excluded)
+        facts = cluster_facts([node.name for node in self.nodes], switches, excluded)
         if too_many := scattered(facts, self._options.switch_count):
             self._events.append(too_many)
         return facts
@@ -372,7 +372,7 @@ class SlurmAllocation(RemoteAllocation):
         return {
             **facts,
             **how,
-            **self._fleet_facts(),
+            **self._cluster_facts(),
             "slurm.job": self._job.number,
             "slurm.queue_wait_s": round(self._job.waited_s, 3),
             "slurm.launcher": self._options.launcher,

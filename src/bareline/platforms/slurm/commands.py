@@ -109,10 +109,10 @@ _SETTLED_S = 30.0
 class JobState:
     """How a job stands.
 
-    `state`: as Slurm calls it: ``RUNNING``, ``TIMEOUT``, ``NODE_FAIL`` ...
-    `left_s`: time until its limit; None where there is none.
-    `nodes`: names of its nodes.
-    `reason`: what Slurm says about it.
+    - `state`: as Slurm calls it: ``RUNNING``, ``TIMEOUT``, ``NODE_FAIL`` ...
+    - `left_s`: time until its limit; None where there is none.
+    - `nodes`: names of its nodes.
+    - `reason`: what Slurm says about it.
     """
 
     state: str

@@ -72,9 +72,9 @@ def not_in_a_job() -> PlatformError:
 class Job:
     """An allocation in use.
 
-    `name`: of the platform whose `max_jobs` counts.
-    `number`: as Slurm counts.
-    `waited_s`: time in the queue.
+    - `name`: of the platform whose `max_jobs` counts.
+    - `number`: as Slurm counts.
+    - `waited_s`: time in the queue.
     """
 
     def __init__(self, options: SlurmOptions, name: str = "") -> None:
@@ -170,7 +170,7 @@ class Job:
     def end(self, *, orderly: bool = True) -> None:
         """Give the nodes back; idempotent.
 
-        `orderly`: every step has ended by itself, and has removed what it made.
+        - `orderly`: every step has ended by itself, and has removed what it made.
         """
         holder, self._holder = self._holder, None
         if holder is not None:

@@ -8,57 +8,37 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bareline.platforms.launchers import Transport
-from bareline.platforms.remote.fleet import FleetOptions
+from bareline.platforms.remote.cluster import ClusterOptions
 from bareline.platforms.remote.native import Way
 
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:&|*()\[\]=/@+-]+$", max_length=200)]
 _Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")]
 
 
-class SlurmOptions(FleetOptions):
+class SlurmOptions(ClusterOptions):
     """Options of a platform of nodes of a Slurm cluster.
 
-    Attributes
-    ----------
-    nodes
-        Number of nodes.
-    allocation
-        ``hold`` asks for an allocation and keeps it for the whole run; ``inherit`` uses the one
-        that bareline itself runs in, inside ``sbatch`` or ``salloc``.
-    partition, account, qos, constraint, reservation
-        As ``salloc`` takes them.
-    switch_count
-        On how many switches the nodes may hang, and how long to wait for such, as ``salloc
-        --switches`` takes it: ``1@60``.
-    exclusive
-        Whether the nodes are shared with no other job.
-    time_min
-        Time limit of an allocation; a new one is asked for when it ends.
-    max_jobs
-        Most allocations that one `run` or `continue` asks for; any number without it.
-    queue_s
-        How long to wait in the queue before giving up.
-    launcher
-        ``srun``, or the library's own ``mpirun`` from where bareline runs.
-    mpi_type
-        What ``srun --mpi`` is given: ``pmix`` for Open MPI, ``pmi2`` for an MPICH without PMIx.
-    mpi
-        ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun.
-    transport
-        How ranks talk.
-    binding, ranks_per_socket, ranks_per_numa, distribution
-        How ranks are placed on cores where a study does not say; see `PinningKeys`.
-    subnet, device
-        The network that MPI uses, where the library is not to choose.
-    native
-        Whether bareline's own programs are copied to the nodes, or the folder that they are built
-        in is ``shared`` by all of them.
-    folder
-        Folder of the nodes in which bareline makes its own.
-    io_folder
-        Folder of the nodes whose file system I/O probes measure; `folder` without it.
-    exclude, switches, modules, software, container
-        See `FleetOptions`; what `scontrol show topology` tells stands for `switches` without it.
+    - `nodes`: number of nodes.
+    - `allocation`: ``hold`` asks for an allocation and keeps it for the whole run; ``inherit`` uses
+      the one that bareline itself runs in, inside ``sbatch`` or ``salloc``.
+    - `partition`, `account`, `qos`, `constraint`, `reservation`: as ``salloc`` takes them.
+    - `switch_count`: on how many switches the nodes may hang, and how long to wait for such, as
+      ``salloc --switches`` takes it: ``1@60``.
+    - `exclusive`: whether the nodes are shared with no other job.
+    - `time_min`: time limit of an allocation; a new one is asked for when it ends.
+    - `max_jobs`: most allocations that one `run` or `continue` asks for; any number without it.
+    - `queue_s`: how long to wait in the queue before giving up.
+    - `launcher`: ``srun``, or the library's own ``mpirun`` from where bareline runs.
+    - `mpi_type`: what ``srun --mpi`` is given: ``pmix`` for Open MPI, ``pmi2`` for an MPICH without
+      PMIx.
+    - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun.
+    - `transport`: how ranks talk.
+    - `subnet`, `device`: the network that MPI uses, where the library is not to choose.
+    - `native`: whether bareline's own programs are copied to the nodes, or the folder that they are
+      built in is ``shared`` by all of them.
+    - `folder`: folder of the nodes in which bareline makes its own.
+    - `io_folder`: folder of the nodes whose file system I/O probes measure; `folder` without it.
+    - `switches`: which nodes hang on which switch; what `scontrol show topology` tells without it.
     """
 
     nodes: Annotated[int, Field(ge=1, le=10_000)] = 2

@@ -18,9 +18,9 @@ from bareline.platforms.launchers.agent import agent_text
 from bareline.platforms.node import Node
 from bareline.platforms.process import local_environment
 from bareline.platforms.remote.allocation import RemoteAllocation
+from bareline.platforms.remote.cluster import cluster_facts
 from bareline.platforms.remote.conversation import Conversation, listening
 from bareline.platforms.remote.description import Description
-from bareline.platforms.remote.fleet import fleet_facts
 from bareline.platforms.remote.mpi import find_remote_mpi
 from bareline.platforms.ssh.connection import Connection, close_all
 from bareline.platforms.ssh.options import SshOptions
@@ -34,8 +34,8 @@ _ASKED_AT_ONCE = 8
 class SshAllocation(RemoteAllocation):
     """Hosts reached by ssh.
 
-    `connections`: to every host, open.
-    `told`: what each host tells of itself, by its name.
+    - `connections`: to every host, open.
+    - `told`: what each host tells of itself, by its name.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class SshAllocation(RemoteAllocation):
         how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
         options = self._options
         names = [node.name for node in self.nodes]
-        return {**facts, **how, **fleet_facts(names, options.switches, options.excluded)}
+        return {**facts, **how, **cluster_facts(names, options.switches, options.excluded)}
 
 
 def open_all(connections: Sequence[Connection]) -> dict[str, Description]:

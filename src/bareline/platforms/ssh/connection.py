@@ -32,10 +32,10 @@ _KEEPER = re.compile(r"(\d{1,10}) (\d{1,20})")
 class Connection:
     """The connection to one host.
 
-    `name`: as the user's configuration knows the host.
-    `folder`: private folder of this machine for the connection's socket; short.
-    `remote_folder`: folder of the host in which bareline may make its own.
-    `connect_s`: how long the host may take to answer.
+    - `name`: as the user's configuration knows the host.
+    - `folder`: private folder of this machine for the connection's socket; short.
+    - `remote_folder`: folder of the host in which bareline may make its own.
+    - `connect_s`: how long the host may take to answer.
     """
 
     def __init__(
@@ -58,8 +58,8 @@ class Connection:
     def start(self, abandoned: str = "") -> None:
         """Begin to log in and to take the host.
 
-        `abandoned`: the process that holds the host for a bareline that is gone: its number and
-        start.
+        - `abandoned`: the process that holds the host for a bareline that is gone: its number and
+          start.
         """
         keeper = _KEEPER.fullmatch(abandoned or self._earlier)
         self.close()

@@ -9,41 +9,28 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from bareline.platforms.launchers import Transport
-from bareline.platforms.remote.fleet import FleetOptions
+from bareline.platforms.remote.cluster import ClusterOptions
 from bareline.platforms.remote.native import Way
 from bareline.platforms.ssh.inventory import read_inventory
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import unfold
 
 
-class ReachedOptions(FleetOptions):
+class ReachedOptions(ClusterOptions):
     """Options of nodes on which programs are started over ssh, whoever made them.
 
-    Attributes
-    ----------
-    mpi
-        ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun on the hosts.
-    launcher
-        Where mpirun starts: on the ``first`` host, which must be able to log in to the others, or
-        ``here``, on this machine, which the hosts must be able to reach.
-    subnet, device
-        The network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g. ``ib0``. Without
-        either the library chooses, and hosts are known by the address that leads to their name.
-    transport
-        How ranks talk.
-    binding, ranks_per_socket, ranks_per_numa, distribution
-        How ranks are placed on cores where a study does not say; see `PinningKeys`.
-    native
-        Whether bareline's own programs are copied to the hosts, or the folder that they are built
-        in is ``shared`` by all of them.
-    folder
-        Folder of the hosts in which bareline makes its own, gone afterwards.
-    io_folder
-        Folder of the hosts whose file system I/O probes measure; `folder` without it.
-    connect_s
-        How long a host may take to answer.
-    exclude, switches, modules, software, container
-        See `FleetOptions`.
+    - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun on the hosts.
+    - `launcher`: where mpirun starts: on the ``first`` host, which must be able to log in to the
+      others, or ``here``, on this machine, which the hosts must be able to reach.
+    - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
+      ``ib0``. Without either the library chooses, and hosts are known by the address that leads to
+      their name.
+    - `transport`: how ranks talk.
+    - `native`: whether bareline's own programs are copied to the hosts, or the folder that they are
+      built in is ``shared`` by all of them.
+    - `folder`: folder of the hosts in which bareline makes its own, gone afterwards.
+    - `io_folder`: folder of the hosts whose file system I/O probes measure; `folder` without it.
+    - `connect_s`: how long a host may take to answer.
     """
 
     mpi: str = "auto"
@@ -67,16 +54,10 @@ class ReachedOptions(FleetOptions):
 class SshOptions(ReachedOptions):
     """Options of a platform of hosts reached by ssh.
 
-    Attributes
-    ----------
-    hosts
-        Their names for ssh, with ranges as ``n[1-4]``.
-    inventory, group
-        An inventory of Ansible (INI or YAML) instead, and a group of it.
-    config
-        Configuration of ssh; the user's own without it.
-    agent
-        Program with which the first host reaches the others.
+    - `hosts`: their names for ssh, with ranges as ``n[1-4]``.
+    - `inventory`, `group`: an inventory of Ansible (INI or YAML) instead, and a group of it.
+    - `config`: configuration of ssh; the user's own without it.
+    - `agent`: program with which the first host reaches the others.
     """
 
     hosts: tuple[str, ...] = ()

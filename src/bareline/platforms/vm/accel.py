@@ -51,7 +51,7 @@ def module_behind() -> str:
 def device_problem(*, own_kernel: bool = False) -> str:
     """Say why KVM is out of the question without trying; empty when it is worth a try.
 
-    `own_kernel`: guests have a kernel that the user has chosen for this machine.
+    - `own_kernel`: guests have a kernel that the user has chosen for this machine.
     """
     if not _DEVICE.exists():
         return f"{_DEVICE} does not exist: no hardware virtualization, or its module is not loaded"

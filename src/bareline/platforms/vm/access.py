@@ -52,8 +52,8 @@ def guest_client_config() -> str:
 class Access:
     """The connections to one platform's guests.
 
-    `folder`: private, with a short path.
-    `addresses`: of every guest as bareline reaches it, by the guest's name.
+    - `folder`: private, with a short path.
+    - `addresses`: of every guest as bareline reaches it, by the guest's name.
     """
 
     def __init__(

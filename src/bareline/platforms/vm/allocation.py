@@ -17,10 +17,10 @@ from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, S
 class VmAllocation(Allocation):
     """The first tenant's guests are measured while the neighbours work as the options say.
 
-    `measured`: the first tenant.
-    `neighbours`: the other tenants.
-    `told`: sentences about what happened to guests, added to by the fleet.
-    `about`: facts that are known from the making.
+    - `measured`: the first tenant.
+    - `neighbours`: the other tenants.
+    - `told`: sentences about what happened to guests, added to by the fleet.
+    - `about`: facts that are known from the making.
     """
 
     def __init__(

@@ -32,16 +32,16 @@ class Boot:
 class Places:
     """What a definition needs beside the options: this guest's identity and files.
 
-    `index`: position among all guests of the host, neighbours included, from 0.
-    `host_cpus`: processors of the host that may be used for pinning.
-    `vcpus`: virtual processors.
-    `disk`, `disk_format`: the guest's own layer over the image.
-    `seed`: medium for cloud-init.
-    `console`: file that the serial console is written to.
-    `mac`: of the NIC that is measured.
-    `management_mac`: of a second NIC through which bareline reaches the guest; None when one serves
-    both.
-    `bridge`: the host's private bridge.
+    - `index`: position among all guests of the host, neighbours included, from 0.
+    - `host_cpus`: processors of the host that may be used for pinning.
+    - `vcpus`: virtual processors.
+    - `disk`, `disk_format`: the guest's own layer over the image.
+    - `seed`: medium for cloud-init.
+    - `console`: file that the serial console is written to.
+    - `mac`: of the NIC that is measured.
+    - `management_mac`: of a second NIC through which bareline reaches the guest; None when one
+      serves both.
+    - `bridge`: the host's private bridge.
     """
 
     name: str

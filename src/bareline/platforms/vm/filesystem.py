@@ -58,7 +58,7 @@ TARGET = "/mnt/bareline"
 def with_share(options: VmOptions, source: Path) -> VmOptions:
     """Add the share that the file system is, where it lies on the host.
 
-    `source`: a folder of the host for it.
+    - `source`: a folder of the host for it.
     """
     match options.filesystem:
         case Virtiofs() as chosen:
@@ -79,7 +79,7 @@ def mount_in_guests(
 ) -> Mounted | None:
     """Mount it in one tenant's guests, which are up; again after one of them was rebuilt.
 
-    `server`: the guest that does nothing but serve, where there is one.
+    - `server`: the guest that does nothing but serve, where there is one.
     """
     peers = [_peer(guest, access) for guest in guests]
     folder, below = Path(TARGET), Path(options.io_folder)

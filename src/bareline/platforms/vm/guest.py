@@ -33,10 +33,11 @@ _KERNEL_SHARE = 0.18
 class Guest:
     """Identity of a guest.
 
-    `index`: position among all guests of the host, from 0.
-    `tenant`, `node`: set that it belongs to and its position there, from 0.
-    `address`: on the network that is measured.
-    `management_address`: where bareline reaches it; the same unless the measured NIC is the host's.
+    - `index`: position among all guests of the host, from 0.
+    - `tenant`, `node`: set that it belongs to and its position there, from 0.
+    - `address`: on the network that is measured.
+    - `management_address`: where bareline reaches it; the same unless the measured NIC is the
+      host's.
     """
 
     index: int

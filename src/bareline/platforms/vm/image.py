@@ -50,9 +50,9 @@ IMAGE_TOOLS = ("mmdebstrap", "mke2fs", "apt-get", "depmod")
 class AutoImage:
     """A built image: an ext4 disk without partitions, and what boots it.
 
-    `digest`: hash of the recipe that it was built by.
-    `packages`: version of every package inside.
-    `build_s`: how long building took.
+    - `digest`: hash of the recipe that it was built by.
+    - `packages`: version of every package inside.
+    - `build_s`: how long building took.
     """
 
     disk: Path
@@ -100,9 +100,9 @@ def built_image(
 ) -> AutoImage:
     """Give the image for this host, built if the cache does not have it whole.
 
-    `tell`: takes a sentence about a damaged image that is built again.
-    `further`: packages that it holds besides what bareline needs.
-    `release`: of the host's distribution; the host's own without any.
+    - `tell`: takes a sentence about a damaged image that is built again.
+    - `further`: packages that it holds besides what bareline needs.
+    - `release`: of the host's distribution; the host's own without any.
     """
     require(*IMAGE_TOOLS, why="which builds guest images", where='image = "auto"')
     recipe = _recipe(tuple(sorted(set(further) - set(PACKAGES))), release, cache_folder)

@@ -90,7 +90,8 @@ def module_name(path: str) -> str:
 def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
     """List the files of modules and all they depend on, in the order in which they load.
 
-    `folder`: ``lib/modules/VERSION``. Modules built into the kernel need no file and are left out.
+    - `folder`: ``lib/modules/VERSION``. Modules built into the kernel need no file and are left
+      out.
     """
     needs: dict[str, list[str]] = {}
     files: dict[str, Path] = {}

@@ -22,10 +22,10 @@ _REAL = re.compile(r"linux-image-[^ ,|(]*\d[^ ,|(]*")
 def with_kernel(image: AutoImage, choice: str, modules: str | None, cache: Path) -> AutoImage:
     """Give an image that is booted by another kernel, and is the same in everything else.
 
-    `choice`: path of a kernel, or name of a package of the host's release, or as apt writes a
-    package of another one: ``linux-image-amd64/bullseye``.
-    `modules`: folder of the modules of a kernel that is given as a path; that of its version
-    without any.
+    - `choice`: path of a kernel, or name of a package of the host's release, or as apt writes a
+      package of another one: ``linux-image-amd64/bullseye``.
+    - `modules`: folder of the modules of a kernel that is given as a path; that of its version
+      without any.
     """
     folder = cache / "vm" / "kernels"
     folder.mkdir(parents=True, exist_ok=True)

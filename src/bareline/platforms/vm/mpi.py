@@ -23,8 +23,8 @@ def guest_mpi(
 ) -> MpiInstallation:
     """Find the library in a guest that belongs to the host's.
 
-    `run`: runs a command in a guest.
-    `image`: bareline's own image, whose packages are known without asking.
+    - `run`: runs a command in a guest.
+    - `image`: bareline's own image, whose packages are known without asking.
     """
     flavour = host.flavour if host else "openmpi"
     if image is not None and flavour in _PACKAGES:

@@ -22,10 +22,10 @@ from bareline.host.owner import has_ended, owner_mark, owner_pid
 class Claim:
     """What a platform in use has put on this machine.
 
-    `owner`: the mark of the process that uses it.
-    `folders`: the enclosure's folder and that of the guests' disks.
-    `bridge`: a bridge in the host's own network, if any.
-    `settings`: settings of the host that were changed, with their former values.
+    - `owner`: the mark of the process that uses it.
+    - `folders`: the enclosure's folder and that of the guests' disks.
+    - `bridge`: a bridge in the host's own network, if any.
+    - `settings`: settings of the host that were changed, with their former values.
     """
 
     owner: str

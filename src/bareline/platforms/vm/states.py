@@ -45,8 +45,8 @@ class SavedGuest:
 class SavedStates:
     """The saved states of one configuration.
 
-    `folder`: in bareline's cache; it also holds the keys that the guests know.
-    `tell`: takes a sentence about a damaged state.
+    - `folder`: in bareline's cache; it also holds the keys that the guests know.
+    - `tell`: takes a sentence about a damaged state.
     """
 
     def __init__(self, folder: Path, tell: Callable[[str], None]) -> None:
@@ -144,9 +144,9 @@ def states_of(
 ) -> SavedStates:
     """Give the states of a configuration.
 
-    `about`: what else a saved guest depends on: its processors, the accelerator, the versions of
-    QEMU and libvirt, the rate of the host's counter.
-    `tell`: takes a sentence about a damaged state.
+    - `about`: what else a saved guest depends on: its processors, the accelerator, the versions of
+      QEMU and libvirt, the rate of the host's counter.
+    - `tell`: takes a sentence about a damaged state.
     """
     digest = hashlib.sha256()
     for text in (options.model_dump_json(), str(nodes), image.digest, *about):

@@ -32,10 +32,10 @@ class TenantAllocation(RemoteAllocation):
     that nobody else uses them and nothing about them has to be found out; their connections know
     nothing of a death and outlast a pause, so that libvirt is asked; and a broken one is rebuilt.
 
-    `native`: gives the host's folder of native programs, built against the same MPI library.
-    `mpi`: the library inside the guests.
-    `caveats`: what makes every number of these guests doubtful.
-    `server`: the guest that serves them files, where it is one of its own.
+    - `native`: gives the host's folder of native programs, built against the same MPI library.
+    - `mpi`: the library inside the guests.
+    - `caveats`: what makes every number of these guests doubtful.
+    - `server`: the guest that serves them files, where it is one of its own.
     """
 
     others_use = False

@@ -56,14 +56,9 @@ def _checked_settings(settings: Mapping[str, str]) -> Mapping[str, str]:
 class Tuning(BaseModel):
     """TCP settings of one side.
 
-    Attributes
-    ----------
-    profile
-        A set of settings; ``default`` changes nothing.
-    congestion
-        Congestion control, e.g. ``cubic``, ``bbr``.
-    sysctl
-        Settings on top, by name, e.g. ``{"net.core.busy_poll" = "50"}``.
+    - `profile`: a set of settings; ``default`` changes nothing.
+    - `congestion`: congestion control, e.g. ``cubic``, ``bbr``.
+    - `sysctl`: settings on top, by name, e.g. ``{"net.core.busy_poll" = "50"}``.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

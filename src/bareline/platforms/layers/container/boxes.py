@@ -56,10 +56,10 @@ _GLIBC = re.compile(r"GLIBC_(2\.\d+)")
 class Boxes:
     """The containers of an allocation.
 
-    `options`: what is asked for.
-    `nodes`: where they are.
-    `cache`: bareline's cache folder, in which its programs and images are.
-    `where`: the platform, for messages.
+    - `options`: what is asked for.
+    - `nodes`: where they are.
+    - `cache`: bareline's cache folder, in which its programs and images are.
+    - `where`: the platform, for messages.
     """
 
     def __init__(self, options: Container, nodes: Nodes, cache: Path, where: str) -> None:

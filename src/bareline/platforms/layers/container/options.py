@@ -25,18 +25,12 @@ _ARCHIVES = (".tar", ".tar.gz", ".tgz")
 class Container(BaseModel):
     """A container around the programs of trials.
 
-    Attributes
-    ----------
-    runtime
-        What makes it.
-    image
-        What it shows as its root: ``host`` (the node's own root, which it may not write to),
-        ``bareline`` (built from the packages that guests have), the path of a root folder or of
-        an archive in the format of OCI or Docker, or the name of an image in the runtime's store.
-    share
-        ``rank``: every rank has a container of its own; ``node``: those of a node have one.
-    bind
-        Further folders of the nodes that programs inside see, at the same path.
+    - `runtime`: what makes it.
+    - `image`: what it shows as its root: ``host`` (the node's own root, which it may not write to),
+      ``bareline`` (built from the packages that guests have), the path of a root folder or of an
+      archive in the format of OCI or Docker, or the name of an image in the runtime's store.
+    - `share`: ``rank``: every rank has a container of its own; ``node``: those of a node have one.
+    - `bind`: further folders of the nodes that programs inside see, at the same path.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -81,10 +75,7 @@ class Container(BaseModel):
 class ContainerKeys(Options):
     """The option of platforms whose programs may be started in containers.
 
-    Attributes
-    ----------
-    container
-        What every program of a trial is started in; see `Container`.
+    - `container`: what every program of a trial is started in; see `Container`.
     """
 
     container: Container | None = None

@@ -64,12 +64,12 @@ _HOLD = ("sh", "-c", 'echo $$ >"$1" && echo ready && exec cat >/dev/null', "sh")
 class Box:
     """What containers of a platform show of a node, and what they are called.
 
-    `image`: path of the root, or the name of an image in the runtime's store.
-    `kind`: what kind of image it is.
-    `writable`, `readable`: folders of the node that are seen at their own paths; folders that lie
-    in others come after these.
-    `folder`: folder of the node, seen inside, where a holder leaves its number.
-    `name`: name of the container where a service keeps it; different in every platform and run.
+    - `image`: path of the root, or the name of an image in the runtime's store.
+    - `kind`: what kind of image it is.
+    - `writable`, `readable`: folders of the node that are seen at their own paths; folders that lie
+      in others come after these.
+    - `folder`: folder of the node, seen inside, where a holder leaves its number.
+    - `name`: name of the container where a service keeps it; different in every platform and run.
     """
 
     image: str
@@ -102,19 +102,19 @@ fi"""
 class Runtime:
     """A container runtime.
 
-    `images`: what it takes as a root.
-    `start`: the words before a command that starts in a container of its own.
-    `join`: the words before one that starts in the node's container; none where nothing joins it.
-    `read_only`, `writable`: the words that show a folder of the node, ``{}``, at its own path.
-    `root`, `stored`: the words for an image that is a path, and for one of its store.
-    `stored_id`: the command line that prints what identifies an image of its store.
-    `joins_with`: programs beside its own that joining takes.
-    `whole`: MPI's launcher has to be inside, too: it has a kernel of its own.
-    `named`: the node's container has a name.
-    `instance`: the node's container is an instance, which is started and stopped.
-    `has_tmp`: it shows /tmp by itself.
-    `needs_places`: folders that are shown must have their place in the image before.
-    `before`: lines of a shell that set what it needs.
+    - `images`: what it takes as a root.
+    - `start`: the words before a command that starts in a container of its own.
+    - `join`: the words before one that starts in the node's container; none where nothing joins it.
+    - `read_only`, `writable`: the words that show a folder of the node, ``{}``, at its own path.
+    - `root`, `stored`: the words for an image that is a path, and for one of its store.
+    - `stored_id`: the command line that prints what identifies an image of its store.
+    - `joins_with`: programs beside its own that joining takes.
+    - `whole`: MPI's launcher has to be inside, too: it has a kernel of its own.
+    - `named`: the node's container has a name.
+    - `instance`: the node's container is an instance, which is started and stopped.
+    - `has_tmp`: it shows /tmp by itself.
+    - `needs_places`: folders that are shown must have their place in the image before.
+    - `before`: lines of a shell that set what it needs.
     """
 
     name: str

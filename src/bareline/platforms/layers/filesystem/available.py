@@ -18,10 +18,10 @@ def check_here(
 ) -> None:
     """See that this machine has what a file system needs.
 
-    `root`: whether devices of this machine can be mounted.
-    `user_namespace`: whether nodes have a user namespace, in which some file systems can be mounted
-    all the same.
-    `network`: whether nodes have a network of their own, in which they can serve.
+    - `root`: whether devices of this machine can be mounted.
+    - `user_namespace`: whether nodes have a user namespace, in which some file systems can be
+      mounted all the same.
+    - `network`: whether nodes have a network of their own, in which they can serve.
     """
     if chosen is None or chosen.type == "local":
         return

@@ -21,9 +21,9 @@ def mount_gluster(
 ) -> Mounted:
     """Mount a volume on every node.
 
-    `below`: folder of the nodes in which bricks are made; who gave it removes it.
-    `clients`: where else it is mounted.
-    `private`: the nodes share this machine's folders, and have mount namespaces of their own.
+    - `below`: folder of the nodes in which bricks are made; who gave it removes it.
+    - `clients`: where else it is mounted.
+    - `private`: the nodes share this machine's folders, and have mount namespaces of their own.
     """
     users = [*(peer.run for peer in peers), *clients]
     for run in users if private else ():

@@ -25,9 +25,9 @@ Run = Callable[[Sequence[str], str], Finished]
 class Mounted:
     """What the nodes of a platform see.
 
-    `folder`: where it is mounted on every node.
-    `facts`: what nobody can see on a node.
-    `caveats`: codes for figures of storage that were measured on it.
+    - `folder`: where it is mounted on every node.
+    - `facts`: what nobody can see on a node.
+    - `caveats`: codes for figures of storage that were measured on it.
     """
 
     folder: str
@@ -39,8 +39,8 @@ class Mounted:
 class Peer:
     """A node that others of a platform reach.
 
-    `address`: under which the other nodes reach it.
-    `run`: runs a command there.
+    - `address`: under which the other nodes reach it.
+    - `run`: runs a command there.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Peer:
 def folder_below(folder: Path) -> Iterator[Path]:
     """Give a folder for what a file system lies in, and remove it, and those of killed barelines.
 
-    `folder`: any folder of this machine that can be written to.
+    - `folder`: any folder of this machine that can be written to.
     """
     for left in folder.glob(f"{PREFIX}*"):
         if is_abandoned(left.name):
@@ -90,7 +90,7 @@ def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
 class Mounts:
     """A mount namespace of this machine, and a process namespace for what serves it.
 
-    `pid`: process that holds them.
+    - `pid`: process that holds them.
     """
 
     pid: int
@@ -117,7 +117,7 @@ def private_mounts() -> Iterator[Mounts]:
 def mount_volume(run: Run, chosen: Tmpfs | Loop, folder: Path, below: Path) -> Mounted:
     """Mount one on a node.
 
-    `below`: folder of the node in which the sparse file is made.
+    - `below`: folder of the node in which the sparse file is made.
     """
     at, size = str(folder), str(chosen.size_bytes)
     if isinstance(chosen, Tmpfs):

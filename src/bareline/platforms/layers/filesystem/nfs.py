@@ -52,8 +52,8 @@ EXPORT {{
 class Export:
     """A folder that a server offers.
 
-    `path`: checked to hold neither quotes nor spaces.
-    `name`: under which clients find it.
+    - `path`: checked to hold neither quotes nor spaces.
+    - `name`: under which clients find it.
     """
 
     path: str
@@ -64,8 +64,8 @@ class Export:
 def ganesha_config(exports: Sequence[Export], address: str, folder: str) -> str:
     """Give the server's configuration.
 
-    `address`: on which it listens.
-    `folder`: for what it keeps.
+    - `address`: on which it listens.
+    - `folder`: for what it keeps.
     """
     text = _COMMON.format(address=address, folder=folder)
     for number, export in enumerate(exports, 1):
@@ -84,8 +84,8 @@ def mount_served(
 ) -> Mounted:
     """Mount a folder of a node of the platform, or of a server that is there, on all clients.
 
-    `server`: the node that serves, where it is not somebody else's.
-    `below`: folder of that node, for what is served and for what the server keeps.
+    - `server`: the node that serves, where it is not somebody else's.
+    - `below`: folder of that node, for what is served and for what the server keeps.
     """
     source = chosen.remote
     if source is None:

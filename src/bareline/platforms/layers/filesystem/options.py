@@ -21,10 +21,7 @@ class _Part(BaseModel):
 class Local(_Part):
     """What is there: the file system of the platform's own working folder.
 
-    Attributes
-    ----------
-    type
-        Which it is.
+    - `type`: which it is.
     """
 
     type: Literal["local"]
@@ -33,14 +30,9 @@ class Local(_Part):
 class Tmpfs(_Part):
     """A file system in memory.
 
-    Attributes
-    ----------
-    type
-        Which it is.
-    size_bytes
-        What it may hold.
-    options
-        Further mount options, as ``huge=always``.
+    - `type`: which it is.
+    - `size_bytes`: what it may hold.
+    - `options`: further mount options, as ``huge=always``.
     """
 
     type: Literal["tmpfs"]
@@ -51,16 +43,10 @@ class Tmpfs(_Part):
 class Loop(_Part):
     """A file system of its own kind in a sparse file.
 
-    Attributes
-    ----------
-    type
-        Which it is.
-    size_bytes
-        What the file may grow to.
-    direct
-        Whether the loop device goes around the page cache below it.
-    options
-        Mount options, as ``noatime``.
+    - `type`: which it is.
+    - `size_bytes`: what the file may grow to.
+    - `direct`: whether the loop device goes around the page cache below it.
+    - `options`: mount options, as ``noatime``.
     """
 
     type: Literal["loop-ext4", "loop-xfs", "loop-btrfs"]
@@ -77,18 +63,12 @@ class Loop(_Part):
 class Nfs(_Part):
     """A folder of a file server.
 
-    Attributes
-    ----------
-    type
-        Which it is.
-    server
-        Where the server is. ``node``: the first node, which trials use, too; ``own``: a node of
-        its own behind the network, which has no ranks; ``host``: the machine below the nodes,
-        beside the disk; ``HOST:/FOLDER``: a server of yours.
-    version
-        Version of the protocol.
-    options
-        Further mount options, as ``rsize=1048576,wsize=1048576``.
+    - `type`: which it is.
+    - `server`: where the server is. ``node``: the first node, which trials use, too; ``own``: a
+      node of its own behind the network, which has no ranks; ``host``: the machine below the nodes,
+      beside the disk; ``HOST:/FOLDER``: a server of yours.
+    - `version`: version of the protocol.
+    - `options`: further mount options, as ``rsize=1048576,wsize=1048576``.
     """
 
     type: Literal["nfs"]
@@ -112,14 +92,10 @@ class Nfs(_Part):
 class Gluster(_Part):
     """A distributed volume of GlusterFS: each file lies on one brick, chosen by its name.
 
-    Attributes
-    ----------
-    type
-        Which it is.
-    bricks
-        Folders that it is spread over, on as many nodes; more than there are nodes go round.
-    options
-        Further mount options of its client.
+    - `type`: which it is.
+    - `bricks`: folders that it is spread over, on as many nodes; more than there are nodes go
+      round.
+    - `options`: further mount options of its client.
     """
 
     type: Literal["gluster"]
@@ -130,12 +106,8 @@ class Gluster(_Part):
 class Virtiofs(_Part):
     """A folder of the host through a virtual device that the host's kernel serves with FUSE.
 
-    Attributes
-    ----------
-    type
-        Which it is.
-    cache
-        What guests may keep of it.
+    - `type`: which it is.
+    - `cache`: what guests may keep of it.
     """
 
     type: Literal["virtiofs"]
@@ -145,14 +117,9 @@ class Virtiofs(_Part):
 class NineP(_Part):
     """A folder of the host through a virtual device that talks 9P.
 
-    Attributes
-    ----------
-    type
-        Which it is.
-    cache
-        What guests may keep of it: ``none``, ``loose`` (for one guest alone) or ``mmap``.
-    msize_bytes
-        Largest message.
+    - `type`: which it is.
+    - `cache`: what guests may keep of it: ``none``, ``loose`` (for one guest alone) or ``mmap``.
+    - `msize_bytes`: largest message.
     """
 
     type: Literal["9p"]

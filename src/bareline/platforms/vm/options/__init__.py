@@ -24,57 +24,36 @@ MAX_GUESTS = 200
 class VmOptions(PinningOptions):
     """Options of a platform of virtual machines.
 
-    Attributes
-    ----------
-    guests
-        The nodes of the platform; every neighbour has as many.
-    image
-        ``auto`` builds a minimal guest out of the host's own package sources; otherwise a cloud
-        image.
-    release
-        Release of the host's distribution that the built image is of, such as ``trixie``; the
-        host's own by default.
-    kernel
-        Kernel of the built image's guests: a package (``linux-image-6.12-amd64``), one of another
-        release (``linux-image-amd64/bullseye``), or the path of a kernel; the image's by default.
-    modules
-        Folder of the modules (``.../lib/modules/VERSION``) of a kernel that is given as a path.
-    packages
-        Packages of the host's distribution that the built image holds, too: programs to run.
-    mpi
-        MPI library: ``auto``, ``openmpi``, ``mpich``, or the path of a launcher.
-    binding, ranks_per_socket, ranks_per_numa, distribution
-        How ranks are placed on a guest's processors; see `PinningKeys`.
-    acceleration
-        ``auto`` uses hardware virtualization where a guest has really been seen to boot with it,
-        ``kvm`` insists on it, ``tcg`` emulates.
-    hypervisor
-        What libvirt drives: ``qemu``, or ``xen`` (libxl). Of the latter definitions are made and
-        checked, no guests are started.
-    machine
-        QEMU's board.
-    nic, cpu, memory, clock, disk
-        The guests' hardware; see each.
-    neighbours
-        Other tenants with guests of the same hardware on this host; see `Neighbours`.
-    shares
-        Folders of the host that the guests see.
-    host_tuning, guest_tuning
-        TCP settings.
-    kernel_args
-        Added to the guest kernel's command line.
-    attempts
-        How often each guest is started anew until it comes up as asked.
-    boot_timeout_s
-        How long a guest may take to its first answer.
-    io_folder
-        Folder of the guests in which trials make their working directories: its file system is
-        what I/O probes measure. It may lie on a share.
-    filesystem
-        A file system that the guests mount for the trials, which then work on it; what it lies in
-        is in `io_folder` of the guests, or on the host.
-    saved_state
-        Start guests from a saved state, made at the first start of a configuration.
+    - `guests`: the nodes of the platform; every neighbour has as many.
+    - `image`: ``auto`` builds a minimal guest out of the host's own package sources; otherwise a
+      cloud image.
+    - `release`: release of the host's distribution that the built image is of, such as ``trixie``;
+      the host's own by default.
+    - `kernel`: kernel of the built image's guests: a package (``linux-image-6.12-amd64``), one of
+      another release (``linux-image-amd64/bullseye``), or the path of a kernel; the image's by
+      default.
+    - `modules`: folder of the modules (``.../lib/modules/VERSION``) of a kernel that is given as a
+      path.
+    - `packages`: packages of the host's distribution that the built image holds, too: programs to
+      run.
+    - `mpi`: MPI library: ``auto``, ``openmpi``, ``mpich``, or the path of a launcher.
+    - `acceleration`: ``auto`` uses hardware virtualization where a guest has really been seen to
+      boot with it, ``kvm`` insists on it, ``tcg`` emulates.
+    - `hypervisor`: what libvirt drives: ``qemu``, or ``xen`` (libxl). Of the latter definitions are
+      made and checked, no guests are started.
+    - `machine`: QEMU's board.
+    - `nic`, `cpu`, `memory`, `clock`, `disk`: the guests' hardware; see each.
+    - `neighbours`: other tenants with guests of the same hardware on this host; see `Neighbours`.
+    - `shares`: folders of the host that the guests see.
+    - `host_tuning`, `guest_tuning`: TCP settings.
+    - `kernel_args`: added to the guest kernel's command line.
+    - `attempts`: how often each guest is started anew until it comes up as asked.
+    - `boot_timeout_s`: how long a guest may take to its first answer.
+    - `io_folder`: folder of the guests in which trials make their working directories: its file
+      system is what I/O probes measure. It may lie on a share.
+    - `filesystem`: a file system that the guests mount for the trials, which then work on it; what
+      it lies in is in `io_folder` of the guests, or on the host.
+    - `saved_state`: start guests from a saved state, made at the first start of a configuration.
     """
 
     guests: Annotated[int, Field(ge=1, le=MAX_GUESTS)] = 2

@@ -69,20 +69,14 @@ class _Part(BaseModel):
 class Cpu(_Part):
     """The guest's processor.
 
-    Attributes
-    ----------
-    count
-        Virtual processors of each guest; by default the host's cores shared out evenly.
-    model
-        ``auto`` (host passthrough, or everything that QEMU can emulate), ``host-passthrough``,
-        ``host-model``, ``maximum``, or a named model such as ``Nehalem``.
-    sockets, threads
-        Topology; cores follow from `count`. ``threads = 2`` shows the guest SMT.
-    pin
-        Processors of the host for each virtual processor, guest after guest; ``"spread"`` gives
-        each one a core of its own, ``"none"`` leaves them to the host's scheduler.
-    emulator_pin
-        Processors of the host for QEMU's own threads.
+    - `count`: virtual processors of each guest; by default the host's cores shared out evenly.
+    - `model`: ``auto`` (host passthrough, or everything that QEMU can emulate),
+      ``host-passthrough``, ``host-model``, ``maximum``, or a named model such as ``Nehalem``.
+    - `sockets`, `threads`: topology; cores follow from `count`. ``threads = 2`` shows the guest
+      SMT.
+    - `pin`: processors of the host for each virtual processor, guest after guest; ``"spread"``
+      gives each one a core of its own, ``"none"`` leaves them to the host's scheduler.
+    - `emulator_pin`: processors of the host for QEMU's own threads.
     """
 
     count: Annotated[int, Field(ge=1, le=512)] | None = None
@@ -115,18 +109,12 @@ class Cpu(_Part):
 class Memory(_Part):
     """The guest's memory.
 
-    Attributes
-    ----------
-    size_bytes
-        Of each guest; a number or a text like ``"1GiB"``.
-    huge_pages
-        Size of the host's huge pages that back it; none by default.
-    numa_nodes
-        NUMA nodes of the host that it is taken from.
-    numa_mode
-        How strictly.
-    guest_numa_nodes
-        NUMA nodes that the guest sees, its memory and processors shared out evenly.
+    - `size_bytes`: of each guest; a number or a text like ``"1GiB"``.
+    - `huge_pages`: size of the host's huge pages that back it; none by default.
+    - `numa_nodes`: NUMA nodes of the host that it is taken from.
+    - `numa_mode`: how strictly.
+    - `guest_numa_nodes`: NUMA nodes that the guest sees, its memory and processors shared out
+      evenly.
     """
 
     size_bytes: Annotated[SizeBytes, Field(ge=128 << 20, le=1 << 50)] = 1 << 30
@@ -152,14 +140,9 @@ class Memory(_Part):
 class Clock(_Part):
     """Where the guest takes its time from.
 
-    Attributes
-    ----------
-    source
-        Clock source of the guest's kernel; ``auto`` leaves it the choice.
-    tsc
-        How the time stamp counter is offered: untouched or emulated.
-    hpet
-        Whether there is a high-precision event timer to fall back to.
+    - `source`: clock source of the guest's kernel; ``auto`` leaves it the choice.
+    - `tsc`: how the time stamp counter is offered: untouched or emulated.
+    - `hpet`: whether there is a high-precision event timer to fall back to.
     """
 
     source: Literal["auto", "tsc", "kvm-clock", "hpet", "acpi_pm"] = "auto"
@@ -176,18 +159,11 @@ class Clock(_Part):
 class Disk(_Part):
     """The guest's disk, a copy-on-write layer over the image.
 
-    Attributes
-    ----------
-    bus
-        How the guest sees it.
-    cache
-        What the host caches: ``none`` goes around the host's page cache.
-    io
-        How QEMU reads and writes; ``native`` needs ``cache = "none"`` or ``"directsync"``.
-    iothread
-        A thread of its own serves the disk (virtio and scsi).
-    discard
-        Whether freed blocks are given back to the host.
+    - `bus`: how the guest sees it.
+    - `cache`: what the host caches: ``none`` goes around the host's page cache.
+    - `io`: how QEMU reads and writes; ``native`` needs ``cache = "none"`` or ``"directsync"``.
+    - `iothread`: a thread of its own serves the disk (virtio and scsi).
+    - `discard`: whether freed blocks are given back to the host.
     """
 
     bus: Literal["virtio", "scsi", "sata", "ide"] = "virtio"
@@ -210,21 +186,13 @@ class Disk(_Part):
 class Share(_Part):
     """A folder of the host that the guests see.
 
-    Attributes
-    ----------
-    source
-        Folder of the host, absolute.
-    target
-        Where the guests mount it, absolute.
-    kind
-        ``9p`` and ``virtiofs`` share it through a virtual device, ``nfs`` exports it over the
-        virtual network.
-    read_only
-        Whether guests may only read.
-    cache
-        What ``virtiofs`` lets guests keep; QEMU's program decides by default.
-    options
-        Options of the mount in guests in place of bareline's.
+    - `source`: folder of the host, absolute.
+    - `target`: where the guests mount it, absolute.
+    - `kind`: ``9p`` and ``virtiofs`` share it through a virtual device, ``nfs`` exports it over the
+      virtual network.
+    - `read_only`: whether guests may only read.
+    - `cache`: what ``virtiofs`` lets guests keep; QEMU's program decides by default.
+    - `options`: options of the mount in guests in place of bareline's.
     """
 
     source: str
@@ -250,14 +218,10 @@ class Share(_Part):
 class Image(_Part):
     """A guest image of the user's own.
 
-    Attributes
-    ----------
-    path
-        A cloud image (qcow2 or raw) that cloud-init sets up.
-    format
-        Its format; found by looking when not given.
-    kernel, initrd, kernel_args
-        Boot this kernel directly instead of the image's boot loader.
+    - `path`: a cloud image (qcow2 or raw) that cloud-init sets up.
+    - `format`: its format; found by looking when not given.
+    - `kernel`, `initrd`, `kernel_args`: boot this kernel directly instead of the image's boot
+      loader.
     """
 
     path: str

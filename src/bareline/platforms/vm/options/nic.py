@@ -52,40 +52,26 @@ DeviceName = Annotated[str, AfterValidator(_checked_device)]
 class Nic(BaseModel):
     """The adapter that each guest measures with.
 
-    Attributes
-    ----------
-    model
-        What the guest sees: a real device imitated in full (``e1000``, ``e1000e``, ``rtl8139``) or
-        the paravirtual ``virtio``. Ignored for ``vf`` and ``adapter``, which are real.
-    attach
-        ``bridge``: a bridge private to bareline. ``macvtap``: directly to a network interface of
-        the host. ``vf``: an SR-IOV virtual function. ``adapter``: a whole adapter.
-    device
-        The host's interface for ``macvtap``; for ``vf`` the physical function whose free virtual
-        functions are handed out, ``auto`` being the first that has any.
-    addresses
-        PCI addresses, one for each guest, of virtual functions or adapters.
-    vhost
-        virtio frames are moved by the host's kernel instead of by QEMU; by default where the host
-        can and the processor is not emulated.
-    queues
-        Pairs of virtio queues.
-    offloads
-        Checksums and segmentation are left to the adapter (virtio only).
-    mergeable_buffers
-        virtio receives large frames into several small buffers.
-    mitigation
-        The ``e1000``'s delayed interrupts, as QEMU has them by default.
-    soft_roce
-        An RDMA device in software (RoCE over the adapter, Linux' ``rdma_rxe``), for programs that
-        need one; its figures say nothing about RDMA hardware.
-    mtu
-        Frame payload in bytes on bridge, tap and guest alike.
-    vlan
-        VLAN that a virtual function tags its frames with.
-    subnet
-        First three parts of the guests' addresses; its own network in every case but ``macvtap``,
-        ``vf`` and ``adapter``, where it must be free on the network outside.
+    - `model`: what the guest sees: a real device imitated in full (``e1000``, ``e1000e``,
+      ``rtl8139``) or the paravirtual ``virtio``. Ignored for ``vf`` and ``adapter``, which are
+      real.
+    - `attach`: ``bridge``: a bridge private to bareline. ``macvtap``: directly to a network
+      interface of the host. ``vf``: an SR-IOV virtual function. ``adapter``: a whole adapter.
+    - `device`: the host's interface for ``macvtap``; for ``vf`` the physical function whose free
+      virtual functions are handed out, ``auto`` being the first that has any.
+    - `addresses`: PCI addresses, one for each guest, of virtual functions or adapters.
+    - `vhost`: virtio frames are moved by the host's kernel instead of by QEMU; by default where the
+      host can and the processor is not emulated.
+    - `queues`: pairs of virtio queues.
+    - `offloads`: checksums and segmentation are left to the adapter (virtio only).
+    - `mergeable_buffers`: virtio receives large frames into several small buffers.
+    - `mitigation`: the ``e1000``'s delayed interrupts, as QEMU has them by default.
+    - `soft_roce`: an RDMA device in software (RoCE over the adapter, Linux' ``rdma_rxe``), for
+      programs that need one; its figures say nothing about RDMA hardware.
+    - `mtu`: frame payload in bytes on bridge, tap and guest alike.
+    - `vlan`: VLAN that a virtual function tags its frames with.
+    - `subnet`: first three parts of the guests' addresses; its own network in every case but
+      ``macvtap``, ``vf`` and ``adapter``, where it must be free on the network outside.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

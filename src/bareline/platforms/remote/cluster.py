@@ -30,22 +30,15 @@ def _folded(value: Any) -> Any:
 NodeList = Annotated[str, BeforeValidator(_folded)]
 
 
-class FleetOptions(ContainerKeys, PinningOptions):
+class ClusterOptions(ContainerKeys, PinningOptions):
     """Options of a platform that is some of a cluster's nodes.
 
-    Attributes
-    ----------
-    exclude
-        Nodes that are left out, as ``n[1-3],n7``: those that a survey found bad.
-    switches
-        Which nodes hang on which switch, where no batch system tells: ``{leaf1 = "n[1-16]"}``.
-    software
-        What to load on the nodes before anything, in this order: ``module:openmpi/4.1``,
-        ``spack:/path/of/an/environment``, ``conda:name``.
-    modules
-        The same for environment modules alone, by their names, before `software`.
-    container
-        What every program of a trial is started in; see `Container`.
+    - `exclude`: nodes that are left out, as ``n[1-3],n7``: those that a survey found bad.
+    - `switches`: which nodes hang on which switch, where no batch system tells: ``{leaf1 =
+      "n[1-16]"}``.
+    - `software`: what to load on the nodes before anything, in this order: ``module:openmpi/4.1``,
+      ``spack:/path/of/an/environment``, ``conda:name``.
+    - `modules`: the same for environment modules alone, by their names, before `software`.
     """
 
     exclude: NodeList = ""
@@ -64,12 +57,12 @@ class FleetOptions(ContainerKeys, PinningOptions):
         return unfold(self.exclude) if self.exclude else []
 
 
-def fleet_facts(
+def cluster_facts(
     names: Sequence[str], switches: Mapping[str, str], excluded: Iterable[str]
 ) -> dict[str, Scalar]:
     """Tell the nodes, their switches and what is left out.
 
-    `switches`: lists of nodes by the switch's name; nodes that are not used are left out.
+    - `switches`: lists of nodes by the switch's name; nodes that are not used are left out.
     """
     used = set(names)
     own = {
@@ -88,7 +81,7 @@ def fleet_facts(
 def scattered(facts: Mapping[str, Scalar], asked: str | None) -> str:
     """Say that nodes hang on more switches than were asked for; "" where they do not.
 
-    `asked`: as Slurm takes it: ``1@60``; it gives other nodes once that time is over.
+    - `asked`: as Slurm takes it: ``1@60``; it gives other nodes once that time is over.
     """
     count = str(facts.get(NODES_SWITCHES, "")).count(":")
     most = int(asked.partition("@")[0]) if asked else count
