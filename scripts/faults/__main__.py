@@ -29,6 +29,7 @@ import guests
 import imports
 import kills
 import scarcity
+import sweep
 import values
 from bench import MARK, Bench, is_root
 from table import Count, NotHere, print_table
@@ -94,6 +95,7 @@ FAULTS: dict[str, Fault] = {
     "clock jumps": Fault(company.clock_jumps, 20, 1),
     "a host lies": Fault(clusters.lying_host, 120, 3),
     "report with few addresses": Fault(scarcity.report_without_addresses, 40, 2),
+    "the k-th call fails": Fault(sweep.sweep, 100_000, 20, programs=("cc",)),
     "spoiled imports": Fault(imports.spoiled_imports, 3600, 60),
     "hostile strings": Fault(company.hostile_strings, 60, 3),
 }

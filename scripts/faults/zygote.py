@@ -49,7 +49,7 @@ def _lives(pid: int) -> bool:
 class Zygote:
     """A server that forks one child per command; a context that ends it."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, env: Mapping[str, str] | None = None) -> None:
         self._out = scratch / "said"
         self._process = subprocess.Popen(
             [sys.executable, Path(__file__).with_name("server.py")],
@@ -57,6 +57,7 @@ class Zygote:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
+            env={**os.environ, **(env or {})},
         )
 
     def __enter__(self) -> Zygote:

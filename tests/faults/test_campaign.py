@@ -29,6 +29,8 @@ SHORT = (
     "two copies of a run",
     "clock set back",
     "clock jumps",
+    "the k-th call fails",
+    "spoiled imports",
     "hostile strings",
 )
 #: What no fault may do, by its name in the table.
