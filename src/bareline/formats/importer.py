@@ -53,23 +53,15 @@ def moment_in(mark: re.Pattern[str], form: str) -> Callable[[str], datetime | No
 class Importer:
     """Reads the outputs of one program, by functions that are pure.
 
-    Parameters
-    ----------
-    name
-        Short name of the format; the probes it gives start with it.
-    title
-        Which programs and versions it reads, for people.
-    sniff
-        Tells whether a text is an output of the program, whole or not.
-    parse
-        Reads the trials out of one launch; raises `ParseError` where not even the benchmark can
-        be told.
-    launches
-        Splits a file into the outputs of single launches, in their order.
-    started
-        Reads when the launch began, where its output says so; without a zone it counts as UTC.
-    facts
-        Reads what the output tells of the platform, as facts.
+    - `name`: short name of the format; the probes it gives start with it.
+    - `title`: which programs and versions it reads, for people.
+    - `sniff`: tells whether a text is an output of the program, whole or not.
+    - `parse`: reads the trials out of one launch; raises `ParseError` where not even the benchmark
+      can be told.
+    - `launches`: splits a file into the outputs of single launches, in their order.
+    - `started`: reads when the launch began, where its output says so; without a zone it counts as
+      UTC.
+    - `facts`: reads what the output tells of the platform, as facts.
     """
 
     name: str

@@ -56,20 +56,13 @@ def headline_first(given: Iterable[tuple[str, Metric]], missing: str) -> dict[st
 class Reading:
     """One measurement found in the output of one launch.
 
-    Parameters
-    ----------
-    probe
-        Program and benchmark, e.g. ``osu.latency``; never the name of one of bareline's probes.
-    title
-        What is measured, as it stands in a sentence: "the latency".
-    metrics
-        Every metric of the trial, the headline first.
-    params
-        What else tells the case from others of the probe.
-    ranks
-        Number of MPI ranks; `UNKNOWN_RANKS` where the output does not say it.
-    platform
-        What the output itself calls its platform, "" where it does not.
+    - `probe`: program and benchmark, e.g. ``osu.latency``; never the name of one of bareline's
+      probes.
+    - `title`: what is measured, as it stands in a sentence: "the latency".
+    - `metrics`: every metric of the trial, the headline first.
+    - `params`: what else tells the case from others of the probe.
+    - `ranks`: number of MPI ranks; `UNKNOWN_RANKS` where the output does not say it.
+    - `platform`: what the output itself calls its platform, "" where it does not.
     """
 
     probe: str

@@ -91,10 +91,7 @@ def require(
 
     `path`: where to look; the process's own path without it.
 
-    Raises
-    ------
-    ToolMissing
-        One is not installed.
+    Raises ToolMissing: one is not installed.
     """
     found = ""
     for tool in tools:

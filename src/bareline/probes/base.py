@@ -36,31 +36,19 @@ P = TypeVar("P")
 class Probe(ABC, Generic[P]):
     """One benchmark or application that bareline can run and read.
 
-    Attributes
-    ----------
-    name
-        Layer and benchmark, e.g. ``mpi.allreduce``.
-    layer
-        Its rung of the ladder.
-    title
-        What its headline metric is, as the subject of a sentence: "TCP throughput (nuttcp)".
-    summary
-        One line for ``bareline probes``.
-    params
-        Frozen dataclass of parameters; every field has a default.
-    metrics
-        Every metric that a successful trial delivers. The first is the headline: verdicts and
-        adaptive stopping look at it.
-    min_ranks
-        Fewest ranks it can run with.
-    nodes
-        Nodes that it measures between; None where the layout says how many it uses. A study that
-        means another number says so (``nodes = 1``: both ends on one node).
-    collective
-        It measures a function that all ranks call together: where simulated, its headline is the
-        mean of a loop of calls.
-    source
-        Where the benchmark is defined: the field's usual program or a publication.
+    - `name`: layer and benchmark, e.g. ``mpi.allreduce``.
+    - `layer`: its rung of the ladder.
+    - `title`: what its headline metric is, as the subject of a sentence: "TCP throughput (nuttcp)".
+    - `summary`: one line for ``bareline probes``.
+    - `params`: frozen dataclass of parameters; every field has a default.
+    - `metrics`: every metric that a successful trial delivers. The first is the headline: verdicts
+      and adaptive stopping look at it.
+    - `min_ranks`: fewest ranks it can run with.
+    - `nodes`: nodes that it measures between; None where the layout says how many it uses. A study
+      that means another number says so (``nodes = 1``: both ends on one node).
+    - `collective`: it measures a function that all ranks call together: where simulated, its
+      headline is the mean of a loop of calls.
+    - `source`: where the benchmark is defined: the field's usual program or a publication.
     """
 
     name: ClassVar[str]

@@ -66,15 +66,10 @@ PROCESSOR_LAYERS = (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)
 class Metric:
     """What a probe measures.
 
-    Parameters
-    ----------
-    unit
-        One of `bareline.vocabulary.units.BASE_UNITS`.
-    better
-        Which way the metric is good; "none" for context that has no good direction.
-    detail
-        A metric that describes the spread or restates another one: stored and shown on demand,
-        but neither compared by default nor part of a verdict.
+    - `unit`: one of `bareline.vocabulary.units.BASE_UNITS`.
+    - `better`: which way the metric is good; "none" for context that has no good direction.
+    - `detail`: a metric that describes the spread or restates another one: stored and shown on
+      demand, but neither compared by default nor part of a verdict.
     """
 
     unit: str
@@ -147,31 +142,20 @@ class Server:
 class Command:
     """What a probe wants executed, free of any platform.
 
-    Parameters
-    ----------
-    argv
-        Program and arguments. The platform replaces the placeholders ``{native}`` (folder of
-        bareline's own programs), ``{workdir}`` (a fresh directory on the node),
-        ``{nodes}`` (names of the nodes that get ranks, in their order), ``{server_host}``,
-        ``{server_port}`` and ``{server_data_port}`` (a second free port), wherever they stand in
-        an argument or in the value of a variable.
-    mpi
-        Launch one process per rank of the layout through the platform's MPI.
-    node
-        The node on which a command without MPI runs.
-    env
-        Environment variables set for every process.
-    server
-        A server that the command talks to.
-    inputs
-        Text files written into the working directory before the start, by name.
-    outputs
-        Files of the working directory brought back as `Output.files`.
-    requires
-        Programs that must be on the path of every node that is used.
-    storage_bytes
-        Most that it writes into the working directory in order to measure that file system, on
-        which so much must be free; 0 when it measures something else.
+    - `argv`: program and arguments. The platform replaces the placeholders ``{native}`` (folder of
+      bareline's own programs), ``{workdir}`` (a fresh directory on the node), ``{nodes}`` (names of
+      the nodes that get ranks, in their order), ``{server_host}``, ``{server_port}`` and
+      ``{server_data_port}`` (a second free port), wherever they stand in an argument or in the
+      value of a variable.
+    - `mpi`: launch one process per rank of the layout through the platform's MPI.
+    - `node`: the node on which a command without MPI runs.
+    - `env`: environment variables set for every process.
+    - `server`: a server that the command talks to.
+    - `inputs`: text files written into the working directory before the start, by name.
+    - `outputs`: files of the working directory brought back as `Output.files`.
+    - `requires`: programs that must be on the path of every node that is used.
+    - `storage_bytes`: most that it writes into the working directory in order to measure that file
+      system, on which so much must be free; 0 when it measures something else.
     """
 
     argv: tuple[str, ...]
@@ -211,16 +195,10 @@ class Output:
 class Sample:
     """One measured value inside a trial.
 
-    Parameters
-    ----------
-    metric
-        Name of a metric that the probe declares.
-    value
-        Finite, in the metric's unit.
-    point
-        Parameters of the point inside the trial, e.g. ``{"size_bytes": 8}``.
-    caveats
-        Codes of what makes this value doubtful, beside those of the whole trial.
+    - `metric`: name of a metric that the probe declares.
+    - `value`: finite, in the metric's unit.
+    - `point`: parameters of the point inside the trial, e.g. ``{"size_bytes": 8}``.
+    - `caveats`: codes of what makes this value doubtful, beside those of the whole trial.
     """
 
     metric: str

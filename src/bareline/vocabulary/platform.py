@@ -34,10 +34,7 @@ _BUILD = "{build}"
 class Options(BaseModel):
     """Options of a platform type, as they stand in a platform file.
 
-    Attributes
-    ----------
-    pins
-        Whether its ranks can be placed on the processors of a node as a study asks for.
+    - `pins`: whether its ranks can be placed on the processors of a node as a study asks for.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
