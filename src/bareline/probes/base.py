@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cache
-from inspect import isfunction
+from inspect import getdoc, isfunction
 from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -281,7 +281,7 @@ def probe_rows(name: str | None = None) -> list[dict[str, Any]]:
                 }
                 for name, metric in probe.metrics.items()
             ],
-            "about": (probe.params.__doc__ or "").strip(),
+            "about": getdoc(probe.params) or "",
         }
         for probe in chosen
     ]

@@ -73,10 +73,8 @@ def node_of(point: Point, key: str, names: tuple[str, ...]) -> str:
 class NodeParams:
     """Parameters of what every node computes.
 
-    Attributes
-    ----------
-    duration_s
-        How long all its cores compute: long enough for a limit of power or heat to show.
+    - `duration_s`: how long all its cores compute: long enough for a limit of power or heat to
+      show.
     """
 
     duration_s: Annotated[float, Field(gt=0, le=600)] = 0.5
@@ -86,12 +84,8 @@ class NodeParams:
 class NodeMemoryParams:
     """Parameters of what every node streams.
 
-    Attributes
-    ----------
-    duration_s
-        How long all its cores stream.
-    array_bytes
-        Each of a node's three arrays; together well above its caches.
+    - `duration_s`: how long all its cores stream.
+    - `array_bytes`: each of a node's three arrays; together well above its caches.
     """
 
     duration_s: Annotated[float, Field(gt=0, le=600)] = 0.5
@@ -125,19 +119,12 @@ class EachNode(Probe[Any]):
 class PairParams:
     """Parameters of the links.
 
-    Attributes
-    ----------
-    pairs
-        "all", "sampled" (at distances of powers of two: 2 log2 N rounds), or "auto": all of up to
-        32 nodes, else sampled.
-    together
-        Long messages of a round's pairs at once: what a switch loses under load.
-    size_bytes
-        Of a long message, which both ends send at once.
-    repeats
-        Long messages of a pair; their median counts.
-    iterations
-        Short messages there and back, of a pair; their median counts.
+    - `pairs`: "all", "sampled" (at distances of powers of two: 2 log2 N rounds), or "auto": all of
+      up to 32 nodes, else sampled.
+    - `together`: long messages of a round's pairs at once: what a switch loses under load.
+    - `size_bytes`: of a long message, which both ends send at once.
+    - `repeats`: long messages of a pair; their median counts.
+    - `iterations`: short messages there and back, of a pair; their median counts.
     """
 
     pairs: Literal["auto", "all", "sampled"] = "auto"

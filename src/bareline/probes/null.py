@@ -23,18 +23,11 @@ Shape = Literal["constant", "normal", "lognormal", "heavy", "bimodal"]
 class NullParams:
     """Parameters of a planted distribution of times.
 
-    Attributes
-    ----------
-    median_s
-        Median of the planted times.
-    spread
-        Relative spread; 0 gives a constant.
-    shape
-        Family of the distribution.
-    points
-        Number of points in a trial, each with the same distribution.
-    drift
-        Relative growth per trial of the run, as a warming machine would show.
+    - `median_s`: median of the planted times.
+    - `spread`: relative spread; 0 gives a constant.
+    - `shape`: family of the distribution.
+    - `points`: number of points in a trial, each with the same distribution.
+    - `drift`: relative growth per trial of the run, as a warming machine would show.
     """
 
     median_s: Annotated[float, Field(gt=0)] = 1e-3

@@ -22,10 +22,7 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 class MiniAppParams:
     """Parameters of a mini-app.
 
-    Attributes
-    ----------
-    problem_class
-        Size of the problem: S, W, A, B or C, each several times the one before.
+    - `problem_class`: size of the problem: S, W, A, B or C, each several times the one before.
     """
 
     problem_class: Literal["S", "W", "A", "B", "C"] = "W"
@@ -38,14 +35,10 @@ _OCEAN_VARIANT: Final = "2011"
 class OceanParams(MiniAppParams):
     """Parameters of the ocean.
 
-    Attributes
-    ----------
-    problem_class
-        Size of the problem: S, W, A, B or C, each several times the one before.
-    variant
-        What the solver for the lid's pressure sends: "2011" three sums of 8 bytes and two exchanges
-        an iteration, as MITgcm did then; "tiles" sums of 8 bytes for each rank, as MITgcm does
-        since 2015; "saving" two sums and one exchange, less than MITgcm.
+    - `problem_class`: size of the problem: S, W, A, B or C, each several times the one before.
+    - `variant`: what the solver for the lid's pressure sends: "2011" three sums of 8 bytes and two
+      exchanges an iteration, as MITgcm did then; "tiles" sums of 8 bytes for each rank, as MITgcm
+      does since 2015; "saving" two sums and one exchange, less than MITgcm.
     """
 
     variant: Literal["2011", "tiles", "saving"] = _OCEAN_VARIANT

@@ -89,19 +89,12 @@ def _checked(text: str) -> str:
 class Value(_Table):
     """Where a number stands in what a program writes.
 
-    Attributes
-    ----------
-    regex
-        Regular expression whose one group is the number; ``^`` and ``$`` match at lines.
-    json_path
-        Or keys and indices in a JSON document, e.g. ``"results.0.time_s"``.
-    file
-        File of the working directory; what is printed without it.
-    take
-        Which of several: the one that there is, the first, last, least or greatest, their sum,
-        mean or number.
-    scale
-        What one unit of the number is in the metric's unit.
+    - `regex`: regular expression whose one group is the number; ``^`` and ``$`` match at lines.
+    - `json_path`: or keys and indices in a JSON document, e.g. ``"results.0.time_s"``.
+    - `file`: file of the working directory; what is printed without it.
+    - `take`: which of several: the one that there is, the first, last, least or greatest, their
+      sum, mean or number.
+    - `scale`: what one unit of the number is in the metric's unit.
     """
 
     regex: str = ""
@@ -157,14 +150,9 @@ class Value(_Table):
 class Figure(Value):
     """A metric: a value with its unit.
 
-    Attributes
-    ----------
-    unit
-        s, B, B/s, bit/s, flop/s, op/s, Hz, % or 1.
-    better
-        Which direction is an improvement.
-    detail
-        Only describes another metric.
+    - `unit`: s, B, B/s, bit/s, flop/s, op/s, Hz, % or 1.
+    - `better`: which direction is an improvement.
+    - `detail`: only describes another metric.
     """
 
     unit: str = "s"
@@ -182,45 +170,29 @@ class Figure(Value):
 class Program(_Table):
     """How a program is run and read.
 
-    Attributes
-    ----------
-    trace
-        A trace (``bareline profile --trace``) that simulated platforms replay instead of a command.
-    title, summary
-        What its time is, as the subject of a sentence; one line for lists.
-    source
-        Where the program is from.
-    command
-        Program and arguments. ``{NAME}`` stands for a parameter, ``{ranks}``, ``{nodes}`` and
-        ``{threads}`` for the layout's, ``{workdir}`` for the trial's working directory.
-    mpi
-        One process per rank, started by the platform's MPI; else one process on the first node.
-    steps
-        Commands that run before it, once on every node: meshes, preprocessing. Not timed.
-    inputs
-        Texts written into the working directory, by name of the file; placeholders count.
-    case_folder
-        A folder of the nodes whose files are copied into the working directory.
-    files
-        Files of the working directory that values are read from, besides those that values name.
-    env
-        Environment variables.
-    requires
-        Programs that must be on the path besides those that commands begin with.
-    params
-        Parameters of the probe and their defaults.
-    min_ranks
-        Fewest ranks.
-    complete
-        Regular expression that only a whole output matches: in the file that the headline is read
-        from, or in what is printed.
-    metrics
-        Figures of a trial, the headline first: by habit ``time``, that of the main loop, apart
-        from start-up and files. ``launch_time``, the whole launch, is added.
-    values
-        Further numbers, for `verify` alone.
-    verify
-        Conditions on metrics and values, all of which a right result fulfils.
+    - `trace`: a trace (``bareline profile --trace``) that simulated platforms replay instead of a
+      command.
+    - `title`, `summary`: what its time is, as the subject of a sentence; one line for lists.
+    - `source`: where the program is from.
+    - `command`: program and arguments. ``{NAME}`` stands for a parameter, ``{ranks}``, ``{nodes}``
+      and ``{threads}`` for the layout's, ``{workdir}`` for the trial's working directory.
+    - `mpi`: one process per rank, started by the platform's MPI; else one process on the first
+      node.
+    - `steps`: commands that run before it, once on every node: meshes, preprocessing. Not timed.
+    - `inputs`: texts written into the working directory, by name of the file; placeholders count.
+    - `case_folder`: a folder of the nodes whose files are copied into the working directory.
+    - `files`: files of the working directory that values are read from, besides those that values
+      name.
+    - `env`: environment variables.
+    - `requires`: programs that must be on the path besides those that commands begin with.
+    - `params`: parameters of the probe and their defaults.
+    - `min_ranks`: fewest ranks.
+    - `complete`: regular expression that only a whole output matches: in the file that the headline
+      is read from, or in what is printed.
+    - `metrics`: figures of a trial, the headline first: by habit ``time``, that of the main loop,
+      apart from start-up and files. ``launch_time``, the whole launch, is added.
+    - `values`: further numbers, for `verify` alone.
+    - `verify`: conditions on metrics and values, all of which a right result fulfils.
     """
 
     trace: str = ""

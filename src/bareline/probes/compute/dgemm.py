@@ -25,18 +25,12 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 class DgemmParams:
     """Parameters of DGEMM.
 
-    Attributes
-    ----------
-    n
-        Order of the square matrices.
-    repeat
-        Repetitions inside a trial; the median counts.
-    mode
-        "single" uses one core; "star" every core at once, each with matrices of its own (HPCC's
-        StarDGEMM; the rate is that of the median core); "all" all cores together on one product.
-        The study's ``threads`` above 1 says how many cores.
-    budget_s
-        Longest time; fewer repetitions are made where it ends.
+    - `n`: order of the square matrices.
+    - `repeat`: repetitions inside a trial; the median counts.
+    - `mode`: "single" uses one core; "star" every core at once, each with matrices of its own
+      (HPCC's StarDGEMM; the rate is that of the median core); "all" all cores together on one
+      product. The study's ``threads`` above 1 says how many cores.
+    - `budget_s`: longest time; fewer repetitions are made where it ends.
     """
 
     n: Annotated[int, Field(ge=16, le=65_536)] = 1024

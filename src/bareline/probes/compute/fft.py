@@ -25,20 +25,13 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 class FftParams:
     """Parameters of the FFT.
 
-    Attributes
-    ----------
-    n
-        Points of the one-dimensional transform.
-    n3
-        Points along each edge of the three-dimensional transform.
-    repeat
-        Repetitions inside a trial; the median counts.
-    mode
-        "single" uses one core, "all" every core. The study's ``threads`` above 1 says how many.
-    plan
-        Whether FFTW measures or estimates which algorithm is fastest.
-    budget_s
-        Longest time of a transform's repetitions, and of its planning.
+    - `n`: points of the one-dimensional transform.
+    - `n3`: points along each edge of the three-dimensional transform.
+    - `repeat`: repetitions inside a trial; the median counts.
+    - `mode`: "single" uses one core, "all" every core. The study's ``threads`` above 1 says how
+      many.
+    - `plan`: whether FFTW measures or estimates which algorithm is fastest.
+    - `budget_s`: longest time of a transform's repetitions, and of its planning.
     """
 
     n: Annotated[int, Field(ge=2, le=1 << 30)] = 1 << 18

@@ -42,16 +42,11 @@ _DOUBLE_BYTES = 8
 class HpccParams:
     """Parameters of HPC Challenge.
 
-    Attributes
-    ----------
-    memory_bytes
-        HPL's matrix and all that follows from it, for each rank: its STREAM arrays are a third of
-        this each, its RandomAccess table at most half. Four times the last-level cache for an
-        array, and half of a node's memory for HPL, give the figures that are published.
-    n
-        Order of HPL's matrix; 0 takes what fills `memory_bytes` on every rank.
-    nb
-        Block size of HPL and PTRANS.
+    - `memory_bytes`: HPL's matrix and all that follows from it, for each rank: its STREAM arrays
+      are a third of this each, its RandomAccess table at most half. Four times the last-level cache
+      for an array, and half of a node's memory for HPL, give the figures that are published.
+    - `n`: order of HPL's matrix; 0 takes what fills `memory_bytes` on every rank.
+    - `nb`: block size of HPL and PTRANS.
     """
 
     memory_bytes: Annotated[int, Field(ge=1 << 16, le=1 << 44)] = 32 << 20

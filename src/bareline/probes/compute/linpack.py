@@ -35,19 +35,14 @@ MOST_RESIDUAL = 16.0
 class LinpackParams:
     """Parameters of Linpack.
 
-    Attributes
-    ----------
-    n
-        Order of the system.
-    memory_share
-        Where above 0: the order is the largest that fits into this share of the memory that the
-        node has available, and ``n`` is not used. Platforms then solve systems of different order.
-    repeat
-        Solutions inside a trial; the median counts.
-    mode
-        "single" uses one core, "all" every core. The study's ``threads`` above 1 says how many.
-    budget_s
-        Longest time; fewer solutions are made where it ends.
+    - `n`: order of the system.
+    - `memory_share`: where above 0: the order is the largest that fits into this share of the
+      memory that the node has available, and ``n`` is not used. Platforms then solve systems of
+      different order.
+    - `repeat`: solutions inside a trial; the median counts.
+    - `mode`: "single" uses one core, "all" every core. The study's ``threads`` above 1 says how
+      many.
+    - `budget_s`: longest time; fewer solutions are made where it ends.
     """
 
     n: Annotated[int, Field(ge=16, le=400_000)] = 1000

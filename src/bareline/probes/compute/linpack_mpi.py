@@ -42,18 +42,11 @@ _BY_XHPL = "solved by the xhpl on the platform's path, not by ScaLAPACK"
 class LinpackMpiParams:
     """Parameters of Linpack over ranks.
 
-    Attributes
-    ----------
-    n
-        Order of the system.
-    nb
-        Edge of the blocks in which the matrix is dealt out.
-    repeat
-        Solutions inside a trial, of ScaLAPACK; the median counts. HPL solves once.
-    program
-        "scalapack", "xhpl" from the path, or "auto": xhpl if there is one.
-    budget_s
-        Longest time; ScaLAPACK begins no further solution after it.
+    - `n`: order of the system.
+    - `nb`: edge of the blocks in which the matrix is dealt out.
+    - `repeat`: solutions inside a trial, of ScaLAPACK; the median counts. HPL solves once.
+    - `program`: "scalapack", "xhpl" from the path, or "auto": xhpl if there is one.
+    - `budget_s`: longest time; ScaLAPACK begins no further solution after it.
     """
 
     n: Annotated[int, Field(ge=16, le=1_000_000)] = 1000

@@ -31,15 +31,10 @@ _QUANTA_PER_BIN = 2
 class NoiseParams:
     """Parameters of the noise.
 
-    Attributes
-    ----------
-    quantum_s
-        Length of the work when nothing disturbs it.
-    duration_s
-        How long it is repeated. Bins of two quanta are searched for what comes back: the slowest
-        beat that can be seen has a few periods in this time, the fastest has two bins.
-    mode
-        "single" uses one core, "star" every core at once.
+    - `quantum_s`: length of the work when nothing disturbs it.
+    - `duration_s`: how long it is repeated. Bins of two quanta are searched for what comes back:
+      the slowest beat that can be seen has a few periods in this time, the fastest has two bins.
+    - `mode`: "single" uses one core, "star" every core at once.
     """
 
     quantum_s: Annotated[float, Field(ge=1e-5, le=1)] = 1e-4

@@ -27,13 +27,9 @@ _SETS = frozenset({"scalar", *(known.flag for known in INSTRUCTION_SETS)})
 class PeakParams:
     """Parameters of the attainable peak.
 
-    Attributes
-    ----------
-    repeat
-        Looks of 10 ms inside a trial; the best burst of 1 ms of each counts, and of them the
-        median.
-    mode
-        "single" uses one core, "star" every core at once; the rate is that of a core in both.
+    - `repeat`: looks of 10 ms inside a trial; the best burst of 1 ms of each counts, and of them
+      the median.
+    - `mode`: "single" uses one core, "star" every core at once; the rate is that of a core in both.
     """
 
     repeat: Annotated[int, Field(ge=2, le=10_000)] = 10

@@ -23,18 +23,12 @@ _UNIT_BYTES = 4096
 class CreateParams:
     """Parameters of making files; the layout's threads make them.
 
-    Attributes
-    ----------
-    files
-        Number of files.
-    file_bytes
-        Size of each.
-    directories
-        Directories that they are spread over, filled one after another.
-    sync
-        ``fsync`` of each file before it is closed, fsync of each ``directory`` after its last
-        file (names are then safe, contents only where the file system writes them first), or
-        ``none``.
+    - `files`: number of files.
+    - `file_bytes`: size of each.
+    - `directories`: directories that they are spread over, filled one after another.
+    - `sync`: ``fsync`` of each file before it is closed, fsync of each ``directory`` after its last
+      file (names are then safe, contents only where the file system writes them first), or
+      ``none``.
     """
 
     files: Annotated[int, Field(ge=1, le=10_000_000)] = 500

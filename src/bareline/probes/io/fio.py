@@ -39,22 +39,13 @@ _JOB = "bareline"
 class FioParams:
     """Parameters of a job; fio's own names.
 
-    Attributes
-    ----------
-    rw
-        Kind of access.
-    bs
-        Bytes of a read or write.
-    size
-        Bytes of the file, each of which is read or written once.
-    direct
-        Goes around the page cache (O_DIRECT).
-    iodepth
-        Requests under way at once; more than one needs an asynchronous engine.
-    ioengine
-        How requests are made.
-    end_fsync
-        Calls fsync after writing, as part of the job's time.
+    - `rw`: kind of access.
+    - `bs`: bytes of a read or write.
+    - `size`: bytes of the file, each of which is read or written once.
+    - `direct`: goes around the page cache (O_DIRECT).
+    - `iodepth`: requests under way at once; more than one needs an asynchronous engine.
+    - `ioengine`: how requests are made.
+    - `end_fsync`: calls fsync after writing, as part of the job's time.
     """
 
     rw: Literal["read", "write", "randread", "randwrite", "rw", "randrw"] = "write"

@@ -34,19 +34,14 @@ _PHASES = ("create", "stat", "read", "remove")
 class MetadataParams:
     """Parameters of files made by all ranks, with mdtest's letters.
 
-    Attributes
-    ----------
-    items
-        Files of each rank (``-n``).
-    file_bytes
-        Size of each (``-w``, ``-e``); 3901 is that of IO500's hard pattern, 0 of its easy one.
-    files
-        In one directory ``shared`` by all ranks, or each rank in its ``own`` (``-u``).
-    readers
-        Who looks at, reads and removes what a rank made: one of ``other`` nodes (on one node the
-        next rank; ``-N``), or the ``same`` rank.
-    sync
-        ``fsync`` of each file before it is closed (``-y``), or ``none``, as mdtest does by itself.
+    - `items`: files of each rank (``-n``).
+    - `file_bytes`: size of each (``-w``, ``-e``); 3901 is that of IO500's hard pattern, 0 of its
+      easy one.
+    - `files`: in one directory ``shared`` by all ranks, or each rank in its ``own`` (``-u``).
+    - `readers`: who looks at, reads and removes what a rank made: one of ``other`` nodes (on one
+      node the next rank; ``-N``), or the ``same`` rank.
+    - `sync`: ``fsync`` of each file before it is closed (``-y``), or ``none``, as mdtest does by
+      itself.
     """
 
     items: Annotated[int, Field(ge=1, le=10_000_000)] = 100

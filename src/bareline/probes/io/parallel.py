@@ -40,30 +40,19 @@ _PAGE_BYTES = 4096
 class ParallelParams:
     """Parameters of parallel access, with IOR's letters.
 
-    Attributes
-    ----------
-    api
-        ``posix``, or MPI-IO: ``mpiio`` each rank for itself, ``mpiio-collective`` every call by
-        all ranks together. IOR's ``-a`` and ``-c``.
-    files
-        One ``shared`` file, or each rank its ``own`` (``-F``).
-    transfer_bytes
-        Bytes of a call (``-t``); any multiple of 8, as IO500's 47008.
-    block_bytes
-        Bytes that a rank writes in one piece of the file (``-b``).
-    segments
-        Blocks of each rank (``-s``): one of large blocks is the segmented pattern, many whose
-        block is one transfer the strided one.
-    duration_s
-        Writing ends after so long, with as many calls of every rank as the fastest one made
-        (``-D`` with wear-out); 0 writes all segments.
-    mode
-        ``buffered`` goes through the page cache, ``direct`` (O_DIRECT) around it.
-    readers
-        Who reads what a rank wrote: one of ``other`` nodes (on one node the next rank; ``-C``),
-        or the ``same`` rank.
-    sync
-        ``fsync`` at the end of writing, within its time (``-e``), or ``none``.
+    - `api`: ``posix``, or MPI-IO: ``mpiio`` each rank for itself, ``mpiio-collective`` every call
+      by all ranks together. IOR's ``-a`` and ``-c``.
+    - `files`: one ``shared`` file, or each rank its ``own`` (``-F``).
+    - `transfer_bytes`: bytes of a call (``-t``); any multiple of 8, as IO500's 47008.
+    - `block_bytes`: bytes that a rank writes in one piece of the file (``-b``).
+    - `segments`: blocks of each rank (``-s``): one of large blocks is the segmented pattern, many
+      whose block is one transfer the strided one.
+    - `duration_s`: writing ends after so long, with as many calls of every rank as the fastest one
+      made (``-D`` with wear-out); 0 writes all segments.
+    - `mode`: ``buffered`` goes through the page cache, ``direct`` (O_DIRECT) around it.
+    - `readers`: who reads what a rank wrote: one of ``other`` nodes (on one node the next rank;
+      ``-C``), or the ``same`` rank.
+    - `sync`: ``fsync`` at the end of writing, within its time (``-e``), or ``none``.
     """
 
     api: Literal["posix", "mpiio", "mpiio-collective"] = "posix"

@@ -26,17 +26,12 @@ _CALL = ("median", "p99", "max")
 class SequentialParams:
     """Parameters of sequential access.
 
-    Attributes
-    ----------
-    file_bytes
-        Size of the file; a multiple of each block size is used.
-    min_block_bytes, max_block_bytes, block_factor
-        Sizes of a read or write: each is so many times the one before.
-    mode
-        ``buffered`` goes through the page cache and calls fsync at the end, ``direct`` goes
-        around it (O_DIRECT), ``synced`` waits for the device at every write (O_SYNC).
-    budget_s
-        Longest time for writing, and for reading, one file; it then ends there.
+    - `file_bytes`: size of the file; a multiple of each block size is used.
+    - `min_block_bytes`, `max_block_bytes`, `block_factor`: sizes of a read or write: each is so
+      many times the one before.
+    - `mode`: ``buffered`` goes through the page cache and calls fsync at the end, ``direct`` goes
+      around it (O_DIRECT), ``synced`` waits for the device at every write (O_SYNC).
+    - `budget_s`: longest time for writing, and for reading, one file; it then ends there.
     """
 
     file_bytes: Annotated[int, Field(ge=_PAGE_BYTES, le=1 << 44)] = 64 << 20

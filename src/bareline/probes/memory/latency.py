@@ -33,14 +33,10 @@ _PAGE_BYTES = {"small": (4 << 10,), "huge": (2 << 20,), "both": (4 << 10, 2 << 2
 class LatencyParams:
     """Parameters of dependent loads.
 
-    Attributes
-    ----------
-    min_bytes, max_bytes
-        Working sets: powers of two and the sizes half-way between, within these.
-    pages
-        "small" (4 KiB), "huge" (2 MiB) or "both". What the node does not give is cut.
-    budget_s
-        Time of each point.
+    - `min_bytes`, `max_bytes`: working sets: powers of two and the sizes half-way between, within
+      these.
+    - `pages`: "small" (4 KiB), "huge" (2 MiB) or "both". What the node does not give is cut.
+    - `budget_s`: time of each point.
     """
 
     min_bytes: Annotated[int, Field(ge=128)] = 16 << 10

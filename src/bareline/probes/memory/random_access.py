@@ -35,14 +35,10 @@ _MOST_WRONG = 0.01
 class RandomAccessParams:
     """Parameters of RandomAccess.
 
-    Attributes
-    ----------
-    table_bytes
-        Size of the table, rounded down to a power of two; 0 takes four times the last-level cache.
-    mode
-        "single" uses one core, "star" every core at once, each with a table of its own.
-    budget_s
-        Longest time; fewer updates are made where it ends.
+    - `table_bytes`: size of the table, rounded down to a power of two; 0 takes four times the
+      last-level cache.
+    - `mode`: "single" uses one core, "star" every core at once, each with a table of its own.
+    - `budget_s`: longest time; fewer updates are made where it ends.
     """
 
     table_bytes: Annotated[int, Field(ge=0)] = 0

@@ -33,17 +33,11 @@ _KERNELS = ("copy", "scale", "add", "triad")
 class StreamParams:
     """Parameters of STREAM.
 
-    Attributes
-    ----------
-    array_bytes
-        Size of each of the three arrays; 0 takes four times the last-level cache.
-    repeat
-        Repetitions inside a trial; the median counts.
-    stores
-        "regular", "nontemporal" (past the cache, without reading what is overwritten) or "best":
-        both are run, and for each kernel the better counts.
-    mode
-        "single" uses the layout's threads, one without any; "all" every core of the node.
+    - `array_bytes`: size of each of the three arrays; 0 takes four times the last-level cache.
+    - `repeat`: repetitions inside a trial; the median counts.
+    - `stores`: "regular", "nontemporal" (past the cache, without reading what is overwritten) or
+      "best": both are run, and for each kernel the better counts.
+    - `mode`: "single" uses the layout's threads, one without any; "all" every core of the node.
     """
 
     array_bytes: Annotated[int, Field(ge=0)] = 0

@@ -40,19 +40,15 @@ def effort(iterations: int, warmup: int, budget_s: float) -> tuple[str, ...]:
 class MpiParams:
     """Parameters of an MPI function by message size.
 
-    Attributes
-    ----------
-    min_bytes, max_bytes
-        Message sizes: powers of two between them; ``min_bytes = 0`` adds the empty message.
-        OSU's ``-m``.
-    iterations
-        Iterations of each size, at most; 0 leaves the program's choice. OSU's ``-i``.
-    warmup
-        Iterations before the first that counts; 0 leaves the program's choice. OSU's ``-x``.
-    budget_s
-        Longest time for each size; what exceeds it even with the fewest iterations is cut.
-    between
-        Also the sizes halfway between powers of two, from 24 bytes on: protocols change there.
+    - `min_bytes`, `max_bytes`: message sizes: powers of two between them; ``min_bytes = 0`` adds
+      the empty message. OSU's ``-m``.
+    - `iterations`: iterations of each size, at most; 0 leaves the program's choice. OSU's ``-i``.
+    - `warmup`: iterations before the first that counts; 0 leaves the program's choice. OSU's
+      ``-x``.
+    - `budget_s`: longest time for each size; what exceeds it even with the fewest iterations is
+      cut.
+    - `between`: also the sizes halfway between powers of two, from 24 bytes on: protocols change
+      there.
     """
 
     min_bytes: Annotated[int, Field(ge=0)] = 0

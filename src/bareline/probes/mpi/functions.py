@@ -37,10 +37,7 @@ from bareline.vocabulary.model import Metric, Sample
 class WindowParams(MpiParams):
     """Parameters of a window of messages by size.
 
-    Attributes
-    ----------
-    window
-        Messages in flight; 0 leaves the program's choice, 64. OSU's ``-W``.
+    - `window`: messages in flight; 0 leaves the program's choice, 64. OSU's ``-W``.
     """
 
     window: Annotated[int, Field(ge=0, le=65536)] = 0
@@ -56,10 +53,7 @@ class WindowParams(MpiParams):
 class RingParams(MpiParams):
     """Parameters of a ring.
 
-    Attributes
-    ----------
-    order
-        "natural" or "random" (several seeded orders).
+    - `order`: "natural" or "random" (several seeded orders).
     """
 
     order: Literal["natural", "random"] = "random"
@@ -82,10 +76,7 @@ Operation = Literal[
 class OverlapParams(MpiParams):
     """Parameters of an overlap measurement.
 
-    Attributes
-    ----------
-    operation
-        "p2p" is MPI_Isend and MPI_Irecv between all pairs; the others are collectives.
+    - `operation`: "p2p" is MPI_Isend and MPI_Irecv between all pairs; the others are collectives.
     """
 
     operation: Operation = "iallreduce"

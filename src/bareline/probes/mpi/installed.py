@@ -34,18 +34,13 @@ _REDUCTIONS = tuple(each.imb for each in COLLECTIVES.values() if each.reduces)
 class InstalledOsuParams:
     """Where OSU's programs are, and for how long one runs.
 
-    Attributes
-    ----------
-    min_bytes, max_bytes
-        Message sizes; 0 leaves the program's own. OSU's ``-m``.
-    iterations, warmup
-        Iterations that count and that do not, of each size; 0 leaves the program's own. OSU's
-        ``-i`` and ``-x``.
-    folder
-        Folder of the nodes with the programs, or up to two folders above them, as an absolute
-        path. Without it, the environment variable ``BARELINE_OSU_FOLDER`` says it, else the path.
-    module
-        Environment module that is loaded on every rank before.
+    - `min_bytes`, `max_bytes`: message sizes; 0 leaves the program's own. OSU's ``-m``.
+    - `iterations`, `warmup`: iterations that count and that do not, of each size; 0 leaves the
+      program's own. OSU's ``-i`` and ``-x``.
+    - `folder`: folder of the nodes with the programs, or up to two folders above them, as an
+      absolute path. Without it, the environment variable ``BARELINE_OSU_FOLDER`` says it, else the
+      path.
+    - `module`: environment module that is loaded on every rank before.
     """
 
     min_bytes: Annotated[int, Field(ge=0, le=1 << 30)] = 0
@@ -72,10 +67,7 @@ class InstalledOsuParams:
 class OsuParams(InstalledOsuParams):
     """Which of OSU's programs that report a time.
 
-    Attributes
-    ----------
-    program
-        Its name without ``osu_``.
+    - `program`: its name without ``osu_``.
     """
 
     program: Literal[
@@ -88,10 +80,7 @@ class OsuParams(InstalledOsuParams):
 class OsuRateParams(InstalledOsuParams):
     """Which of OSU's programs that report a bandwidth.
 
-    Attributes
-    ----------
-    program
-        Its name without ``osu_``.
+    - `program`: its name without ``osu_``.
     """
 
     program: Literal["bw", "bibw", "mbw_mr"] = "bw"
@@ -125,24 +114,16 @@ class Osu(Probe[Any]):
 class ImbParams:
     """Which benchmark of IMB-MPI1, and with which of its options.
 
-    Attributes
-    ----------
-    benchmark
-        IMB's name.
-    max_bytes
-        Largest message, a power of two; 0 leaves IMB's 4 MiB. IMB's ``-msglog``.
-    iterations
-        Most repetitions of a size; 0 leaves IMB's choice. IMB's ``-iter``.
-    red_data_type
-        What reductions sum. "double" is what `mpi.allreduce` does, "float" IMB's own default.
-    root_shift, sync
-        Whether the root moves on with every call, and whether a barrier follows every call; IMB's
-        own defaults since 2017.
-    folder
-        Folder of the nodes with IMB-MPI1, or up to two folders above it, as an absolute path.
-        Without it, the environment variable ``BARELINE_IMB_FOLDER`` says it, else the path.
-    module
-        Environment module that is loaded on every rank before.
+    - `benchmark`: IMB's name.
+    - `max_bytes`: largest message, a power of two; 0 leaves IMB's 4 MiB. IMB's ``-msglog``.
+    - `iterations`: most repetitions of a size; 0 leaves IMB's choice. IMB's ``-iter``.
+    - `red_data_type`: what reductions sum. "double" is what `mpi.allreduce` does, "float" IMB's own
+      default.
+    - `root_shift`, `sync`: whether the root moves on with every call, and whether a barrier follows
+      every call; IMB's own defaults since 2017.
+    - `folder`: folder of the nodes with IMB-MPI1, or up to two folders above it, as an absolute
+      path. Without it, the environment variable ``BARELINE_IMB_FOLDER`` says it, else the path.
+    - `module`: environment module that is loaded on every rank before.
     """
 
     benchmark: Literal[

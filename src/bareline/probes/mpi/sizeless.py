@@ -24,14 +24,10 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 class MpiSizelessParams:
     """Parameters of an MPI function without a message.
 
-    Attributes
-    ----------
-    iterations
-        Iterations, at most; 0 leaves the program's choice. OSU's ``-i``.
-    warmup
-        Iterations before the first that counts; 0 leaves the program's choice. OSU's ``-x``.
-    budget_s
-        Longest time; fewer iterations are run where it is short.
+    - `iterations`: iterations, at most; 0 leaves the program's choice. OSU's ``-i``.
+    - `warmup`: iterations before the first that counts; 0 leaves the program's choice. OSU's
+      ``-x``.
+    - `budget_s`: longest time; fewer iterations are run where it is short.
     """
 
     iterations: Annotated[int, Field(ge=0)] = 0

@@ -22,14 +22,10 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 class Iperf3Params:
     """Parameters of a transfer.
 
-    Attributes
-    ----------
-    duration_s
-        Length of the transfer; at least two seconds, to tell the first from the rest. ``-t``.
-    streams
-        Parallel TCP streams. ``-P``.
-    window_bytes
-        Socket buffer; 0 leaves it to the kernel. ``-w``.
+    - `duration_s`: length of the transfer; at least two seconds, to tell the first from the rest.
+      ``-t``.
+    - `streams`: parallel TCP streams. ``-P``.
+    - `window_bytes`: socket buffer; 0 leaves it to the kernel. ``-w``.
     """
 
     duration_s: Annotated[int, Field(ge=2, le=3600)] = 10

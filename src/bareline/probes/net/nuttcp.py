@@ -21,14 +21,9 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 class NuttcpParams:
     """Parameters of a TCP transfer.
 
-    Attributes
-    ----------
-    duration_s
-        Length of the transfer. nuttcp's ``-T``.
-    streams
-        Parallel TCP streams. nuttcp's ``-N``.
-    window_kib
-        Socket buffer at both ends in KiB; 0 leaves it to the kernel. nuttcp's ``-w``.
+    - `duration_s`: length of the transfer. nuttcp's ``-T``.
+    - `streams`: parallel TCP streams. nuttcp's ``-N``.
+    - `window_kib`: socket buffer at both ends in KiB; 0 leaves it to the kernel. nuttcp's ``-w``.
     """
 
     duration_s: Annotated[int, Field(ge=1, le=3600)] = 10

@@ -22,12 +22,8 @@ from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Ou
 class PerftestParams:
     """Parameters of an RDMA test over all message sizes.
 
-    Attributes
-    ----------
-    iterations
-        Messages of each size; 0 leaves the program's choice. ``-n``.
-    device
-        Name of the RDMA device; empty takes the first. ``-d``.
+    - `iterations`: messages of each size; 0 leaves the program's choice. ``-n``.
+    - `device`: name of the RDMA device; empty takes the first. ``-d``.
     """
 
     iterations: Annotated[int, Field(ge=0)] = 0

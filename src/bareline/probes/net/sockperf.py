@@ -42,12 +42,8 @@ _PERCENTILES = {
 class SockperfParams:
     """Parameters of a ping-pong.
 
-    Attributes
-    ----------
-    size_bytes
-        Size of a message, sockperf's own header of 14 bytes included. ``-m``.
-    duration_s
-        Length of the test. ``-t``.
+    - `size_bytes`: size of a message, sockperf's own header of 14 bytes included. ``-m``.
+    - `duration_s`: length of the test. ``-t``.
     """
 
     size_bytes: Annotated[int, Field(ge=14, le=65_507)] = 14

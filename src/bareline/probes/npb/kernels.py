@@ -35,10 +35,8 @@ ProblemClass = Literal["S", "W", "A", "B", "C", "D", "E"]
 class ClassParams:
     """Parameters of a NAS Parallel Benchmark that has no iterations.
 
-    Attributes
-    ----------
-    problem_class
-        Size of the problem: S, W, A, B, C, D or E, each several times the one before.
+    - `problem_class`: size of the problem: S, W, A, B, C, D or E, each several times the one
+      before.
     """
 
     problem_class: ProblemClass = "W"
@@ -48,13 +46,10 @@ class ClassParams:
 class NpbParams(ClassParams):
     """Parameters of a NAS Parallel Benchmark.
 
-    Attributes
-    ----------
-    problem_class
-        Size of the problem: S, W, A, B, C, D or E, each several times the one before.
-    iterations
-        Run only the first so many of its iterations; 0 runs all. A part cannot be verified, which
-        stands beside its times; it is there for large simulations.
+    - `problem_class`: size of the problem: S, W, A, B, C, D or E, each several times the one
+      before.
+    - `iterations`: run only the first so many of its iterations; 0 runs all. A part cannot be
+      verified, which stands beside its times; it is there for large simulations.
     """
 
     iterations: Annotated[int, Field(ge=0)] = 0

@@ -68,15 +68,10 @@ _SINGLE_PRECISION = 1e-5
 class ReferenceParams:
     """Which binary to run.
 
-    Attributes
-    ----------
-    kernel
-        The benchmark.
-    problem_class
-        Size of the problem: S, W, A, B, C, D or E.
-    folder
-        Folder with the binaries, or with a ``bin`` that holds them, as an absolute path on the
-        platform's nodes. Without it, the environment variable ``BARELINE_NPB_FOLDER`` says it.
+    - `kernel`: the benchmark.
+    - `problem_class`: size of the problem: S, W, A, B, C, D or E.
+    - `folder`: folder with the binaries, or with a ``bin`` that holds them, as an absolute path on
+      the platform's nodes. Without it, the environment variable ``BARELINE_NPB_FOLDER`` says it.
     """
 
     kernel: Literal["ep", "is", "cg", "mg", "ft", "bt", "sp", "lu"] = "cg"
