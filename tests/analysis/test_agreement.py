@@ -73,10 +73,10 @@ def page(plant_study, seed):
     return Comparison(read_runs([run]))
 
 
-def clause_of(text, platform):
+def clause_of(line, platform):
     """Find what the first line says of a platform; platforms may share a clause."""
-    for clause in text.split("; "):
-        head, colon, words = clause.partition(": ")
+    for clause in line.clauses:
+        head, colon, words = clause.text.partition(": ")
         if colon and platform in head.removeprefix("on ").replace(" and ", " ").split():
             return words
     return ""
@@ -85,7 +85,7 @@ def clause_of(text, platform):
 def check(comparison):
     """Hold everything that is said against the findings; give the certain losses."""
     glance = comparison.glance
-    headline = glance.headline.text
+    headline = glance.headline
     sentences = " ".join(sentence.text for sentence in comparison.statements)
     rows = [row for row in comparison.rows() if row["kind"] == "finding"]
     losses = []
@@ -124,9 +124,13 @@ def check(comparison):
 
 
 def _counted(clause, layer):
-    """Whether a layer is among those that are not named but listed: ``4 more layers worse``."""
-    listed = clause.partition(" worse (")[2].partition(")")[0]
-    return layer.words.lower() in listed.lower()
+    """Whether a layer is among those that are said beside what was asked, or counted."""
+    listed = [
+        clause.partition(" worse (")[2].partition(")")[0],
+        clause.partition("also worse: ")[2],
+    ]
+    programs = layer in (Layer.NPB, Layer.APP) and (" as long " in clause or " slower" in clause)
+    return programs or any(layer.words.lower() in text.lower() for text in listed)
 
 
 def _suitability_agrees(comparison):

@@ -98,7 +98,7 @@ def test_beside_measured_platforms_only_those_are_tested(simulated):
         {"a": {}, "b": {"factor": 1.5}, "c": {"factor": 2.0}}, launches=8, only=("a", "b")
     )
     said = comparison.glance.promise
-    assert "What is said of b follows" in said and "probability of at most" in said
+    assert "What is said of b follows" in said and "of what is likely, at most" in said
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,7 @@
 """Amounts in words: the one writer of ratios and of their intervals.
 
-A time is so many times slower, or per cent; a rate is per cent lower, a fraction of the baseline's,
-or so many times as high. One amount has one unit: its interval and its range are written as the
-amount is, and in the same direction.
+One unit on a page: so many times worse, or better, and per cent below 1.25. One amount has one
+unit: its interval and its range are written as the amount is, and in the same direction.
 """
 
 from __future__ import annotations
@@ -16,16 +15,11 @@ from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.findings import Finding
 from bareline.analysis.parts import Amount, Interval, Piece
 from bareline.vocabulary.units import format_value, plain, significant
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES, Verdict
 
 #: Below so many times a difference of times is said in per cent ("1.2 times slower" is read by some
-#: as 2.2 times the time, "95 % slower" as nearly halted), and a higher rate below twice.
-_PERCENT_BELOW = 1.5
-_HIGHER_PERCENT_BELOW = 2.0
-#: From so many times on a lower rate is a fraction of the baseline's.
-_FRACTION_FROM = 10.0
-#: From so many times on its per cent are many, and need a decimal to tell an interval's ends apart.
-_FINE_FROM = 3.0
+#: as 2.2 times the time, "95 % slower" as nearly halted).
+_PERCENT_BELOW = 1.255  # written 1.25
 _MOST_LAUNCHES = 200
 
 
@@ -33,30 +27,22 @@ _MOST_LAUNCHES = 200
 class Form:
     """How amounts of one sentence are written: all of them alike.
 
-    `write` takes a ratio (above 1 is worse); `most` begins a clause about the largest of several.
+    `write` takes a ratio (above 1 is worse).
     """
 
     write: Callable[[float], str]
     unit: str
-    most: str = "up to"
 
     @classmethod
     def of(cls, ratio: float, rate: bool) -> Form:
         """Choose the form in which a ratio reads best."""
         worse = ratio > 1
-        size = max(ratio, 1 / ratio)
+        how = word(rate, worse=worse)
+        if max(ratio, 1 / ratio) > _PERCENT_BELOW:
+            return cls(lambda r: significant(r if worse else 1 / r), f"times {how}")
         if rate and worse:
-            if size < _FRACTION_FROM:
-                return cls(lambda r: _percent(1 - 1 / r, fine=size >= _FINE_FROM), "% lower")
-            return cls(lambda r: f"1/{significant(r)}", "of the baseline's", "down to")
-        if rate:
-            if size < _HIGHER_PERCENT_BELOW:
-                return cls(lambda r: _percent(1 / r - 1), "% higher")
-            return cls(lambda r: significant(1 / r), "times as high")
-        how = "slower" if worse else "faster"
-        if size < _PERCENT_BELOW:
-            return cls(lambda r: _percent((r if worse else 1 / r) - 1), f"% {how}")
-        return cls(lambda r: significant(r if worse else 1 / r), f"times {how}")
+            return cls(lambda r: _percent(1 - 1 / r), f"% {how}")
+        return cls(lambda r: _percent((r if worse else 1 / r) - 1), f"% {how}")
 
     def text(self, ratio: float) -> str:
         """Write a ratio with its unit: ``2.34 times slower``."""
@@ -70,17 +56,14 @@ class Form:
         high = self.write(ratio.hi) if ratio.hi else None
         if self.unit == "% lower":
             return [" ", Interval(low or "-", high or "100")]
-        if self.most == "down to":
-            return [" ", Interval(high or "0", low or "-")]
-        if worse:
-            return [" ", Interval(low or "-", high or "unlimited")]
-        return [" ", Interval(high or "-", low or "unlimited")]
+        first, last = (low, high) if worse else (high, low)
+        return [" ", Interval(first or "-", last or "unlimited")]
 
 
-def _percent(share: float, *, fine: bool = False) -> str:
-    """Write a share in per cent with as many digits as tell it from none, or from all."""
+def _percent(share: float) -> str:
+    """Write a share in per cent with as many digits as tell it from none."""
     percent = 100 * share
-    if abs(percent) >= 9.95 and not fine:
+    if abs(percent) >= 9.95:
         return f"{percent:.0f}"
     return f"{percent:.1f}" if abs(percent) >= 0.05 else significant(percent, 1)
 
@@ -136,18 +119,23 @@ def _ends(held: Estimate | None, write: Callable[[float], str], to: str) -> str:
 
 
 def span(lo: float | None, hi: float | None, rate: bool) -> str:
-    """Write from where to where a ratio may lie: ``from 20 % faster to 30 % slower``."""
+    """Write from where to where a ratio may lie: ``between 20 % faster and 1.3 times slower``."""
     if lo is None and hi is None:
         return "no interval"
     if not lo and not hi:
         return "any amount either way"
 
-    def end(ratio: float | None, *, worse: bool) -> str:
+    def end(ratio: float | None, *, worse: bool) -> tuple[str, str]:
         if not ratio:
-            return f"any amount {word(rate, worse=worse)}"
-        return "equal" if ratio == 1 else Form.of(ratio, rate).text(ratio)
+            return "any amount", word(rate, worse=worse)
+        if ratio == 1:
+            return "equal", ""
+        form = Form.of(ratio, rate)
+        return form.write(ratio), form.unit
 
-    return f"from {end(lo, worse=False)} to {end(hi, worse=True)}"
+    low, high = end(lo, worse=False), end(hi, worse=True)
+    first = low[0] if low[1] == high[1] else " ".join(filter(None, low))
+    return f"between {first} and {' '.join(filter(None, high))}"
 
 
 def said(points: Sequence[Cell], rate: bool) -> list[Piece]:
@@ -178,9 +166,8 @@ def at_most(point: Cell, rate: bool, *, of_several: bool) -> list[Piece]:
     """Say a change without its interval, as the largest of several: ``up to 2.34 times slower``."""
     if point.ratio is None:
         return said([point], rate)
-    form = Form.of(point.ratio.value, rate)
-    amount = Amount(form.text(point.ratio.value))
-    return [f"{form.most} ", amount] if of_several else [amount]
+    amount = Amount(Form.of(point.ratio.value, rate).text(point.ratio.value))
+    return ["up to ", amount] if of_several else [amount]
 
 
 def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
@@ -213,43 +200,15 @@ def baseline_value(point: Cell) -> str:
     return format_value(point.base.value if point.base else None, point.metric.unit)
 
 
-def too_few(finding: Finding) -> bool:
-    """Tell whether an undecided finding has no interval because it has too few launches."""
-    points = finding.of(Verdict.INCONCLUSIVE)
-    return not finding.exact and min(point.n_both for point in points) < MIN_LAUNCHES
-
-
-def undecided(findings: Sequence[Finding], margin: float) -> str:
-    """Say why nothing can be told, from where to where it may lie, and what would decide it.
-
-    Parameters
-    ----------
-    findings
-        One, or several that have too few launches.
-    """
-    if too_few(findings[0]):
-        points = [p for finding in findings for p in finding.of(Verdict.INCONCLUSIVE)]
-        counts = sorted({point.n_both for point in points})
-        several = f" to {counts[-1]}" if len(counts) > 1 else ""
-        return f"not decided yet: {counts[0]}{several} of {MIN_LAUNCHES} launches"
-    finding, point = widest(findings)
-    label = finding.label(point)
-    at = f"at {label} " if len(finding.compared) > 1 and label else ""
-    needed = would_decide(findings, margin)
-    return f"{at}{reach(point, finding.rate)}" + (f"; {needed}" if needed else "")
-
-
-def widest(findings: Sequence[Finding]) -> tuple[Finding, Cell]:
-    """Give the undecided point with the widest range, and the finding that has it."""
-    every = [(part, point) for part in findings for point in part.of(Verdict.INCONCLUSIVE)]
-    return max(every, key=lambda one: _width(one[1]))
-
-
-def reach(point: Cell, rate: bool) -> str:
-    """Say from where to where an undecided point may lie."""
-    if point.ratio is not None:
+def reach(point: Cell, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
+    """Say from where to where an open point may lie, as a bound where one side hardly matters."""
+    ratio = point.ratio
+    if ratio is not None:
         model = ", by the error of the model" if point.exact else ""
-        return f"{span(point.ratio.lo, point.ratio.hi, rate)}{model}"
+        lo, hi = ratio.lo, ratio.hi
+        if lo and hi and lo <= 1 < hi and min(hi, 1 / lo) <= 1 + margin:
+            return f"at most {Form.of(hi, rate).text(hi)}{model}"
+        return f"{span(lo, hi, rate)}{model}"
     apart = point.difference
     if apart is None or apart.lo is None or apart.hi is None:
         return "no interval"
@@ -258,42 +217,30 @@ def reach(point: Cell, rate: bool) -> str:
     return f"a difference from {low} to {high}"
 
 
-def would_decide(findings: Sequence[Finding], margin: float) -> str:
-    """Say about how many launches would decide findings, and from how few to how many it may be.
+def outlook_words(points: Sequence[Cell], margin: float) -> str:
+    """Say about how many launches would decide the middle one of some points of one platform.
 
-    Of a finding it is that of its middle point; of several findings the range reaches over all.
     Nothing is said where launches decide nothing.
     """
-    every = [
-        middle
-        for finding in findings
-        if not finding.exact and (middle := _middle_outlook(finding, margin)) is not None
-    ]
-    if not every:
-        return ""
-    likely = sorted(outlook.likely for outlook in every)[len(every) // 2]
-    low, high = min(one.fewest for one in every), max(one.most for one in every)
-    if low > _MOST_LAUNCHES:
-        return f"more than {_MOST_LAUNCHES} launches would be needed"
-    ends = f"between {_rounded(low)} and {_rounded(high)}"
-    if likely > _MOST_LAUNCHES:
-        return f"{ends} launches would decide"
-    return f"about {_rounded(likely)} launches would decide, {ends}"
-
-
-def _middle_outlook(finding: Finding, margin: float) -> stats.Outlook | None:
-    """Give what would decide the middle one of a finding's undecided points."""
     known = []
-    for point in finding.of(Verdict.INCONCLUSIVE):
+    for point in points:
         ratio = point.ratio
-        if ratio is not None:
-            known.append(
-                stats.launches_to_decide(
-                    ratio.value, ratio.lo, ratio.hi, point.n_both, margin=margin
-                )
+        if ratio is not None and not point.exact and point.n_both >= MIN_LAUNCHES:
+            one = stats.launches_to_decide(
+                ratio.value, ratio.lo, ratio.hi, point.n_both, margin=margin
             )
-    found = sorted((one for one in known if one is not None), key=lambda one: one.likely)
-    return found[len(found) // 2] if found else None
+            known += [one] if one is not None else []
+    if not known:
+        return ""
+    middle = sorted(known, key=lambda one: one.likely)[len(known) // 2]
+    if middle.fewest > _MOST_LAUNCHES:
+        return f"more than {_MOST_LAUNCHES} launches would be needed"
+    low, high = _rounded(middle.fewest), _rounded(middle.most)
+    ends = f"between {low} and {high}"
+    if middle.likely > _MOST_LAUNCHES:
+        return f"{ends} launches would decide"
+    about = f"about {_rounded(middle.likely)} launches would decide"
+    return about if low == high else f"{about}, {ends}"
 
 
 def _rounded(launches: float) -> str:
@@ -324,6 +271,13 @@ def _beyond_limit(point: Cell, rate: bool) -> list[Piece]:
     lost = point.lost
     if lost is None:
         return [Amount(f"{word(rate, worse=worse)} than any limit measures")]
+    own, base = point.value, point.base
+    if own is not None and base is not None:  # some ended: what they took, beside how many did not
+        apart = max(own.value, base.value) / min(own.value, base.value)
+        others = own.value / base.value if not rate else base.value / own.value
+        alike = apart <= 1 + DEFAULT_MARGIN
+        rest = "equal" if alike else Form.of(others, rate).text(others)
+        return [Amount(word(rate, worse=worse)), f" ({lost_words(point)}; the others {rest})"]
     amount: Piece = Amount(word(rate, worse=worse))
     if lost.at_least is not None:
         form = Form.of(lost.at_least, rate)
@@ -347,7 +301,8 @@ def lost_words(point: Cell) -> str:
     return f"{' and '.join(told)}{where}"
 
 
-def _width(point: Cell) -> float:
+def width(point: Cell) -> float:
+    """Give the width of its interval, on logarithms."""
     if point.ratio and point.ratio.lo and point.ratio.hi:
         return math.log(point.ratio.hi / point.ratio.lo)
     return math.inf

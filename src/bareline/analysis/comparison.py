@@ -19,19 +19,23 @@ from bareline.analysis.conclusions import Conclusion, conclusions
 from bareline.analysis.control import Control, doubted, floors_of, judge_control, promised
 from bareline.analysis.emulation import emulated_platforms
 from bareline.analysis.findings import Finding, find
-from bareline.analysis.judgements.grades import Judged
+from bareline.analysis.judgements.grades import Judged, question_of
 from bareline.analysis.layouts import ANY
 from bareline.analysis.lopsided import lopsided
+from bareline.analysis.numbers.predicted import predicted_times
 from bareline.analysis.pairs import Pair
 from bareline.analysis.parts import Sentence
 from bareline.analysis.points import COLUMNS, compare_points
+from bareline.analysis.profiled import unprofiled
 from bareline.analysis.records import Records
 from bareline.analysis.rows import explanation_row, finding_row
+from bareline.analysis.selection import named
 from bareline.analysis.sentences import statements, step_sentence
 from bareline.analysis.simulated import model_errors, pair_of
 from bareline.analysis.suitability import Judgement, judge_measured
 from bareline.analysis.summary import summarize
 from bareline.analysis.verdict import Glance, glance, promise
+from bareline.analysis.words.answer import Asked
 from bareline.vocabulary.errors import AnalysisError
 
 
@@ -265,12 +269,18 @@ class Comparison:
         tested = (
             self.points.filter(~pl.col("platform").is_in(exact)).get_column("p_adjusted").count()
         )
+        asked = pl.any_horizontal([named(text) for text in question_of(self.records)])
+        rows = unprofiled(self.points.filter(asked & (pl.col("better") != "none")))
         return glance(
-            self.findings,
+            Asked(
+                self.findings,
+                [read_cell(None, row) for row in rows.iter_rows(named=True)],
+                self.margin,
+                self.breakdowns,
+                predicted_times(self.records, self.baseline),
+            ),
             self.others,
             self.baseline,
-            margin=self.margin,
-            breakdowns=self.breakdowns,
             promise=promised(
                 promise(
                     self.judged.tests,
@@ -279,6 +289,7 @@ class Comparison:
                     in_blocks=all(pair.paired for pair in self._pairs if not pair.exact),
                     booted=any(pair.boots.count is not None for pair in self._pairs),
                     exact=exact,
+                    few_boots=[pair.platform for pair in self._pairs if pair.boots.few],
                 ),
                 self.controls,
             ),

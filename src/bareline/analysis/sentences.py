@@ -13,13 +13,11 @@ from bareline.analysis.amounts import (
     lost_words,
     mean_pieces,
     named,
+    outlook_words,
     reach,
     said,
     span,
-    too_few,
-    undecided,
-    widest,
-    would_decide,
+    width,
 )
 from bareline.analysis.causes.explanation import Explanation
 from bareline.analysis.cell import Cell
@@ -37,12 +35,15 @@ from bareline.analysis.parts import (
     sentence,
 )
 from bareline.analysis.reasons import reasons_of, said_as_causes
-from bareline.vocabulary.caveats import briefs
+from bareline.analysis.words.answer import launches_words, seen_range, undecided_yet
+from bareline.vocabulary.caveats import briefs, codes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 _Clause = list[Piece]
+#: Findings that are described where launches are too few to judge them.
+_MOST_SEEN = 3
 
 
 def statements(
@@ -269,34 +270,47 @@ def _by_platforms(findings: Sequence[Finding], on: _On, name: _Names) -> list[Pi
 
 
 def _open(findings: Sequence[Finding], margin: float, on: _On, name: _Names) -> list[_Clause]:
-    """Say what cannot be told: all of it by name, and the one range that is widest.
+    """Say what is open on each platform, by name, with the interval that reaches farthest.
 
-    Every range stands in the tables; here a reader wants to know what is open, how far it may lie
-    at most, and what would decide it.
+    Every interval is in the tables; here a reader wants to know what is open, how much it may be
+    worse at most, and what would decide it there.
     """
-    kinds: dict[tuple[bool, bool], list[Finding]] = {}
+    kinds: dict[tuple[str, bool, bool], list[Finding]] = {}
     for finding in findings:
-        kinds.setdefault((too_few(finding), finding.exact), []).append(finding)
+        key = (finding.platform, undecided_yet(finding), finding.exact)
+        kinds.setdefault(key, []).append(finding)
+    told: dict[tuple[str, Sentence], list[Finding]] = {}
+    for group in kinds.values():
+        subjects = name.of([finding.subject for finding in group])
+        told.setdefault((subjects, sentence(*_why_open(group, margin))), []).append(group[0])
     parts: list[_Clause] = [
-        [*_by_platforms(group, on, name), " (", *_why_open(group, margin, on), ")"]
-        for group in kinds.values()
+        [subjects, *on(where), " (", *why.parts, ")"] for (subjects, why), where in told.items()
     ]
     return [["cannot tell: ", *joined(parts)]] if parts else []
 
 
-def _why_open(group: Sequence[Finding], margin: float, on: _On) -> _Clause:
-    """Say how many points are open, the widest range of them, and what would decide them."""
-    if len(group) == 1 or too_few(group[0]):
-        return [undecided(group, margin)]
-    among = sum(len(finding.compared) for finding in group)
-    count = sum(len(finding.of(Verdict.INCONCLUSIVE)) for finding in group)
-    finding, point = widest(group)
-    pieces: _Clause = [f"{count} points"]
-    if count < among:
-        pieces = [f"{count} of {among} points, the others equal within {percent(margin)}"]
-    pieces += [f"; widest: {_at(finding, point)}", *on([finding])]
-    pieces.append(f", {reach(point, finding.rate)}")
-    needed = would_decide(group, margin)
+def _why_open(group: Sequence[Finding], margin: float) -> _Clause:
+    """Say how many points are open, the one that may be worst, and what would decide them."""
+    if undecided_yet(group[0]):
+        seen = [text for finding in group[:_MOST_SEEN] if (text := seen_range(finding))]
+        told = f": {'; '.join(seen)}" if seen else ""
+        return [f"{launches_words(group)}, not judged{told}"]
+    every = [(part, point) for part in group for point in part.of(Verdict.INCONCLUSIVE)]
+    finding, point = max(every, key=lambda one: width(one[1]))
+    label = finding.label(point) if len(finding.points) > 1 else ""
+    pieces: _Clause = []
+    if len(every) > 1:
+        among = sum(len(part.compared) for part in group)
+        rest = f" of {among} points, the others equal within {percent(margin)}"
+        count = f"{len(every)}{rest if len(every) < among else ' points'}"
+        at = _at(finding, point) if len(group) > 1 else label
+        pieces = [f"{count}; widest: {at}, " if at else f"{count}; widest: "]
+    elif label:
+        pieces = [f"at {label} "]
+    pieces.append(reach(point, finding.rate, margin))
+    if "within-control" in codes(point.caveats):
+        return [*pieces, "; as small as the baseline's difference from itself"]
+    needed = outlook_words([one for _, one in every], margin)
     return [*pieces, f"; {needed}" if needed else ""]
 
 

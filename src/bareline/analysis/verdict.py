@@ -10,11 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bareline import stats
-from bareline.analysis.amounts import mean_pieces, said
-from bareline.analysis.breakdown import Breakdown
+from bareline.analysis.amounts import mean_pieces, reach, said
 from bareline.analysis.cell import Cell
 from bareline.analysis.findings import Finding
-from bareline.analysis.headline import failed_cases, headline, launches_words, undecided_yet
 from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.parts import (
     Amount,
@@ -24,6 +22,14 @@ from bareline.analysis.parts import (
     joined,
     percent,
     sentence,
+)
+from bareline.analysis.words.answer import (
+    Asked,
+    answer,
+    failed_cases,
+    launches_words,
+    seen_range,
+    undecided_yet,
 )
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import listing
@@ -87,16 +93,9 @@ class Glance:
     promise: str
 
 
-def glance(
-    findings: Sequence[Finding],
-    platforms: Sequence[str],
-    baseline: str,
-    *,
-    margin: float,
-    promise: str,
-    breakdowns: Sequence[Breakdown] = (),
-) -> Glance:
+def glance(asked: Asked, platforms: Sequence[str], baseline: str, *, promise: str) -> Glance:
     """Condense findings about platforms into one line and a matrix."""
+    findings, margin = asked.findings, asked.margin
     layers = [layer for layer in Layer if any(part.layer is layer for part in findings)]
     squares = {}
     for layer in layers:
@@ -104,7 +103,7 @@ def glance(
             group = [part for part in findings if part.layer is layer and part.platform == platform]
             if group:
                 squares[layer, platform] = _square(group, margin)
-    line = headline(findings, platforms, baseline, margin, breakdowns)
+    line = answer(asked, platforms, baseline)
     return Glance(line, tuple(layers), tuple(platforms), squares, promise)
 
 
@@ -197,20 +196,32 @@ def _is_worse(finding: Finding) -> bool:
 
 def _marked(mark: Verdict, group: Sequence[Finding], margin: float) -> Piece:
     """Say what a layer without a certain change is."""
-    failed, every = failed_cases(group)
+    failed, every = _failed(group)
     if mark is Verdict.EQUIVALENT:
         return Amount(f"equal within {percent(margin)}")
     if mark is Verdict.FAILED and failed < every:
         return f"{failed} of {every} failed"
     few = [finding for finding in group if undecided_yet(finding)]
     if mark is Verdict.INCONCLUSIVE and len(few) == sum(bool(f.compared) for f in group):
-        return f"not decided yet: {launches_words(few)}"
+        most = max(few, key=lambda finding: finding.weight)
+        seen = seen_range(most) if len(few) == 1 else ""
+        return f"{launches_words(few)}, not judged" + (f": {seen}" if seen else "")
+    if mark is Verdict.INCONCLUSIVE:
+        points = [(f, point) for f in group for point in f.of(Verdict.INCONCLUSIVE)]
+        if len(points) == 1:
+            return reach(points[0][1], points[0][0].rate, margin)
     return _MARKS.get(mark, "")
+
+
+def _failed(group: Sequence[Finding]) -> tuple[int, int]:
+    """Count the cases that failed on either side, and all."""
+    (here, every), (there, _) = failed_cases(group), failed_cases(group, baseline=True)
+    return here + there, every
 
 
 def _lost(group: Sequence[Finding]) -> str:
     """Say what failed or is missing of a layer, beside what its square shows."""
-    failed, every = failed_cases(group)
+    failed, every = _failed(group)
     points = [point for finding in group for point in finding.points]
     missing = sum(point.verdict is Verdict.MISSING for point in points)
     told = [f"{failed} of {every} failed"] if failed else []
@@ -226,13 +237,14 @@ def promise(
     in_blocks: bool,
     booted: bool = False,
     exact: Sequence[str] = (),
+    few_boots: Sequence[str] = (),
 ) -> str:
     """Say how sure a verdict is, from what was done.
 
     Parameters
     ----------
     tests
-        Comparisons that the sentences rest on.
+        Comparisons that "certain" holds over.
     rows
         Rows of tables that were tested.
     exchanged
@@ -243,6 +255,8 @@ def promise(
         Whether platforms came up anew, so that a boot is what is exchanged.
     exact
         Platforms that are simulated as the baseline is.
+    few_boots
+        Platforms that came up fewer than six times: nothing of them is certain.
     """
     apart = (
         f"What is said of {listing(exact)} follows from the models and what they were given: "
@@ -260,9 +274,10 @@ def promise(
         how = f"all {2**exchanged} exchanges of names in {exchanged} {unit}"
     else:
         how = f"4096 exchanges of names in {exchanged} {unit}"
+    few = f" Of {listing(few_boots)} all holds for the boots measured alone." if few_boots else ""
     return (
-        f"The sentences rest on {tests} comparisons: with a probability of at most {level} they "
-        f"claim any difference that is none ({how}). Each 'equal' is wrong with at most 2.5 %. "
-        f"In tables, of the rows called slower or faster among {rows} tested at most {level} are "
-        "expected to be wrong (false discovery rate)." + (f" {apart}" if apart else "")
+        f"What is certain holds together at {100 - stats.ALPHA * 100:g} %, over {tests} "
+        f"comparisons ({how}); of what is likely, at most {level} are expected to be wrong (false "
+        f"discovery rate, {rows} rows tested). Each 'equal' is wrong with at most 2.5 %.{few}"
+        + (f" {apart}" if apart else "")
     )

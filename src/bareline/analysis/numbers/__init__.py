@@ -1,0 +1,1 @@
+"""From records to cells: no judgement and no sentence."""

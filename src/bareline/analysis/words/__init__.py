@@ -1,0 +1,1 @@
+"""All that analysis says in English."""

@@ -1,0 +1,491 @@
+"""The answer: what was asked, first, and what a director may repeat, since it hides no loss.
+
+One clause a platform, in order of loss. What the study asks comes first: how many times it takes
+or keeps, both values, where most of it goes and what was predicted; then the other layers that are
+worse, what is better, what did not end, and what is open with its own interval. Without anything
+asked each layer's worst is named. Equal is said only of what every planned point says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bareline.analysis.amounts import Form, at_most, mean_pieces, outlook_words, reach, said
+from bareline.analysis.breakdown import Breakdown
+from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.emulation import EMULATED
+from bareline.analysis.findings import Finding
+from bareline.analysis.numbers.predicted import Predicted, application_of
+from bareline.analysis.parts import (
+    Amount,
+    Break,
+    Interval,
+    Piece,
+    Platform,
+    Sentence,
+    joined,
+    percent,
+    sentence,
+)
+from bareline.vocabulary.caveats import codes
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.place import nodes_words
+from bareline.vocabulary.units import format_value, listing, significant
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
+
+#: What the line says of disturbances, and from which share of the trials on.
+_DISTURBANCES = {
+    "busy-machine": "measured on a busy machine",
+    "steal-time": "measured while the hypervisor took processor time away",
+}
+_DISTURBED_SHARE = 0.2
+_OTHER_LAYOUTS = "other layouts than the baseline's"
+#: Losses that are named with their figures where nothing was asked, and names of what never ended.
+_MOST_LOSSES = 3
+_MOST_NAMES = 4
+#: With more platforms than these a clause says figures only: the matrix below has the rest.
+_MOST_PLATFORMS = 3
+_NAMES = {Layer.APP: "applications", Layer.NPB: "NAS benchmarks"}
+#: A piece of the extra time below this share of the baseline's is not named.
+_TOLD_FROM = 0.01
+
+_Clause = list[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the answer rests on.
+
+    Attributes
+    ----------
+    findings
+        All of them.
+    cells
+        Those that the question names.
+    breakdowns
+        Where the extra time of programs goes.
+    predicted
+        What was predicted of them from the baseline.
+    with_nodes
+        Names need the nodes: not all ran on as many.
+    """
+
+    findings: Sequence[Finding]
+    cells: Sequence[Cell]
+    margin: float
+    breakdowns: Sequence[Breakdown] = ()
+    predicted: Predicted | None = None
+    with_nodes: bool = False
+
+    def of(self, platform: str) -> Asked:
+        """Give what is of one platform."""
+        return Asked(
+            [finding for finding in self.findings if finding.platform == platform],
+            [cell for cell in self.cells if cell.platform == platform],
+            self.margin,
+            [one for one in self.breakdowns if one.platform == platform],
+            self.predicted,
+            len({finding.nodes for finding in self.findings if finding.compared}) > 1,
+        )
+
+    @property
+    def means(self) -> list[Finding]:
+        """Give what was asked and differs in the mean alone."""
+        asked = {(cell.platform, cell.place) for cell in self.cells}
+        return [
+            finding
+            for finding in self.findings
+            if finding.by_mean and any((p.platform, p.place) in asked for p in finding.points)
+        ]
+
+    def where(self, finding: Finding) -> str:
+        """Name a finding, with its nodes where not all ran on as many."""
+        where = "" if finding.where or not self.with_nodes else nodes_words(finding.nodes)
+        return f"{finding.subject} {where}".rstrip()
+
+    def name(self, cell: Cell) -> str:
+        """Name what a cell is of."""
+        own = [f for f in self.findings if f.probe == cell.place.probe]
+        finding = next((f for f in own if any(p.place == cell.place for p in f.points)), None)
+        finding = finding or next(iter(own), None)
+        if finding is None:
+            return cell.place.probe
+        where = nodes_words(finding.nodes) if self.with_nodes and not finding.where else ""
+        metric = "" if cell.headline else cell.place.metric.replace("_", " ")
+        return " ".join(filter(None, [finding.title, metric, finding.label(cell), where]))
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """How much is lost, of what is asked and of all, for ordering platforms."""
+        every = [p for f in self.findings for p in f.of(Verdict.SLOWER)]
+        lost = [cell for cell in self.cells if cell.verdict is Verdict.SLOWER]
+        largest = [max((cell.size for cell in of), default=0.0) for of in (lost, every)]
+        return largest[0], largest[1]
+
+
+def answer(asked: Asked, platforms: Sequence[str], baseline: str) -> Sentence:
+    """Say what was asked of each platform, those that lose most first."""
+    brief = len(platforms) > _MOST_PLATFORMS
+    alike: dict[Sentence, list[str]] = {}
+    own = {name: asked.of(name) for name in platforms}
+    for name in sorted(platforms, key=lambda name: own[name].size, reverse=True):
+        alike.setdefault(sentence(*_of_platform(own[name], brief=brief)), []).append(name)
+    clauses: list[_Clause] = [
+        ["on ", *joined([[Platform(name)] for name in names]), ": ", *words.parts]
+        for words, names in alike.items()
+        if words.parts
+    ]
+    told = joined(clauses or [["nothing could be compared"]], between=Break(), last=Break())
+    disturbed = "".join(f"; {text}" for text in _disturbed(asked.findings))
+    against: _Clause = ["compared with ", Platform(baseline)]
+    failed = failed_cases(asked.findings, baseline=True)
+    against.append(f", where {failed[0]} of {failed[1]} cases failed" if failed[0] else "")
+    against += _simulated(asked.findings, platforms, baseline)
+    return sentence(*told, Break(), *against, f"{disturbed}.")
+
+
+def _of_platform(own: Asked, *, brief: bool) -> _Clause:
+    """Say all of one platform: losses, gains, what did not come, and what the rest is."""
+    losses = [cell for cell in own.cells if cell.verdict is Verdict.SLOWER]
+    gains = [cell for cell in own.cells if cell.verdict is Verdict.FASTER]
+    parts = _programs(own, losses, worse=True, brief=brief)
+    parts += [_change(own, finding, finding.verdict) for finding in own.means]
+    parts += _open(own)
+    asked = {(cell.layer, cell.place.probe) for cell in (*losses, *gains)}
+    asked |= {(finding.layer, finding.probe) for finding in own.means}
+    parts += _layers(own, Verdict.SLOWER, asked, named=not own.cells)
+    parts += _programs(own, gains, worse=False, brief=brief)
+    parts += _layers(own, Verdict.FASTER, asked, named=not own.cells)
+    parts += _undelivered(own)
+    parts += _crashes(own)
+    parts += _rest(own, whole=not parts)
+    parts += [
+        [f"{listing(list(dict.fromkeys(layers)))} not comparable ({reason})"]
+        for reason, layers in _refused(own.findings).items()
+    ]
+    skipped = dict.fromkeys(f.title for f in own.findings if f.verdict is Verdict.SKIPPED)
+    if skipped:
+        parts.append([f"skipped: {listing(list(skipped))}"])
+    return joined(parts, between="; ", last="; ")
+
+
+# What was asked -----------------------------------------------------------------------------------
+
+
+def _programs(own: Asked, cells: Sequence[Cell], *, worse: bool, brief: bool) -> list[_Clause]:
+    """Say what was asked and differs: one with both its values, several by their range."""
+    parts = []
+    ended = [cell for cell in cells if cell.ratio is not None and not _by_loss(cell)]
+    for layer in dict.fromkeys(cell.layer for cell in ended):
+        group = [cell for cell in ended if cell.layer is layer]
+        group.sort(key=lambda cell: (cell.grade is not Grade.CERTAIN, -cell.size))
+        worst = max(group, key=lambda cell: cell.size)
+        clause = [*_figures(own, layer, group, worst)]
+        clause.append(" in this boot" if worst.few_boots else "")
+        if worse and not brief:
+            clause += _because(own, worst)
+        parts.append(clause)
+    lost = [cell for cell in cells if cell not in ended]
+    if len(lost) == 1:
+        parts.append([f"{own.name(lost[0])} is ", *said(lost, lost[0].rate)])
+    elif lost:
+        names = list(dict.fromkeys(own.name(cell) for cell in lost))
+        every = len({cell.place for cell in own.cells})
+        where = "" if worse else " on the baseline"
+        listed = f" ({listing(names)})" if len(names) <= _MOST_NAMES else ""
+        parts.append([Amount(f"{len(lost)} of {every} did not finish"), where, listed])
+    return parts
+
+
+def _by_loss(cell: Cell) -> bool:
+    return cell.lost is not None and cell.lost.by_loss != 0
+
+
+def _figures(own: Asked, layer: Layer, group: Sequence[Cell], worst: Cell) -> _Clause:
+    assert worst.ratio is not None
+    every = [cell for cell in own.cells if cell.layer is layer]
+    likely = sum(cell.grade is Grade.LIKELY for cell in group)
+    sure = "likely " if likely == len(group) else ""
+    values = [
+        "" if end is None else format_value(end.value, worst.metric.unit)
+        for end in (worst.base, worst.value)
+    ]
+    number, _, unit = values[0].rpartition(" ")
+    first = number if unit and values[1].endswith(f" {unit}") else values[0]
+    both = f" ({first} → {values[1]})" if all(values) else ""
+    if len(group) == 1:
+        some = "" if len(every) == 1 else f"1 of {len(every)}: "
+        return [f"{some}{own.name(worst)} {sure}", *_takes(worst.ratio, worst.rate), both]
+    noun = _NAMES.get(layer, "points")
+    some = "all" if len(group) == len(every) else f"{len(group)} of {len(every)}"
+    aside = f", {likely} of them likely" if 0 < likely < len(group) else ""
+    told = [f"{some} {noun} {sure}are ", *said(group, worst.rate), aside]
+    return [*told, f", most {own.name(worst)}{both}"]
+
+
+def _takes(ratio: Estimate, rate: bool) -> _Clause:
+    """Say a ratio of a time as people do: ``takes 1.48 times as long [1.34, 1.68]``."""
+    form = Form.of(ratio.value, rate)
+    if rate or not form.unit.startswith("times") or ratio.value < 1:
+        return ["is ", Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
+    amount = Amount(f"takes {significant(ratio.value)} times as long")
+    bounds = [end and significant(end) for end in (ratio.lo, ratio.hi)]
+    return [amount, " ", Interval(bounds[0] or "-", bounds[1] or "unlimited")]
+
+
+def _because(own: Asked, worst: Cell) -> _Clause:
+    """Say where most of a program's extra time goes, and what was predicted of it."""
+    one = next((one for one in own.breakdowns if one.place == worst.place), None)
+    told = ""
+    if one is not None and one.largest is not None and one.largest.extra >= _TOLD_FROM:
+        told = f", most of it {one.largest.call or one.largest.name}"
+    predicted = (own.predicted or {}).get((worst.platform, application_of(worst.place)))
+    if predicted is not None:
+        told += f", predicted {format_value(predicted, 's')}"
+    return [told]
+
+
+# The other layers ---------------------------------------------------------------------------------
+
+
+def _layers(
+    own: Asked, verdict: Verdict, asked: set[tuple[Layer, str]], *, named: bool
+) -> list[_Clause]:
+    """Say the worst, or best, of each layer beside what was asked."""
+    found: dict[Layer, list[Finding]] = {}
+    for finding in own.findings:
+        differs = finding.of(verdict) or (finding.by_mean and finding.verdict is verdict)
+        if differs and (finding.layer, finding.probe) not in asked:
+            found.setdefault(finding.layer, []).append(finding)
+    shown = {
+        layer: max(group, key=lambda f: (f.grade is Grade.CERTAIN, f.weight))
+        for layer, group in found.items()
+    }
+    order = sorted(shown, key=lambda k: (shown[k].grade is not Grade.CERTAIN, -shown[k].weight))
+    if named:
+        clauses = [_change(own, shown[layer], verdict) for layer in order[:_MOST_LOSSES]]
+        rest = order[_MOST_LOSSES:]
+        if rest:
+            noun = "layer" if len(rest) == 1 else "layers"
+            how = "worse" if verdict is Verdict.SLOWER else "better"
+            names = listing([layer_name(layer) for layer in rest])
+            clauses.append([f"{len(rest)} more {noun} {how} ({names})"])
+        return clauses
+    if not order:
+        return []
+    how = "worse" if verdict is Verdict.SLOWER else "better"
+    pieces: list[_Clause] = [[f"{layer_name(k)} ", *_amount(shown[k], verdict)] for k in order]
+    return [[f"also {how}: ", *joined(pieces, last=", ")]]
+
+
+def _amount(finding: Finding, verdict: Verdict) -> _Clause:
+    sure: Piece = "likely " if finding.grade is Grade.LIKELY else ""
+    if finding.by_mean:
+        return [sure, *mean_pieces(finding, bounded=False)]
+    several = sum(len(f.points) for f in [finding]) > 1
+    return [sure, *at_most(finding.of(verdict)[0], finding.rate, of_several=several)]
+
+
+def _change(own: Asked, finding: Finding, verdict: Verdict) -> _Clause:
+    return [f"{own.where(finding)} ", *_amount(finding, verdict)]
+
+
+# What did not come, and what is open --------------------------------------------------------------
+
+
+def _undelivered(own: Asked) -> list[_Clause]:
+    """Say how many of the planned cases failed here, and how many points are missing."""
+    parts: list[_Clause] = []
+    failed, every = failed_cases(own.findings)
+    if failed:
+        names = list(
+            dict.fromkeys(
+                f.title for f in own.findings for p in f.points if p.verdict is Verdict.FAILED
+                if not p.n
+            )
+        )  # fmt: skip
+        listed = f" ({listing(names)})" if len(names) <= _MOST_NAMES and failed < every else ""
+        parts.append([f"{failed} of {every} cases failed{listed}"])
+    missing = [p for f in own.findings for p in f.points if p.verdict is Verdict.MISSING]
+    if missing:
+        total = sum(len(finding.points) for finding in own.findings)
+        parts.append([f"{len(missing)} of {total} points missing"])
+    return parts
+
+
+def failed_cases(findings: Iterable[Finding], *, baseline: bool = False) -> tuple[int, int]:
+    """Count the cases of which every launch failed, here or on the baseline, and all planned."""
+    points = [point for finding in findings for point in finding.points]
+    every = {point.place.case for point in points if point.verdict is not Verdict.DOES_NOT_FIT}
+    failed = {
+        point.place.case
+        for point in points
+        if point.verdict is Verdict.FAILED
+        and (point.n_failed_baseline and not point.n_baseline if baseline else not point.n)
+    }
+    return len(failed), len(every)
+
+
+def _crashes(own: Asked) -> list[_Clause]:
+    """Say how many launches did not end well of what is compared all the same."""
+    found: dict[str, tuple[int, int]] = {}
+    for finding in own.findings:
+        for point in finding.compared:
+            if point.lost is not None and not point.lost.by_loss:
+                some, every = point.lost.ended_badly(worse=True)
+                if some > found.get(finding.title, (0, 0))[0]:
+                    found[finding.title] = (some, every)
+    if not found:
+        return []
+    if len(found) > _MOST_NAMES:
+        return [[f"launches of {len(found)} probes did not finish"]]
+    told = [f"{some} of {every} launches of {name}" for name, (some, every) in found.items()]
+    return [[Amount(f"{listing(told)} did not finish")]]
+
+
+def _rest(own: Asked, *, whole: bool) -> list[_Clause]:
+    """Say what of it is open, with its interval, and what is equal."""
+    compared = [finding for finding in own.findings if finding.compared]
+    few = [finding for finding in compared if undecided_yet(finding)]
+    if few and len(few) == len(compared):
+        return [_seen(few)]
+    cells = [cell for cell in own.cells if cell.compared]
+    parts: list[_Clause] = []
+    equal = [cell for cell in cells if cell.grade is Grade.EQUAL]
+    points = [point for finding in compared for point in finding.points]
+    if whole and points and all(point.grade is Grade.EQUAL for point in points):
+        return [[Amount(f"no difference above {percent(own.margin)}")]]
+    if equal:
+        name = own.name(equal[0]) if len(equal) == 1 else f"{len(equal)} of {len(cells)}"
+        parts.append([f"{name} ", Amount(f"equal within {percent(own.margin)}")])
+    if parts or not whole or cells:
+        return parts
+    count = sum(point.grade is Grade.OPEN for point in points)
+    told = sum(point.grade is Grade.EQUAL for point in points)
+    if not count + told:
+        return []
+    text = [f"no difference shown at {count} of {len(points)} points"] if count else []
+    text += [f"{told} equal within {percent(own.margin)}"] if told else []
+    return [[", ".join(text)]]
+
+
+def _open(own: Asked) -> list[_Clause]:
+    """Say what of the question is open: its own interval and its own forecast."""
+    by_mean = {point.place for finding in own.means for point in finding.points}
+    cells = [
+        cell
+        for cell in own.cells
+        if cell.grade is Grade.OPEN and cell.place not in by_mean
+        if cell.n_both >= MIN_LAUNCHES or cell.exact
+    ]
+    if not cells:
+        return []
+    widest = max(cells, key=lambda cell: (cell.ratio.hi or 0.0) if cell.ratio else 0.0)
+    floor = "within-control" in codes(widest.caveats)
+    if floor:
+        why = "as small as the baseline's difference from itself"
+    else:
+        why = outlook_words([widest], own.margin)
+    name = own.name(widest) if len(own.cells) > 1 or len(cells) > 1 else ""
+    several = f"of {len(cells)}, most " if len(cells) > 1 else ""
+    of = f" {several}{name}" if several else f" of {name}" if name else ""
+    beyond = widest.ratio is not None and (widest.ratio.lo or 0.0) > 1
+    head = "not decided" if beyond else "no loss shown"
+    told = f"{head}{of}: {reach(widest, widest.rate, own.margin)}"
+    return [[told, f", {why}" if why else ""]]
+
+
+def undecided_yet(finding: Finding) -> bool:
+    """Tell whether what it leaves open has too few launches for any verdict."""
+    points = finding.of(Verdict.INCONCLUSIVE)
+    return bool(points) and not finding.exact and min(p.n_both for p in points) < MIN_LAUNCHES
+
+
+def _seen(findings: Sequence[Finding]) -> _Clause:
+    """Describe what was launched too rarely to be judged, the farthest first."""
+    every = sorted(findings, key=lambda finding: finding.weight, reverse=True)
+    told = [text for finding in every[:2] if (text := seen_range(finding))]
+    rest = len(every) - 2
+    more = f"; {rest} more" if rest > 0 else ""
+    return [f"{launches_words(findings)}, not judged", f": {'; '.join(told)}{more}" if told else ""]
+
+
+def seen_range(finding: Finding) -> str:
+    """Describe a finding's ratios: ``MPI_Bcast 1.29 to 3.9 times as long as ib, most at 8 B``."""
+    points = [point for point in finding.compared if point.ratio is not None]
+    if not points:
+        return ""
+    ratios = [point.ratio.value for point in points if point.ratio]
+    low, high = significant(min(ratios)), significant(max(ratios))
+    amount = high if low == high else f"{low} to {high}"
+    most = max(points, key=lambda point: point.size)
+    label = finding.label(most)
+    at = f", most at {label}" if label and len(points) > 1 else ""
+    how = "worse than" if finding.rate else "as long as"
+    return f"{finding.subject} {amount} times {how} {finding.baseline}{at}"
+
+
+def launches_words(findings: Sequence[Finding]) -> str:
+    """Say how many launches there are of those that a verdict needs: ``2 of 6 launches``."""
+    counts = {p.n_both for finding in findings for p in finding.of(Verdict.INCONCLUSIVE)}
+    few = sorted(count for count in counts if count < MIN_LAUNCHES)
+    if few == [1]:
+        return "seen once"
+    several = f" to {few[-1]}" if len(few) > 1 else ""
+    return f"{few[0]}{several} of {MIN_LAUNCHES} launches"
+
+
+def _refused(findings: Sequence[Finding]) -> dict[str, list[str]]:
+    """Give the layers that are not comparable by the reason; several layouts are one reason.
+
+    Which layouts they are stands in the matrix.
+    """
+    unlike = [finding for finding in findings if finding.verdict is Verdict.NOT_COMPARABLE]
+    layouts = {finding.reason for finding in unlike} - {EMULATED}
+    several = len(layouts) > 1 or any("; " in layout for layout in layouts)
+    there = {finding.layer for finding in findings if finding.compared}
+    found: dict[str, list[str]] = {}
+    for finding in unlike:
+        name = layer_name(finding.layer)
+        part = f"part of {name}" if finding.layer in there else name
+        reason = _OTHER_LAYOUTS if several and finding.reason in layouts else finding.reason
+        found.setdefault(reason, []).append(part)
+    return found
+
+
+def _disturbed(findings: Sequence[Finding]) -> list[str]:
+    """Say what disturbed so many trials that all figures are in doubt; not those of a model."""
+    compared = [finding for finding in findings if finding.compared and not finding.exact]
+    told = []
+    for code, text in _DISTURBANCES.items():
+        shares = [
+            max((caveat.share for caveat in finding.caveats if caveat.code == code), default=0.0)
+            for finding in compared
+        ]
+        if shares and sum(shares) / len(shares) > _DISTURBED_SHARE:
+            told.append(text)
+    return told
+
+
+def _simulated(findings: Sequence[Finding], platforms: Sequence[str], baseline: str) -> _Clause:
+    """Name the platforms whose time is simulated: it must never pass for a measured one."""
+    found: dict[str, None] = {}
+    for finding in findings:
+        own = finding.exact or "simulated" in codes(finding.own_caveats)
+        if own:
+            found[finding.platform] = None
+        if finding.exact or (not own and "simulated" in codes(finding.caveats)):
+            found[baseline] = None
+    names = [name for name in (baseline, *platforms) if name in found]
+    if not names:
+        return []
+    if len(names) == len(platforms) + 1:
+        return ["; all of it simulated"]
+    return ["; simulated: ", *joined([[Platform(name)] for name in names])]
+
+
+def layer_name(layer: Layer) -> str:
+    """Name a layer within a sentence."""
+    words = layer.words
+    return words if words.isupper() or " " in words else words.lower()
