@@ -30,6 +30,7 @@ from bareline.analysis.records import read_runs
 from bareline.analysis.suitability import Answer, Certainty
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin
+from bareline.session.control import with_control
 from bareline.session.origin import plan_of
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
@@ -116,7 +117,8 @@ def planted(plan: Plan, folder: Path, generator: np.random.Generator) -> Run:
     )  # fmt: skip
     tables = {name: {"type": "null"} for name in plan.platforms}
     specs = list(platforms_from_toml({"platform": tables}, where="t").values())
-    run = begin.create_run(study, specs, folder, baseline="a")
+    asked = with_control(study, specs, "a", None)
+    run = begin.create_run(asked.study, asked.platforms, folder, baseline="a", control=asked.name)
     boots = plan.boot_spread * generator.standard_normal((8, len(PROBES), plan.launches + 2))
     names = list(plan.widths)
     with run.writing():

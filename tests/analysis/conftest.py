@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bareline.session import begin
+from bareline.session.control import with_control
 from bareline.session.origin import plan_of
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.model import Failed, Measured, Record, Sample
@@ -41,7 +42,10 @@ def plant_study(tmp_path, null_platforms):
         ]
         specs = null_platforms(**{name: {"nodes": max(wanted)} for name in platforms})
         path = tmp_path / f"planted{next(numbers)}"
-        run = begin.create_run(study, specs, path, baseline=platforms[0])
+        asked = with_control(study, specs, platforms[0], None)
+        run = begin.create_run(
+            asked.study, asked.platforms, path, baseline=platforms[0], control=asked.name
+        )
         generator = np.random.default_rng(seed)
         with run.writing():
             for trial in plan_of(run):

@@ -227,9 +227,8 @@ def _measured(cell: Cell, source: Source, title: str, telling: Sequence[str]) ->
     span = cell.ratio if cell.ratio and not without else None
     if span is not None and cell.exact and not span.bounded:
         span = Estimate(span.value, span.value, span.value)  # as certain as its verdict
-    if span is not None and cell.grade is Grade.OPEN and span.bounded:
-        assert span.lo is not None and span.hi is not None
-        span = Estimate(span.value, min(span.lo, 1.0), max(span.hi, 1.0))  # no loss is shown
+    if span is not None and cell.grade is Grade.OPEN:  # no loss is shown
+        span = Estimate(span.value, span.lo and min(span.lo, 1.0), span.hi and max(span.hi, 1.0))
     bound = cell.lost.at_least if cell.lost and cell.lost.by_loss else None
     if span is None and bound is not None and not without:
         span = Estimate(bound, bound if bound > 1 else None, bound if bound < 1 else None)

@@ -37,7 +37,9 @@ def explain(
     """
     told = []
     for finding in findings:
-        point = next((p for p in finding.of(Verdict.SLOWER) if p.ratio is not None), None)
+        # What is worse by its crashes alone may take as long as before.
+        slower = (p for p in finding.of(Verdict.SLOWER) if p.ratio is not None)
+        point = next((p for p in slower if not (p.lost and p.lost.by_loss)), None)
         if point is not None:
             case = _case(finding, point, findings, facts, baseline, splits)
             told.append(_explained(case))
