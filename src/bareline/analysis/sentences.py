@@ -35,7 +35,7 @@ from bareline.analysis.parts import (
     sentence,
 )
 from bareline.analysis.reasons import reasons_of, said_as_causes
-from bareline.analysis.words.answer import launches_words, seen_range, undecided_yet
+from bareline.analysis.words.remarks import launches_words, seen_range, undecided_yet
 from bareline.vocabulary.caveats import briefs, codes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import listing

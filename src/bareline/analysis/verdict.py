@@ -23,9 +23,8 @@ from bareline.analysis.parts import (
     percent,
     sentence,
 )
-from bareline.analysis.words.answer import (
-    Asked,
-    answer,
+from bareline.analysis.words.answer import Asked, answer
+from bareline.analysis.words.remarks import (
     failed_cases,
     launches_words,
     seen_range,

@@ -8,13 +8,12 @@ asked each layer's worst is named. Equal is said only of what every planned poin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bareline.analysis.amounts import Form, at_most, mean_pieces, outlook_words, reach, said
 from bareline.analysis.breakdown import Breakdown
 from bareline.analysis.cell import Cell, Estimate
-from bareline.analysis.emulation import EMULATED
 from bareline.analysis.findings import Finding
 from bareline.analysis.numbers.predicted import Predicted, application_of
 from bareline.analysis.parts import (
@@ -28,19 +27,22 @@ from bareline.analysis.parts import (
     percent,
     sentence,
 )
+from bareline.analysis.words.remarks import (
+    disturbed,
+    failed_cases,
+    launches_words,
+    layer_name,
+    refused,
+    seen_range,
+    simulated,
+    undecided_yet,
+)
 from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import nodes_words
 from bareline.vocabulary.units import format_value, listing, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 
-#: What the line says of disturbances, and from which share of the trials on.
-_DISTURBANCES = {
-    "busy-machine": "measured on a busy machine",
-    "steal-time": "measured while the hypervisor took processor time away",
-}
-_DISTURBED_SHARE = 0.2
-_OTHER_LAYOUTS = "other layouts than the baseline's"
 #: Losses that are named with their figures where nothing was asked, and names of what never ended.
 _MOST_LOSSES = 3
 _MOST_NAMES = 4
@@ -111,7 +113,8 @@ class Asked:
         finding = finding or next(iter(own), None)
         if finding is None:
             return cell.place.probe
-        where = nodes_words(finding.nodes) if self.with_nodes and not finding.where else ""
+        several = len({f.nodes for f in own}) > 1
+        where = nodes_words(finding.nodes) if several and not finding.where else ""
         metric = "" if cell.headline else cell.place.metric.replace("_", " ")
         return " ".join(filter(None, [finding.title, metric, finding.label(cell), where]))
 
@@ -137,12 +140,12 @@ def answer(asked: Asked, platforms: Sequence[str], baseline: str) -> Sentence:
         if words.parts
     ]
     told = joined(clauses or [["nothing could be compared"]], between=Break(), last=Break())
-    disturbed = "".join(f"; {text}" for text in _disturbed(asked.findings))
+    noise = "".join(f"; {text}" for text in disturbed(asked.findings))
     against: _Clause = ["compared with ", Platform(baseline)]
     failed = failed_cases(asked.findings, baseline=True)
     against.append(f", where {failed[0]} of {failed[1]} cases failed" if failed[0] else "")
-    against += _simulated(asked.findings, platforms, baseline)
-    return sentence(*told, Break(), *against, f"{disturbed}.")
+    against += simulated(asked.findings, platforms, baseline)
+    return sentence(*told, Break(), *against, f"{noise}.")
 
 
 def _of_platform(own: Asked, *, brief: bool) -> _Clause:
@@ -162,7 +165,7 @@ def _of_platform(own: Asked, *, brief: bool) -> _Clause:
     parts += _rest(own, whole=not parts)
     parts += [
         [f"{listing(list(dict.fromkeys(layers)))} not comparable ({reason})"]
-        for reason, layers in _refused(own.findings).items()
+        for reason, layers in refused(own.findings).items()
     ]
     skipped = dict.fromkeys(f.title for f in own.findings if f.verdict is Verdict.SKIPPED)
     if skipped:
@@ -314,19 +317,6 @@ def _undelivered(own: Asked) -> list[_Clause]:
     return parts
 
 
-def failed_cases(findings: Iterable[Finding], *, baseline: bool = False) -> tuple[int, int]:
-    """Count the cases of which every launch failed, here or on the baseline, and all planned."""
-    points = [point for finding in findings for point in finding.points]
-    every = {point.place.case for point in points if point.verdict is not Verdict.DOES_NOT_FIT}
-    failed = {
-        point.place.case
-        for point in points
-        if point.verdict is Verdict.FAILED
-        and (point.n_failed_baseline and not point.n_baseline if baseline else not point.n)
-    }
-    return len(failed), len(every)
-
-
 def _crashes(own: Asked) -> list[_Clause]:
     """Say how many launches did not end well of what is compared all the same."""
     found: dict[str, tuple[int, int]] = {}
@@ -396,12 +386,6 @@ def _open(own: Asked) -> list[_Clause]:
     return [[told, f", {why}" if why else ""]]
 
 
-def undecided_yet(finding: Finding) -> bool:
-    """Tell whether what it leaves open has too few launches for any verdict."""
-    points = finding.of(Verdict.INCONCLUSIVE)
-    return bool(points) and not finding.exact and min(p.n_both for p in points) < MIN_LAUNCHES
-
-
 def _seen(findings: Sequence[Finding]) -> _Clause:
     """Describe what was launched too rarely to be judged, the farthest first."""
     every = sorted(findings, key=lambda finding: finding.weight, reverse=True)
@@ -409,83 +393,3 @@ def _seen(findings: Sequence[Finding]) -> _Clause:
     rest = len(every) - 2
     more = f"; {rest} more" if rest > 0 else ""
     return [f"{launches_words(findings)}, not judged", f": {'; '.join(told)}{more}" if told else ""]
-
-
-def seen_range(finding: Finding) -> str:
-    """Describe a finding's ratios: ``MPI_Bcast 1.29 to 3.9 times as long as ib, most at 8 B``."""
-    points = [point for point in finding.compared if point.ratio is not None]
-    if not points:
-        return ""
-    ratios = [point.ratio.value for point in points if point.ratio]
-    low, high = significant(min(ratios)), significant(max(ratios))
-    amount = high if low == high else f"{low} to {high}"
-    most = max(points, key=lambda point: point.size)
-    label = finding.label(most)
-    at = f", most at {label}" if label and len(points) > 1 else ""
-    how = "worse than" if finding.rate else "as long as"
-    return f"{finding.subject} {amount} times {how} {finding.baseline}{at}"
-
-
-def launches_words(findings: Sequence[Finding]) -> str:
-    """Say how many launches there are of those that a verdict needs: ``2 of 6 launches``."""
-    counts = {p.n_both for finding in findings for p in finding.of(Verdict.INCONCLUSIVE)}
-    few = sorted(count for count in counts if count < MIN_LAUNCHES)
-    if few == [1]:
-        return "seen once"
-    several = f" to {few[-1]}" if len(few) > 1 else ""
-    return f"{few[0]}{several} of {MIN_LAUNCHES} launches"
-
-
-def _refused(findings: Sequence[Finding]) -> dict[str, list[str]]:
-    """Give the layers that are not comparable by the reason; several layouts are one reason.
-
-    Which layouts they are stands in the matrix.
-    """
-    unlike = [finding for finding in findings if finding.verdict is Verdict.NOT_COMPARABLE]
-    layouts = {finding.reason for finding in unlike} - {EMULATED}
-    several = len(layouts) > 1 or any("; " in layout for layout in layouts)
-    there = {finding.layer for finding in findings if finding.compared}
-    found: dict[str, list[str]] = {}
-    for finding in unlike:
-        name = layer_name(finding.layer)
-        part = f"part of {name}" if finding.layer in there else name
-        reason = _OTHER_LAYOUTS if several and finding.reason in layouts else finding.reason
-        found.setdefault(reason, []).append(part)
-    return found
-
-
-def _disturbed(findings: Sequence[Finding]) -> list[str]:
-    """Say what disturbed so many trials that all figures are in doubt; not those of a model."""
-    compared = [finding for finding in findings if finding.compared and not finding.exact]
-    told = []
-    for code, text in _DISTURBANCES.items():
-        shares = [
-            max((caveat.share for caveat in finding.caveats if caveat.code == code), default=0.0)
-            for finding in compared
-        ]
-        if shares and sum(shares) / len(shares) > _DISTURBED_SHARE:
-            told.append(text)
-    return told
-
-
-def _simulated(findings: Sequence[Finding], platforms: Sequence[str], baseline: str) -> _Clause:
-    """Name the platforms whose time is simulated: it must never pass for a measured one."""
-    found: dict[str, None] = {}
-    for finding in findings:
-        own = finding.exact or "simulated" in codes(finding.own_caveats)
-        if own:
-            found[finding.platform] = None
-        if finding.exact or (not own and "simulated" in codes(finding.caveats)):
-            found[baseline] = None
-    names = [name for name in (baseline, *platforms) if name in found]
-    if not names:
-        return []
-    if len(names) == len(platforms) + 1:
-        return ["; all of it simulated"]
-    return ["; simulated: ", *joined([[Platform(name)] for name in names])]
-
-
-def layer_name(layer: Layer) -> str:
-    """Name a layer within a sentence."""
-    words = layer.words
-    return words if words.isupper() or " " in words else words.lower()

@@ -1,0 +1,122 @@
+"""What stands beside an answer: failures, few launches, unlike layouts, disturbance, simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bareline.analysis.emulation import EMULATED
+from bareline.analysis.findings import Finding
+from bareline.analysis.parts import Piece, Platform, joined
+from bareline.vocabulary.caveats import codes
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.units import significant
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
+
+#: What the line says of disturbances, and from which share of the trials on.
+_DISTURBANCES = {
+    "busy-machine": "measured on a busy machine",
+    "steal-time": "measured while the hypervisor took processor time away",
+}
+_DISTURBED_SHARE = 0.2
+_OTHER_LAYOUTS = "other layouts than the baseline's"
+
+_Clause = list[Piece]
+
+
+def failed_cases(findings: Iterable[Finding], *, baseline: bool = False) -> tuple[int, int]:
+    """Count the cases of which every launch failed, here or on the baseline, and all planned."""
+    points = [point for finding in findings for point in finding.points]
+    every = {point.place.case for point in points if point.verdict is not Verdict.DOES_NOT_FIT}
+    failed = {
+        point.place.case
+        for point in points
+        if point.verdict is Verdict.FAILED
+        and (point.n_failed_baseline and not point.n_baseline if baseline else not point.n)
+    }
+    return len(failed), len(every)
+
+
+def undecided_yet(finding: Finding) -> bool:
+    """Tell whether what it leaves open has too few launches for any verdict."""
+    points = finding.of(Verdict.INCONCLUSIVE)
+    return bool(points) and not finding.exact and min(p.n_both for p in points) < MIN_LAUNCHES
+
+
+def seen_range(finding: Finding) -> str:
+    """Describe a finding's ratios: ``MPI_Bcast 1.29 to 3.9 times as long as ib, most at 8 B``."""
+    points = [point for point in finding.compared if point.ratio is not None]
+    if not points:
+        return ""
+    ratios = [point.ratio.value for point in points if point.ratio]
+    low, high = significant(min(ratios)), significant(max(ratios))
+    amount = high if low == high else f"{low} to {high}"
+    most = max(points, key=lambda point: point.size)
+    label = finding.label(most)
+    at = f", most at {label}" if label and len(points) > 1 else ""
+    how = "worse than" if finding.rate else "as long as"
+    return f"{finding.subject} {amount} times {how} {finding.baseline}{at}"
+
+
+def launches_words(findings: Sequence[Finding]) -> str:
+    """Say how many launches there are of those that a verdict needs: ``2 of 6 launches``."""
+    counts = {p.n_both for finding in findings for p in finding.of(Verdict.INCONCLUSIVE)}
+    few = sorted(count for count in counts if count < MIN_LAUNCHES)
+    if few == [1]:
+        return "seen once"
+    several = f" to {few[-1]}" if len(few) > 1 else ""
+    return f"{few[0]}{several} of {MIN_LAUNCHES} launches"
+
+
+def refused(findings: Sequence[Finding]) -> dict[str, list[str]]:
+    """Give the layers that are not comparable by the reason; several layouts are one reason.
+
+    Which layouts they are stands in the matrix.
+    """
+    unlike = [finding for finding in findings if finding.verdict is Verdict.NOT_COMPARABLE]
+    layouts = {finding.reason for finding in unlike} - {EMULATED}
+    several = len(layouts) > 1 or any("; " in layout for layout in layouts)
+    there = {finding.layer for finding in findings if finding.compared}
+    found: dict[str, list[str]] = {}
+    for finding in unlike:
+        name = layer_name(finding.layer)
+        part = f"part of {name}" if finding.layer in there else name
+        reason = _OTHER_LAYOUTS if several and finding.reason in layouts else finding.reason
+        found.setdefault(reason, []).append(part)
+    return found
+
+
+def disturbed(findings: Sequence[Finding]) -> list[str]:
+    """Say what disturbed so many trials that all figures are in doubt; not those of a model."""
+    compared = [finding for finding in findings if finding.compared and not finding.exact]
+    told = []
+    for code, text in _DISTURBANCES.items():
+        shares = [
+            max((caveat.share for caveat in finding.caveats if caveat.code == code), default=0.0)
+            for finding in compared
+        ]
+        if shares and sum(shares) / len(shares) > _DISTURBED_SHARE:
+            told.append(text)
+    return told
+
+
+def simulated(findings: Sequence[Finding], platforms: Sequence[str], baseline: str) -> _Clause:
+    """Name the platforms whose time is simulated: it must never pass for a measured one."""
+    found: dict[str, None] = {}
+    for finding in findings:
+        own = finding.exact or "simulated" in codes(finding.own_caveats)
+        if own:
+            found[finding.platform] = None
+        if finding.exact or (not own and "simulated" in codes(finding.caveats)):
+            found[baseline] = None
+    names = [name for name in (baseline, *platforms) if name in found]
+    if not names:
+        return []
+    if len(names) == len(platforms) + 1:
+        return ["; all of it simulated"]
+    return ["; simulated: ", *joined([[Platform(name)] for name in names])]
+
+
+def layer_name(layer: Layer) -> str:
+    """Name a layer within a sentence."""
+    words = layer.words
+    return words if words.isupper() or " " in words else words.lower()
