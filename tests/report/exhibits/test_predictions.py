@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import json
+import re
 from dataclasses import replace
 from functools import reduce
 
@@ -22,6 +23,7 @@ from bareline.report.content.gather import document_of
 from bareline.report.exhibits.base import find_exhibit
 from bareline.report.exhibits.choice import draw_figures
 from bareline.report.exhibits.predictions import ranked
+from bareline.report.figures.svg import draw
 from bareline.report.page.html import render_page
 from bareline.report.page.markdown import render_markdown
 from bareline.report.terminal.predictions import print_loss
@@ -195,3 +197,11 @@ def test_a_loss_is_told_by_the_medians_of_its_launches() -> None:
     print_loss(loss, "app", console)
     told = console.file.getvalue()  # type: ignore[attr-defined]
     assert "takes 2.50 s longer on b (4.00 s) than on a (1.50 s)" in told
+
+
+@pytest.mark.parametrize("kind", ["predicted", "upgrades", "waterfall", "coverage"])
+def test_letters_have_nine_pixels_on_a_phone(document, kind):
+    for chart in figures(document, kind)[0].narrow:
+        drawing = draw(chart)
+        width = float(re.search(r'viewBox="\S+ \S+ (\S+)', drawing)[1])
+        assert min(map(float, re.findall(r'font-size="([\d.]+)px"', drawing))) * 358 / width >= 9

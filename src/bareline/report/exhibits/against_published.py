@@ -26,7 +26,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import plain
 
-PLOT_PX = 380
+PLOT_PX, NARROW_PX = 380, 300
 LABELS_PX = 300
 PITCH_PX = 20
 #: A single printed number is taken for this range around it: it was read off or rounded.
@@ -137,7 +137,9 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         ],
         cells=[pair.cell for pair in pairs],
         layer="",
-        drawing=Drawing([_panel(document, lines)]),
+        drawing=Drawing(
+            [_panel(document, lines, narrow=False)], narrow=[_panel(document, lines, narrow=True)]
+        ),
         summary=f"{told} {'; '.join(rows)}.",
         table=_table(document, lines),
         data=(),
@@ -183,15 +185,17 @@ def _same_ranks(point: PublishedPoint, cell: Cell) -> bool:
     return cell.place.ranks in told if isinstance(told, list) else cell.place.ranks == told
 
 
-def _panel(document: Document, lines: Sequence[Line]) -> Chart:
+def _panel(document: Document, lines: Sequence[Line], *, narrow: bool) -> Chart:
+    """Draw a row for each; `narrow` writes what it is above it, not at its left."""
     styles = looks(document.names)
     ends = [e for line in lines for e in (line.low, line.high, line.point.middle) if e]
     ticks = ratio_ticks([*ends, *(pair.ratio for line in lines for pair in line.pairs)])
     least, most = ticks.domain
     bars: list[dict[str, Any]] = []
     dots: list[dict[str, Any]] = []
+    above, width = (PITCH_PX - 2, NARROW_PX) if narrow else (0, PLOT_PX)
     for place, line in enumerate(lines):
-        y, look = (place + 0.5) * PITCH_PX, styles[line.point.platform]
+        y, look = (place + 0.5) * PITCH_PX + place * above + above, styles[line.point.platform]
         bars.append(
             {
                 "x": line.low or least,
@@ -201,21 +205,24 @@ def _panel(document: Document, lines: Sequence[Line]) -> Chart:
                 "y": y,
                 "middle": line.point.middle,
                 "text": line.title,
+                "at": y - above,
                 "colour": look.colour,
                 "tip": line.point.tip,
             }
         )
         dots += _dots(line, y, look)
-    height = PITCH_PX * len(lines)
+    height = (PITCH_PX + above) * len(lines)
     x, up = value_axis(ticks, log=True), rows_axis(height)
     return alt.layer(
         rule_at(1.0, x),
         boxes(bars, x, rows_axis(height, "top"), fillOpacity=0.22),
         diamonds([{**row, "x": row["middle"]} for row in bars], x, up, size=52),
         marks(dots, x, up),
-        written(bars, -LABELS_PX, up, limit=LABELS_PX - 10),
+        written(bars, 0, rows_axis(height, "at"), limit=width)
+        if narrow
+        else written(bars, -LABELS_PX, up, limit=LABELS_PX - 10),
     ).properties(
-        width=PLOT_PX, height=height, title=heading("times worse than the baseline (log)", PLOT_PX)
+        width=width, height=height, title=heading("times worse than the baseline (log)", width)
     )
 
 

@@ -21,7 +21,13 @@ from bareline.report.content.wording import (
 from bareline.report.exhibits.declared import Chosen, Row
 from bareline.report.figures.figure import Chart
 from bareline.report.figures.grammar import alt
-from bareline.report.figures.marks import LABEL_GAP_PX, Places, printed_marks, reference
+from bareline.report.figures.marks import (
+    LABEL_GAP_PX,
+    LETTER_PX,
+    Places,
+    printed_marks,
+    reference,
+)
 from bareline.report.figures.panels import WIDTH_PX, Layers, Strip, nothing, panel
 from bareline.report.figures.scales import (
     Scale,
@@ -161,12 +167,15 @@ class Along:
         baseline = self.document.baseline
         return self._ratios(f"Ratio to {baseline} (above 1 is worse)", rows, cells, RATIO_HEIGHT_PX)
 
-    def lines_strip(self, title: str, lines: Mapping[str, Sequence[Cell]]) -> Strip:
-        """Draw the ratios of several lines of one platform, each named at its end."""
+    def lines_strip(
+        self, title: str, lines: Mapping[str, Sequence[Cell]], styles: Mapping[str, Look]
+    ) -> Strip:
+        """Draw the ratios of several lines of one platform, each in its look, named at its end."""
         rows = [
             {
                 **self.mark(cell, cell.ratio, f"{name} {compared_words(cell)}"),
                 "series": name,
+                **styles[name].ink(hollow=cell.simulated),
             }
             for name, own in lines.items()
             for cell in own
@@ -174,19 +183,24 @@ class Along:
         ]
         cells = [cell for own in lines.values() for cell in own]
         height = max(LINES_HEIGHT_PX, LABEL_GAP_PX * (len(lines) + 1))
-        return replace(self._ratios(title, rows, cells, height), named=True, whiskers=True)
+        # Long names leave the lines less room, so that a phone need not shrink them.
+        width = max(150.0, WIDTH_PX - LETTER_PX * max(0, max(map(len, lines)) - 9))
+        strip = self._ratios(title, rows, cells, height, width)
+        return replace(strip, named=True, whiskers=True)
 
     def _ratios(
-        self, title: str, rows: Sequence[Mark], cells: Sequence[Cell], height_px: float
-    ) -> Strip:
+        self, title: str, rows: Sequence[Mark], cells: Sequence[Cell], height_px: float,
+        width_px: float = WIDTH_PX,
+    ) -> Strip:  # fmt: skip
         margin = self.document.method.margin
         return Strip(
             title,
             rows,
             self.ratios,
             height_px,
-            under=lambda _across, _up: reference(margin, self.ratios, WIDTH_PX),
+            under=lambda _across, _up: reference(margin, self.ratios, width_px),
             over=lambda across, up: self._published(cells, across, up),
+            width_px=width_px,
         )
 
     def panel(self, strips: Sequence[Strip], places: Places) -> Chart:

@@ -27,7 +27,7 @@ from bareline.report.figures.figure import Chart, Drawing
 from bareline.report.figures.marks import diamonds, dots, spans
 from bareline.report.figures.panels import Strip, dashes
 from bareline.report.figures.scales import Ticks, log_ticks
-from bareline.report.figures.theme import colour, looks
+from bareline.report.figures.theme import Look, colour, line_looks, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import count, listing, plain
@@ -139,6 +139,9 @@ def _relative_panels(chosen: Chosen) -> Drawing:
     along, there = Along.around(chosen), {cell.platform for cell in chosen.cells}
     platforms = [name for name in chosen.document.names if name in there]
     shorts = dict(zip(chosen.groups, told_apart(list(chosen.groups)), strict=True))
+    styles = line_looks(sorted(shorts.values()))
+    # Colours are the lines': what is published of the platform has none of them.
+    along = replace(along, looks=dict.fromkeys(along.looks, Look("soft", "circle")))
 
     def panel(platform: str) -> Chart:
         own = {
@@ -147,7 +150,8 @@ def _relative_panels(chosen: Chosen) -> Drawing:
             if (found := [row.cell for row in rows if row.cell.platform == platform])
         }
         title = f"{platform}, ratio to {chosen.document.baseline}"
-        strip = along.lines_strip(title, {shorts[title]: cells for title, cells in own.items()})
+        lines = {shorts[title]: cells for title, cells in own.items()}
+        strip = along.lines_strip(title, lines, styles)
         return along.panel([strip], {shorts[title]: chosen.places[title] for title in own})
 
     told = [sum(point.platform == name for point in chosen.published) for name in platforms]

@@ -195,7 +195,7 @@ class _Drawing:
                 self.empty,
                 at_one * self.size.plot + 10,
                 self._y(),
-                fontSize=10.5,
+                fontSize=11,
                 limit=self.size.plot * (1 - at_one) - 12,
                 aria=True,
             ),
@@ -259,7 +259,7 @@ class _Drawing:
             layer("point", self.marks, MARK, x=self._x(), y=y, **point),
         ]
         if self.size.pitch >= 11:
-            soft: Style = {"dx": 8, "fontSize": 10.5, "color": colour("soft")}
+            soft: Style = {"dx": 8, "fontSize": 11, "color": colour("soft")}
             drawn.append(written(self.marks, self._x("hi"), y, **soft))
         return drawn
 

@@ -18,7 +18,7 @@ from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import percent, said_again, sentence_case
 from bareline.report.exhibits.base import Kind, Shown, grouped_by
-from bareline.report.figures.figure import Drawing
+from bareline.report.figures.figure import Chart, Drawing
 from bareline.report.figures.predictions import (
     SECTION,
     coverage_chart,
@@ -62,6 +62,11 @@ def predictions_of(document: Document, spec: ExhibitSpec) -> Kept | None:
     )
 
 
+def _both(draw: Callable[..., Chart], *shown: Any, wide: bool = True) -> Drawing:
+    """Draw for wide screens, and for phones."""
+    return Drawing([draw(*shown)], narrow=[draw(*shown, narrow=True)], wide=wide)
+
+
 def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     """Draw the better of the models that have a case, and score all of them."""
     kept = predictions_of(document, spec)
@@ -78,7 +83,7 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
             "90 % interval, made of the errors of the other applications alone."
         ],
         layer=SECTION,
-        drawing=Drawing([predicted_chart(trials, looks(document.names))]),
+        drawing=_both(predicted_chart, trials, looks(document.names)),
         summary=_predicted_words(best),
         table=_cases(trials),
         data=map(_flat, done.trials),
@@ -200,7 +205,7 @@ def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
             "cases stands first."
         ],
         layer=SECTION,
-        drawing=Drawing([upgrades_chart(kept.upgrades, changes, looks(document.names))]),
+        drawing=_both(upgrades_chart, kept.upgrades, changes, looks(document.names)),
         summary=_upgrades_words(kept.upgrades, changes),
         table=_upgrades_table(kept.upgrades, changes),
         data=[one.row() for one in kept.upgrades],
@@ -265,7 +270,7 @@ def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
                 "intervals of the shares."
             ],
             layer=SECTION,
-            drawing=Drawing([waterfall_chart(one.loss, looks(document.names))]),
+            drawing=_both(waterfall_chart, one.loss, looks(document.names)),
             summary=_waterfall_words(one.loss),
             table=_waterfall_table(one.loss),
             data=one.loss.rows(),
@@ -306,7 +311,7 @@ def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
                 "of the time in it. A dot beyond the bar would be extrapolated."
             ],
             layer=SECTION,
-            drawing=Drawing([coverage_chart(own)], wide=False),
+            drawing=_both(coverage_chart, own, wide=False),
             summary=_coverage_words(own),
             table=_coverage_table(own),
             data=[row for strip in own for row in strip.rows()],

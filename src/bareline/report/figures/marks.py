@@ -12,14 +12,14 @@ from typing import Any
 from bareline.report.figures.channels import MARK, Rows, Style, axis, layer
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.scales import Ticks, dodge
-from bareline.report.figures.theme import PUBLISHED_SHAPE, colour
+from bareline.report.figures.theme import LABEL_PX, PUBLISHED_SHAPE, colour
 
 LABEL_GAP_PX = 13
 #: Room for ticks at the left, the same in all strips of a panel: five digits in the widest font.
 _TICKS_PX = 46
 #: Room for a letter of a name at the end of a line: a reader's font may be wider than the one that
 #: drawings are measured with.
-_LETTER_PX = 7.2
+LETTER_PX = 7.5
 #: How strongly a published value is drawn that was measured elsewhere.
 PALE = 0.45
 
@@ -166,7 +166,7 @@ def _places(rows: Rows, x: alt.X, y: alt.Y, turn: float) -> Iterator[alt.Chart]:
                 "align": align,
                 "dx": dx,
                 "dy": -7,
-                "fontSize": 10,
+                "fontSize": LABEL_PX,
                 "color": colour("soft"),
             }
             yield layer("text", own, x=x, y=y, text="beside", **style)
@@ -189,7 +189,7 @@ def labels(rows: Rows, ticks: Ticks, width_px: float, height_px: float) -> list[
         for name, place in dodge(wanted, LABEL_GAP_PX, 2, height_px - 2).items()
     ]
     y, beside = y_axis(ticks), width_px + 18
-    room = beside + _LETTER_PX * max(map(len, wanted), default=0)
+    room = beside + LETTER_PX * max(map(len, wanted), default=0)
     return [
         layer("point", placed, MARK, x=width_px + 10, y=y, size=42, strokeWidth=1.2, opacity=1),
         layer("text", placed, x=beside, y=y, text="text", align="left", baseline="middle"),

@@ -23,7 +23,7 @@ from bareline.report.figures.marks import (
 )
 from bareline.report.figures.scales import Ticks
 
-WIDTH_PX = 300
+WIDTH_PX = 285
 #: Names stand at the right of a strip; its title may reach over them.
 _NAMES_PX = 100
 
@@ -62,11 +62,12 @@ class Strip:
     over: Layers = nothing
     named: bool = False
     whiskers: bool = False
+    width_px: float = WIDTH_PX
 
     def chart(self, across: alt.X, places: Places) -> Chart:
         """Draw it; no line crosses one of the `places` at which it has no value."""
         rows, up = stretches(self.rows, places), y_axis(self.ticks)
-        named = labels(rows, self.ticks, WIDTH_PX, self.height_px) if self.named else ()
+        named = labels(rows, self.ticks, self.width_px, self.height_px) if self.named else ()
         return alt.layer(
             *self.under(across, up),
             bands(rows, across, up),
@@ -76,9 +77,9 @@ class Strip:
             *self.over(across, up),
             *named,
         ).properties(
-            width=WIDTH_PX,
+            width=self.width_px,
             height=self.height_px,
-            title=heading(self.title, WIDTH_PX + _NAMES_PX),
+            title=heading(self.title, self.width_px + _NAMES_PX),
         )
 
 

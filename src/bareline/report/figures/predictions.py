@@ -23,12 +23,15 @@ from bareline.vocabulary.units import format_size, format_value
 
 #: Where these figures stand: in a section of their own, as figures of a layer do in that layer's.
 SECTION = "predictions"
-_WIDTH, _HEIGHT, _ROW = 420, 420, 26
-_STRIP, _NARROW = 360, 24
-_LABEL_LIMIT_PX, _LABEL_CHARACTER_PX = 240, 7
+_WIDTH, _ROW, _STRIP, _PITCH = 420, 26, 360, 24
+#: Of a drawing for a phone, where names have less room, too.
+_NARROW_WIDTH = 190
+_LABELS_PX, _NARROW_LABELS_PX, _LABEL_CHARACTER_PX = 240, 120, 7
 
 
-def predicted_chart(trials: Sequence[Trial], shown: Mapping[str, Look]) -> Chart:
+def predicted_chart(
+    trials: Sequence[Trial], shown: Mapping[str, Look], *, narrow: bool = False
+) -> Chart:
     """Draw predicted times over measured ones, with their intervals and the line of equality."""
     scale = unit_scale([trial.truth_s for trial in trials], "s")
     there = {trial.platform for trial in trials}
@@ -56,6 +59,7 @@ def predicted_chart(trials: Sequence[Trial], shown: Mapping[str, Look]) -> Chart
         {"name": name, "y": 16 + 18 * index, "colour": look.colour, "shape": look.shape}
         for index, (name, look) in enumerate(shown.items())
     ]
+    side = 280 if narrow else _WIDTH
     spots: Style = {"filled": True, "size": 52}
     equal: Style = {"strokeDash": [4, 3], "color": colour("faint")}
     corner = alt.Y(field="y", type="quantitative", scale=None, axis=None)
@@ -66,21 +70,20 @@ def predicted_chart(trials: Sequence[Trial], shown: Mapping[str, Look]) -> Chart
         # The corner that has no points has room for the platforms' names.
         layer("point", keys, "fill shape", x=16, y=corner, **spots),
         layer("text", keys, x=28, y=corner, text="name", align="left", color=colour("ink")),
-    ).properties(width=_WIDTH, height=_HEIGHT)
+    ).properties(width=side, height=side)
 
 
-def _names_axis(names: Sequence[str]) -> alt.Axis:
+def _names_axis(names: Sequence[str], *, narrow: bool) -> alt.Axis:
     """Give an axis of names with room for them in the widest of the page's fonts.
 
     The drawing is made with another font than the page shows it in.
     """
+    most = _NARROW_LABELS_PX if narrow else _LABELS_PX
     room = _LABEL_CHARACTER_PX * max(map(len, names), default=0)
-    return alt.Axis(
-        labelLimit=_LABEL_LIMIT_PX, minExtent=min(room, _LABEL_LIMIT_PX), ticks=False, domain=False
-    )
+    return alt.Axis(labelLimit=most, minExtent=min(room, most), ticks=False, domain=False)
 
 
-def waterfall_chart(loss: Loss, shown: Mapping[str, Look]) -> Chart:
+def waterfall_chart(loss: Loss, shown: Mapping[str, Look], *, narrow: bool = False) -> Chart:
     """Draw the time on A, what each share adds, and the time on B, each bar from where it begins.
 
     Whiskers are the 90 % intervals of the shares.
@@ -91,7 +94,9 @@ def waterfall_chart(loss: Loss, shown: Mapping[str, Look]) -> Chart:
     rows = [{**step, **{end: step[end] * scale.factor for end in ends}} for step in steps]
     rows = [{**row, "end": max(row["to"], row["from"], row["hi"])} for row in rows]
     names = [row["name"] for row in rows]
-    y = alt.Y(field="name", type="nominal", sort=names, title=None, axis=_names_axis(names))
+    y = alt.Y(
+        field="name", type="nominal", sort=names, title=None, axis=_names_axis(names, narrow=narrow)
+    )
     at, lo, end = (alt.X(field=field, type="quantitative") for field in ("from", "lo", "end"))
     at = at.title(f"time ({scale.unit})")
     ink: Style = {"color": colour("ink")}
@@ -99,7 +104,7 @@ def waterfall_chart(loss: Loss, shown: Mapping[str, Look]) -> Chart:
         layer("bar", rows, "fill", x=at, x2="to", y=y, told=True, height=_ROW * 0.6),
         layer("rule", rows, x=lo, x2="hi", y=y, strokeWidth=1.4, **ink),
         layer("text", rows, x=end, y=y, text="label", align="left", dx=6, **ink),
-    ).properties(width=_WIDTH, height=_ROW * len(rows))
+    ).properties(width=_NARROW_WIDTH if narrow else _WIDTH, height=_ROW * len(rows))
 
 
 def _steps(loss: Loss, names: Mapping[str, Look]) -> list[dict[str, Any]]:
@@ -130,8 +135,9 @@ def _steps(loss: Loss, names: Mapping[str, Look]) -> list[dict[str, Any]]:
 
 
 def upgrades_chart(
-    upgrades: Sequence[Upgrade], changes: Sequence[str], shown: Mapping[str, Look]
-) -> Chart:
+    upgrades: Sequence[Upgrade], changes: Sequence[str], shown: Mapping[str, Look], *,
+    narrow: bool = False,
+) -> Chart:  # fmt: skip
     """Draw what each change would save of the time: a row for each, a mark for each case."""
     rows = [
         {
@@ -145,19 +151,26 @@ def upgrades_chart(
         for one in upgrades
     ]
     ticks = signed_ticks([row["x"] for row in rows])  # type: ignore[misc]
-    order, names = [UPGRADES[change] for change in changes], _names_axis(list(UPGRADES.values()))
+    order, names = (
+        [UPGRADES[change] for change in changes],
+        _names_axis([*UPGRADES.values()], narrow=narrow),
+    )
     y = alt.Y(field="change", type="nominal", sort=order, title=None, axis=names)
     x = axis(alt.X, "x", ticks, title="time saved (%)")
     style: Style = {"filled": True, "size": 46, "opacity": 0.75}
     chart = layer("point", rows, "fill shape", x=x, y=y, told=True, **style)
-    return chart.properties(width=_WIDTH, height=_ROW * max(2, len(changes)))
+    return chart.properties(
+        width=_NARROW_WIDTH if narrow else _WIDTH, height=_ROW * max(2, len(changes))
+    )
 
 
-def coverage_chart(strips: Sequence[Strip]) -> Chart:
+def coverage_chart(strips: Sequence[Strip], *, narrow: bool = False) -> Chart:
     """Draw a strip for each function: a bar over what was measured, a dot for each size used."""
     ticks = size_ticks([1.0, *(one for strip in strips for one in _ends(strip))])
     names = [_name(strip) for strip in strips]
-    y = alt.Y(field="name", type="nominal", sort=names, title=None, axis=_names_axis(names))
+    y = alt.Y(
+        field="name", type="nominal", sort=names, title=None, axis=_names_axis(names, narrow=narrow)
+    )
     x = axis(alt.X, "x", ticks, log=True, base=2, title="message size")
     bars = [
         {"name": _name(strip), "x": max(1.0, strip.least), "end": max(1.0, strip.most)}
@@ -184,7 +197,7 @@ def coverage_chart(strips: Sequence[Strip]) -> Chart:
         layer("bar", bars, x=x, x2="end", y=y, height=10, color=colour("band")),
         layer("tick", marks, x=x, y=y, **ticked),
         layer("circle", dots, "fill", x=x, y=y, told=True, opacity=0.7).encode(size=area),
-    ).properties(width=_STRIP, height=_NARROW * max(2, len(strips)))
+    ).properties(width=_NARROW_WIDTH if narrow else _STRIP, height=_PITCH * max(2, len(strips)))
 
 
 def _name(strip: Strip) -> str:

@@ -30,6 +30,8 @@ from bareline.report.figures.theme import Look, colour
 _PITCH_PX, _HEAD_PX = 18, 20
 #: Half the height of a bar.
 _HALF_PX = 5
+#: Room for a letter.
+_LETTER_PX = 6.2
 #: How strongly a bar is filled.
 _FILL = 0.2
 
@@ -132,7 +134,7 @@ def bar_chart(
         written([*drawn, *empty], left + 14, up, "name", limit=labels_px - 20),
         *written_clear(laid.heads, left, up, **bold),
         told_instead(empty, plot_px * -low / (high - low) + 5, up),
-        *_printed(laid.published, x, up),
+        *_printed(laid.published, x, up, ticks, plot_px),
     ]
     return alt.layer(*layers).properties(
         width=plot_px, height=laid.height_px, title=heading(title, plot_px)
@@ -170,7 +172,7 @@ def _lay_out(groups: Mapping[str, Sequence[Bar]], looks: Mapping[str, Look]) -> 
                 for (x, tip), off in zip(bar.dots, spread, strict=True)
             ]
             laid.published += [
-                {"x": x, "y": y, **ink, "tip": tip, "beside": there}
+                {"x": x, "y": y, **ink, "tip": tip, "beside": there, "bar": row.get("x")}
                 for x, tip, there in bar.printed
             ]
     return laid
@@ -206,10 +208,24 @@ def _fills(pieces: Rows, x: alt.X, y: alt.Y) -> Iterator[alt.Chart]:
             yield boxes(rows, x, y, **style)
 
 
-def _printed(rows: Rows, x: alt.X, y: alt.Y) -> Iterator[alt.Chart]:
+def _printed(rows: Rows, x: alt.X, y: alt.Y, ticks: Ticks, plot_px: float) -> Iterator[alt.Chart]:
     """Draw published values; pale ones with where they were measured."""
     if full := [row for row in rows if not row["beside"]]:
         yield diamonds(full, x, y)
     if pale := [row for row in rows if row["beside"]]:
         yield diamonds(pale, x, y, opacity=PALE)
-        yield written(pale, x, y, "beside", dx=7, fontSize=10, color=colour("soft"))
+    px = plot_px / (ticks.domain[1] - ticks.domain[0])
+    # Said once in a panel, most are of one place: where no bar ends under the words, which stand
+    # left of their mark if the numbers begin before their end.
+    for words in dict.fromkeys(row["beside"] for row in pale):
+        own, long = [row for row in pale if row["beside"] == words], _LETTER_PX * len(words) + 7
+        left = (own[0]["x"] - ticks.domain[0]) * px + long > plot_px
+        reach = -long if left else long
+
+        def free(row: Mapping[str, Any], reach: float = reach) -> bool:
+            low, high = sorted((0.0, reach / px))
+            return row["bar"] is None or not low <= row["bar"] - row["x"] <= high
+
+        side: Style = {"align": "right", "dx": -7} if left else {"dx": 7}
+        row = next(filter(free, own), own[0])
+        yield written([row], x, y, "beside", color=colour("soft"), **side)

@@ -18,6 +18,9 @@ from typing import Any
 
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 
+#: Least size of letters: the widest drawing, shrunk to a phone's 358 px, still has 9 px.
+LABEL_PX = 11.5
+
 #: Token: (light, dark). Each light colour is unique, because it stands for its token in figures.
 COLOURS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -114,6 +117,15 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
     return chosen
 
 
+def line_looks(names: Sequence[str]) -> dict[str, Look]:
+    """Give lines of one platform, e.g. a program each, looks of their own; eight are distinct."""
+    tokens, shapes = (*_PLATFORM_TOKENS, "ink"), ("circle", *_SHAPES)
+    return {
+        name: Look(tokens[index % len(tokens)], shapes[index % len(shapes)])
+        for index, name in enumerate(names)
+    }
+
+
 def colour(token: str) -> str:
     """Give a token's light colour."""
     return COLOURS[token][0]
@@ -130,7 +142,7 @@ def config() -> dict[str, Any]:
         "gridWidth": 0.7,
         "ticks": False,
         "labelColor": soft,
-        "labelFontSize": 11,
+        "labelFontSize": LABEL_PX,
         "labelPadding": 5,
         "labelSeparation": 4,
         "titleColor": ink,
@@ -152,7 +164,7 @@ def config() -> dict[str, Any]:
             "fontWeight": 600,
             "offset": 8,
             "subtitleColor": soft,
-            "subtitleFontSize": 11,
+            "subtitleFontSize": LABEL_PX,
         },
         "legend": {
             "aria": False,
@@ -162,7 +174,7 @@ def config() -> dict[str, Any]:
             "orient": "top",
             "offset": 4,
         },
-        "text": {"fontSize": 11, "color": ink},
+        "text": {"fontSize": LABEL_PX, "color": ink},
     }
 
 
