@@ -116,18 +116,10 @@ class HostsAllocation(Nodes):
             for name in command.outputs:
                 files[name], left_out = self._fetch(node, name, f"{cwd}/{name}")
                 cut += left_out
-        return Output(
-            stdout=done.stdout,
-            stderr=done.stderr,
-            # A container's runtime tells the death of its program by a signal as a shell does.
-            exit_code=signal_as_negative(done.exit_code) if self.boxes else done.exit_code,
-            duration_s=done.duration_s,
-            timed_out=done.timed_out,
-            files=MappingProxyType(files),
-            argv=tuple(line),
-            caveats=caveats,
-            cut=tuple(cut),
-        )
+        # A container's runtime tells the death of its program by a signal as a shell does.
+        exit_code = signal_as_negative(done.exit_code) if self.boxes else done.exit_code
+        found = {"files": MappingProxyType(files), "caveats": caveats, "cut": tuple(cut)}
+        return done.output(line, exit_code=exit_code, **found)
 
     def inside(self, argv: Sequence[str]) -> list[str]:
         """Give the command that starts a program of a trial: in its container, if it has one."""
@@ -253,12 +245,8 @@ class HostsAllocation(Nodes):
         return (*found, *(self.mounted.caveats if self.mounted else ()))
 
     def _must(self, node: int, argv: Sequence[str], stdin: str | None = None) -> Finished:
-        done = self.on_node(node, argv, stdin=stdin)
-        if done.exit_code != 0:
-            raise PlatformError(
-                f"'{' '.join(argv)}' failed: {done.stderr.strip()}", where=self.nodes[node].name
-            )
-        return done
+        failed = f"'{' '.join(argv)}' failed"
+        return self.on_node(node, argv, stdin=stdin).must(failed, where=self.nodes[node].name)
 
     def _fetch(self, node: int, name: str, path: str) -> tuple[str, tuple[str, ...]]:
         """Bring a file back, and say what is left out of it; what is not there is empty."""

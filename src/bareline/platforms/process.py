@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from bareline.host.owner import has_ended
 from bareline.platforms.kept import Ends
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.model import TRIAL_VARIABLE
+from bareline.vocabulary.model import TRIAL_VARIABLE, Output
 
 _GRACE_S = 2.0
 #: How long a program has that ends with its standard input.
@@ -41,6 +41,28 @@ class Finished:
     duration_s: float
     timed_out: bool
     cut: tuple[str, ...] = ()
+
+    def output(self, argv: Sequence[str], **more: Any) -> Output:
+        """Give it as a trial's output; `more` are fields that it does not know, or knows worse."""
+        known = {
+            "stdout": self.stdout,
+            "stderr": self.stderr,
+            "exit_code": self.exit_code,
+            "duration_s": self.duration_s,
+            "timed_out": self.timed_out,
+            "cut": self.cut,
+        }
+        return Output(**{**known, "argv": tuple(argv), **more})
+
+    def must(self, failed: str, *, where: str | None = None, hint: str | None = None) -> Finished:
+        """Refuse it where it failed or took too long: say what did, and the last that it said."""
+        if self.exit_code or self.timed_out:
+            lines = self.stderr.strip().splitlines()
+            why = (
+                "it took too long" if self.timed_out else lines[-1] if lines else "it said nothing"
+            )
+            raise PlatformError(f"{failed}: {why}", where=where, hint=hint)
+        return self
 
 
 #: Looked up before any fork: between fork and exec, only what needs no lock is safe.

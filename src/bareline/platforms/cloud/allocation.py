@@ -59,11 +59,7 @@ class CloudAllocation(Allocation):
         if len(hosts.nodes) > 1 and self._options.launcher == "first":
             for name, text in self._access.inner_files(self._inner).items():
                 done = hosts.on_node(0, ["sh", "-c", _WRITE, "sh", self._inner, name], stdin=text)
-                if done.exit_code:
-                    raise PlatformError(
-                        f"{name} cannot be written: {done.stderr.strip()}",
-                        where=hosts.nodes[0].name,
-                    )
+                done.must(f"{name} cannot be written", where=hosts.nodes[0].name)
         return hosts
 
     def close(self) -> None:

@@ -254,14 +254,11 @@ class RemoteAllocation(HostsAllocation):
             exit_code = self.job_exit_code(done.exit_code, done.stderr)
         else:
             exit_code = signal_as_negative(done.exit_code)
-        return Output(
-            stdout=done.stdout,
+        return done.output(
+            shown,
             stderr=self.clean_stderr(done.stderr),
             exit_code=exit_code,
-            duration_s=done.duration_s,
-            timed_out=done.timed_out,
             files=MappingProxyType(files),
-            argv=shown,
             caveats=tuple(dict.fromkeys((*house.caveats(), *hidden))),
             cut=cut,
         )

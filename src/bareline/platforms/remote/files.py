@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO
 
 from bareline.platforms.process import local_environment, run_process, spawn
-from bareline.vocabulary.errors import PlatformError
 
 _COPY_S = 300.0
 #: So much is kept of the end of what a node complains about.
@@ -99,8 +98,4 @@ def exchange(line: Sequence[str], content: bytes, timeout_s: float, most_bytes: 
 def send(line: Sequence[str], archive: bytes, where: str) -> str:
     """Give an archive to a command line that unpacks it on a node; give what that says."""
     done = run_process(line, env=local_environment(), timeout_s=_COPY_S, stdin=archive)
-    if done.timed_out:
-        raise PlatformError(f"files could not be copied within {_COPY_S:.0f} s", where=where)
-    if done.exit_code:
-        raise PlatformError(f"files could not be copied: {done.stderr.strip()}", where=where)
-    return done.stdout
+    return done.must("files could not be copied", where=where).stdout

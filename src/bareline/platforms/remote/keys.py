@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bareline.platforms.process import local_environment, run_process
-from bareline.vocabulary.errors import PlatformError
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +26,11 @@ def make_keys(folder: Path) -> Keys:
     for name in ("client", "host"):
         path = folder / name
         if not path.exists():
-            done = run_process(
+            run_process(
                 ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "bareline", "-f", str(path)],
                 env=local_environment(),
                 timeout_s=20.0,
-            )
-            if done.exit_code:
-                raise PlatformError(f"ssh-keygen failed: {done.stderr.strip()}")
+            ).must("ssh-keygen failed")
         texts += [path.read_text(), path.with_suffix(".pub").read_text()]
     return Keys(*texts)
 

@@ -190,17 +190,7 @@ class SimAllocation(Allocation):
             variables["BARELINE_RANKS_PER_NODE"] = str(layout.ranks_per_node)
         line = self._line(argv, layout)
         done = self._execute(line, variables, layout, timeout_s)
-        return Output(
-            stdout=done.stdout,
-            stderr=done.stderr,
-            exit_code=done.exit_code,
-            duration_s=done.duration_s,
-            timed_out=done.timed_out,
-            argv=tuple(line),
-            clock="simulated",
-            caveats=tuple(caveats),
-            cut=done.cut,
-        )
+        return done.output(line, clock="simulated", caveats=tuple(caveats))
 
     def _replay(self, path: Path, layout: Layout, timeout_s: float) -> Output:
         """Replay a trace of a program; see `replay`."""
@@ -216,17 +206,8 @@ class SimAllocation(Allocation):
         line[line.index("-replay") : line.index("-replay")] = ["--log=smpi_replay.thres:info"]
         done = self._execute(line, {}, layout, timeout_s)
         ended = done.exit_code == 0 and not done.timed_out
-        return Output(
-            stdout=json.dumps({"time_s": replay.seconds_of(done.stderr)}) if ended else "",
-            stderr=done.stderr,
-            exit_code=done.exit_code,
-            duration_s=done.duration_s,
-            timed_out=done.timed_out,
-            argv=tuple(line),
-            clock="simulated",
-            caveats=("simulated",),
-            cut=done.cut,
-        )
+        told = json.dumps({"time_s": replay.seconds_of(done.stderr)}) if ended else ""
+        return done.output(line, stdout=told, clock="simulated", caveats=("simulated",))
 
     def run_as_it_is(
         self, argv: list[str], variables: Mapping[str, str], layout: Layout, *, timeout_s: float

@@ -37,13 +37,8 @@ def ask(*argv: str, timeout_s: float = _ASK_S) -> Finished:
 
 def must(*argv: str) -> str:
     """Run one of Slurm's programs and give what it says."""
-    done = ask(*argv)
-    if done.exit_code or done.timed_out:
-        raise PlatformError(
-            f"`{argv[0]}` failed: {last_line(done.stderr) or 'no answer'}",
-            hint="see that `sinfo` works here",
-        )
-    return done.stdout
+    failed = f"`{argv[0]}` failed"
+    return ask(*argv).must(failed, hint="see that `sinfo` works here").stdout
 
 
 def last_line(text: str) -> str:

@@ -158,12 +158,8 @@ class SshAllocation(RemoteAllocation):
             Path(path).chmod(0o700)
         else:
             write = ["sh", "-c", 'cat >"$1" && chmod 700 "$1"', "sh", path]
-            done = self.on_node(0, write, stdin=text)
-            if done.exit_code:
-                raise PlatformError(
-                    f"the launcher's agent cannot be written: {done.stderr.strip()}",
-                    where=self.nodes[0].name,
-                )
+            failed = "the launcher's agent cannot be written"
+            self.on_node(0, write, stdin=text).must(failed, where=self.nodes[0].name)
         self._has_agent = True
         return path
 

@@ -363,6 +363,5 @@ def overlay(base: Path, base_format: str, path: Path) -> Path:
     path.unlink(missing_ok=True)
     argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", base_format, "-b", str(base)]
     done = run_process([*argv, str(path)], env=local_environment(), timeout_s=30.0)
-    if done.exit_code:
-        raise PlatformError(f"the guest's disk cannot be made: {done.stderr.strip()}")
+    done.must("the guest's disk cannot be made")
     return path

@@ -255,11 +255,8 @@ def make_seed_medium(folder: Path, medium: Path) -> None:
     """Write a folder to the medium on which cloud-init looks for its seed."""
     for program, line in _MAKERS:
         if shutil.which(program):
-            done = run_process(
-                [*line, str(medium), str(folder)], env=local_environment(), timeout_s=60.0
-            )
-            if done.exit_code:
-                raise PlatformError(f"{program} failed: {done.stderr.strip()}")
+            argv = [*line, str(medium), str(folder)]
+            run_process(argv, env=local_environment(), timeout_s=60.0).must(f"{program} failed")
             return
     raise ToolMissing(
         "a cloud image needs a seed medium, and genisoimage is not installed",

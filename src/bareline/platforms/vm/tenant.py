@@ -117,11 +117,9 @@ class TenantAllocation(RemoteAllocation):
         others = [guest for guest in self.guests[1:nodes] if guest.name not in self._joined]
 
         def open_one(guest: Guest) -> None:
-            done = self.access.run(self.guests[0].name, ["ssh", "-fNM", guest.address])
-            if done.exit_code:
-                raise PlatformError(
-                    f"no ssh from {self.guests[0].name}: {done.stderr.strip()}", where=guest.name
-                )
+            first = self.guests[0].name
+            done = self.access.run(first, ["ssh", "-fNM", guest.address])
+            done.must(f"no ssh from {first}", where=guest.name)
             self._joined.add(guest.name)
 
         if others:

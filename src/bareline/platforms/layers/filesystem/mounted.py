@@ -14,7 +14,6 @@ from bareline.platforms.held import SETUP_S, WAIT, system_environment, tool, wai
 from bareline.platforms.layers.filesystem.options import Loop, Tmpfs
 from bareline.platforms.process import Finished, holding, run_process
 from bareline.platforms.workdir import PREFIX, folder_name, is_abandoned
-from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
 
 #: Runs a command as root on a node, with a text as its standard input.
@@ -74,14 +73,11 @@ def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
     """Run a script of ``scripts`` on a node; give the lines "KEY VALUE" that it prints."""
     text = (resources.files(__package__) / "scripts" / name).read_text(encoding="utf-8")
     done = run(["sh", "-s", "--", *arguments], text)
-    if done.exit_code or done.timed_out:
-        said = done.stderr.strip().splitlines()
-        why = "it took too long" if done.timed_out else said[-1] if said else "no reason given"
-        raise PlatformError(
-            f"the file system cannot be mounted: {why}",
-            where="filesystem",
-            hint="`bareline doctor --all` says which programs are missing",
-        )
+    done.must(
+        "the file system cannot be mounted",
+        where="filesystem",
+        hint="`bareline doctor` says which programs are missing",
+    )
     lines = (line.partition(" ")[::2] for line in done.stdout.splitlines())
     return {key: value.strip() for key, value in lines}
 
