@@ -9,10 +9,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from bareline.build.native import NativeBuild, build_native, ensure_native
 from bareline.host.owner import owner_mark
-from bareline.platforms.base import Availability, Context
+from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.platforms.layers.beside import busy_neighbours, facts_of
@@ -21,6 +22,28 @@ from bareline.platforms.layers.same import run_beside_the_same
 from bareline.platforms.node import Node
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
+from bareline.vocabulary.platform import O_co, PlatformSpec
+
+
+class HerePlatform(Platform[O_co]):
+    """A type of platform whose nodes have this machine's MPI library, named by the option `mpi`."""
+
+    here = True
+
+    @classmethod
+    def available(cls, spec: PlatformSpec[O_co]) -> Availability:
+        """Say whether what `check` looks at and the MPI library are there."""
+        found = super().available(spec)
+        return mpi_availability(_mpi_of(spec)) if found.ok else found
+
+    @classmethod
+    def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:
+        """Build the native programs for this machine's MPI library."""
+        return build_here(_mpi_of(spec), cache)
+
+
+def _mpi_of(spec: PlatformSpec[Any]) -> str:
+    return str(spec.options.mpi)
 
 
 def mpi_availability(choice: str) -> Availability:

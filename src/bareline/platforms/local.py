@@ -10,15 +10,13 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from bareline.build.native import NativeBuild
-from bareline.platforms.base import Allocation, Availability, Context, Platform
+from bareline.platforms.base import Allocation, Context
 from bareline.platforms.here import (
     HereAllocation,
-    build_here,
+    HerePlatform,
     check_cores,
     check_neighbours,
     core_facts,
-    mpi_availability,
 )
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers import (
@@ -154,7 +152,7 @@ class LocalAllocation(HereAllocation):
         }
 
 
-class LocalPlatform(Platform[LocalOptions]):
+class LocalPlatform(HerePlatform[LocalOptions]):
     """The machine that bareline runs on.
 
     A type that starts programs in another way names its `allocation` and is done: mounts,
@@ -164,7 +162,6 @@ class LocalPlatform(Platform[LocalOptions]):
     allocation: ClassVar[type[LocalAllocation]] = LocalAllocation
 
     type_name = "local"
-    here = True
     summary = "this machine, MPI over shared memory or TCP loopback"
     options = LocalOptions
 
@@ -177,17 +174,6 @@ class LocalPlatform(Platform[LocalOptions]):
         check_neighbours(options.neighbours)
         check_runtime(options.container)
         check_here(options.filesystem, root=os.geteuid() == 0, user_namespace=False, network=False)
-
-    @classmethod
-    def available(cls, spec: PlatformSpec[LocalOptions]) -> Availability:
-        """Say whether all of that and the MPI library are there."""
-        found = super().available(spec)
-        return mpi_availability(spec.options.mpi) if found.ok else found
-
-    @classmethod
-    def build(cls, spec: PlatformSpec[LocalOptions], cache: Path) -> NativeBuild:
-        """Build the native programs for this machine's MPI library."""
-        return build_here(spec.options.mpi, cache)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:

@@ -6,15 +6,12 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from pathlib import Path
 
 from typing_extensions import TypeVar
 
-from bareline.build.native import NativeBuild
-from bareline.host.cache import cache_folder, scratch_folder
+from bareline.host.cache import cache_folder
 from bareline.host.owner import owner_mark
 from bareline.host.tools import require
-from bareline.platforms.base import Context, Platform
 from bareline.platforms.cloud import remains
 from bareline.platforms.cloud.access import Access
 from bareline.platforms.cloud.allocation import CloudAllocation
@@ -23,6 +20,7 @@ from bareline.platforms.cloud.group import Group
 from bareline.platforms.cloud.journal import Journal
 from bareline.platforms.cloud.options import CloudOptions
 from bareline.platforms.cloud.provider import Provider, Steward
+from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.ssh.allocation import SshAllocation
 from bareline.platforms.ssh.options import ReachedOptions, SshOptions
 from bareline.platforms.ssh.platform import SshPlatform
@@ -32,7 +30,7 @@ from bareline.vocabulary.platform import PlatformSpec
 C_co = TypeVar("C_co", bound=CloudOptions, default=CloudOptions, covariant=True)
 
 
-class CloudPlatform(Platform[C_co]):
+class CloudPlatform(RemotePlatform[C_co]):
     """Instances of a cloud; a type of cloud says who makes them."""
 
     boots = True
@@ -61,14 +59,9 @@ class CloudPlatform(Platform[C_co]):
         """See that ssh is here; a cloud is only asked when it is used."""
         require("ssh")
 
-    @classmethod
-    def build(cls, spec: PlatformSpec[C_co], cache: Path) -> NativeBuild:
-        """Build the native programs on an instance that is made for it, with its compilers."""
-        with (
-            scratch_folder(spec.name) as scratch,
-            cls(spec, Context(scratch, cache)).acquire(Layout()) as nodes,
-        ):
-            return nodes.hosts.build_native()
+    def hosts_of(self, nodes: CloudAllocation) -> RemoteAllocation:
+        """Give the hosts that the instances are."""
+        return nodes.hosts
 
     @classmethod
     def clean(cls) -> list[str]:

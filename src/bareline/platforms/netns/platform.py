@@ -7,16 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from bareline.build.native import NativeBuild
-from bareline.platforms.base import Allocation, Availability, Context, Platform
+from bareline.platforms.base import Allocation, Context
 from bareline.platforms.held import tool
 from bareline.platforms.here import (
     HereAllocation,
-    build_here,
+    HerePlatform,
     check_cores,
     check_neighbours,
     core_facts,
-    mpi_availability,
 )
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers import Job, Network, mpi_facts
@@ -188,14 +186,13 @@ def _with_env(argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> l
     return ["env", f"--chdir={cwd or Path.cwd()}", *variables, *argv]
 
 
-class NetnsPlatform(Platform[NetnsOptions]):
+class NetnsPlatform(HerePlatform[NetnsOptions]):
     """Hosts as network namespaces of this machine."""
 
     type_name = "netns"
     summary = "hosts as network namespaces of this machine, joined by shaped links"
     options = NetnsOptions
     boots = True
-    here = True
 
     @classmethod
     def check(cls, spec: PlatformSpec[NetnsOptions]) -> None:
@@ -207,17 +204,6 @@ class NetnsPlatform(Platform[NetnsOptions]):
         check_runtime(options.container)
         check_neighbours(options.neighbours)
         check_here(options.filesystem, root=root, user_namespace=not root, network=True)
-
-    @classmethod
-    def available(cls, spec: PlatformSpec[NetnsOptions]) -> Availability:
-        """Say whether all of that and the MPI library are there."""
-        found = super().available(spec)
-        return mpi_availability(spec.options.mpi) if found.ok else found
-
-    @classmethod
-    def build(cls, spec: PlatformSpec[NetnsOptions], cache: Path) -> NativeBuild:
-        """Build the native programs for this machine's MPI library."""
-        return build_here(spec.options.mpi, cache)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:

@@ -10,9 +10,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from bareline.build.native import NativeBuild
+from bareline.host.cache import scratch_folder
 from bareline.host.tools import tool_missing
+from bareline.platforms.base import Context, Platform
 from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.launchers import MpiInstallation
 from bareline.platforms.node import Node
@@ -27,6 +30,7 @@ from bareline.platforms.shell import signal_as_negative
 from bareline.platforms.workdir import folder_name, session_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
+from bareline.vocabulary.platform import O_co, PlatformSpec
 
 #: How long a script may take on every node at once.
 _EVERYWHERE_S = 120.0
@@ -273,6 +277,23 @@ class RemoteAllocation(HostsAllocation):
 
     def explain_failure(self, stderr: str) -> None:
         """Look whether a launch failed because of the platform."""
+
+
+class RemotePlatform(Platform[O_co]):
+    """A type of platform whose nodes build bareline's own programs by themselves."""
+
+    @classmethod
+    def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:
+        """Build the native programs on a node that is taken for it, in the user's cache there."""
+        with scratch_folder(spec.name) as scratch:
+            platform = cls(spec, Context(scratch, cache))
+            with platform.acquire(Layout()) as nodes:
+                return platform.hosts_of(nodes).build_native()
+
+    def hosts_of(self, nodes: Any) -> RemoteAllocation:
+        """Give the hosts of what was acquired."""
+        hosts: RemoteAllocation = nodes
+        return hosts
 
 
 def _finished(talk: Conversation, node: str) -> Finished:

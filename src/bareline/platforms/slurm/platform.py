@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bareline.build.native import NativeBuild
-from bareline.host.cache import scratch_folder
 from bareline.host.tools import require
-from bareline.platforms.base import Context, Platform
 from bareline.platforms.here import build_here
 from bareline.platforms.hosts import contained
+from bareline.platforms.remote.allocation import RemotePlatform
 from bareline.platforms.slurm.allocation import SlurmAllocation
 from bareline.platforms.slurm.commands import most_cores, own_job
 from bareline.platforms.slurm.job import Job, clean, not_in_a_job
@@ -23,7 +22,7 @@ from bareline.vocabulary.platform import PlatformSpec
 _PROGRAMS = ("salloc", "srun", "squeue", "scancel", "sinfo", "scontrol")
 
 
-class SlurmPlatform(Platform[SlurmOptions]):
+class SlurmPlatform(RemotePlatform[SlurmOptions]):
     """Nodes of a Slurm cluster."""
 
     type_name = "slurm"
@@ -56,11 +55,7 @@ class SlurmPlatform(Platform[SlurmOptions]):
         """
         if spec.options.has_library_here:
             return build_here(spec.options.mpi, cache)
-        with (
-            scratch_folder(spec.name) as scratch,
-            cls(spec, Context(scratch, cache)).acquire(Layout()) as nodes,
-        ):
-            return nodes.build_native()
+        return super().build(spec, cache)
 
     @classmethod
     def clean(cls) -> list[str]:

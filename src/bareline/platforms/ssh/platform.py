@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from bareline.build.native import NativeBuild
-from bareline.host.cache import scratch_folder
 from bareline.host.tools import require
-from bareline.platforms.base import Context, Platform
 from bareline.platforms.hosts import contained
+from bareline.platforms.remote.allocation import RemotePlatform
 from bareline.platforms.remote.peer import make_room
 from bareline.platforms.ssh.allocation import SshAllocation, open_all
 from bareline.platforms.ssh.connection import Connection, close_all
@@ -25,7 +23,7 @@ from bareline.vocabulary.units import count
 _SOCKETS, _FOLDER = Path("/tmp"), "bl-ssh-"
 
 
-class SshPlatform(Platform[SshOptions]):
+class SshPlatform(RemotePlatform[SshOptions]):
     """Hosts reached by ssh."""
 
     type_name = "ssh"
@@ -36,15 +34,6 @@ class SshPlatform(Platform[SshOptions]):
     def check(cls, spec: PlatformSpec[SshOptions]) -> None:
         """See that ssh is here; hosts are only asked when they are used."""
         require("ssh")
-
-    @classmethod
-    def build(cls, spec: PlatformSpec[SshOptions], cache: Path) -> NativeBuild:
-        """Build the native programs on the first host, with its compilers, in its cache."""
-        with (
-            scratch_folder(spec.name) as scratch,
-            cls(spec, Context(scratch, cache)).acquire(Layout()) as hosts,
-        ):
-            return hosts.build_native()
 
     @classmethod
     def clean(cls) -> list[str]:
