@@ -7,6 +7,7 @@ does the rest in one way for all of them.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -22,7 +23,6 @@ from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.filesystem.mounted import Mounted
 from bareline.platforms.node import Node
 from bareline.platforms.nodes import Nodes
-from bareline.platforms.placeholders import expand, mentions, needs_folder
 from bareline.platforms.process import Finished, kill_marked, local_environment, run_process
 from bareline.platforms.serving import AskedPorts, Ports, serving
 from bareline.platforms.shell import signal_as_negative
@@ -36,6 +36,26 @@ from bareline.platforms.workdir import (
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Server
 from bareline.vocabulary.nodeset import fold
+
+_PLACEHOLDER = re.compile(r"\{(native|workdir|nodes|server_host|server_port|server_data_port)\}")
+
+
+def needs_folder(command: Command) -> bool:
+    """Tell whether a command wants a working directory of its own."""
+    return bool(command.inputs or command.outputs or mentions(command, "workdir"))
+
+
+def mentions(command: Command, placeholder: str) -> bool:
+    """Tell whether a command has a placeholder somewhere."""
+    parts = command.argv + (command.server.argv if command.server else ())
+    parts += tuple(value for _, value in command.env)
+    return any(f"{{{placeholder}}}" in part for part in parts)
+
+
+def expand(part: str, values: Mapping[str, str]) -> str:
+    """Put values in the place of placeholders."""
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], ""), part)
+
 
 _HOUSEKEEPING_S = 60.0
 _LOOK = ("sh", "-c", f'{LOOK_AT_STORAGE}look_at_storage "$1"', "sh")

@@ -6,8 +6,7 @@ import uuid
 
 import pytest
 
-from bareline.platforms.cloud.budget import Budget
-from bareline.platforms.cloud.options import CloudOptions
+from bareline.platforms.cloud.budget import Budget, CloudOptions
 from bareline.vocabulary.errors import PlatformError, TimeUp
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from bareline.platforms.cloud.options import CloudOptions
+from bareline.platforms.cloud.budget import CloudOptions
 from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.remote.keys import Keys, client_config, known_hosts, make_keys
 

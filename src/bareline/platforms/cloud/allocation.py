@@ -7,9 +7,8 @@ from contextlib import AbstractContextManager, ExitStack
 
 from bareline.platforms.base import Allocation
 from bareline.platforms.cloud.access import Access
-from bareline.platforms.cloud.budget import Budget
+from bareline.platforms.cloud.budget import Budget, CloudOptions
 from bareline.platforms.cloud.group import Group
-from bareline.platforms.cloud.options import CloudOptions
 from bareline.platforms.ssh.allocation import SshAllocation
 from bareline.vocabulary.errors import PlatformError, TimeUp, ToolMissing
 from bareline.vocabulary.model import Command, Layout, Output, Scalar

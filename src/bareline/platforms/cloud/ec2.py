@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from bareline.platforms.cloud.options import CloudOptions
+from bareline.platforms.cloud.budget import CloudOptions
 from bareline.platforms.cloud.provider import Busy, NoRoom, QuotaReached
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 

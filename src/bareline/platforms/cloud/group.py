@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from bareline.platforms.cloud.access import Access
-from bareline.platforms.cloud.budget import Budget
+from bareline.platforms.cloud.budget import Budget, CloudOptions
 from bareline.platforms.cloud.journal import Journal
-from bareline.platforms.cloud.options import CloudOptions
 from bareline.platforms.cloud.patience import BackOff, Insistence
 from bareline.platforms.cloud.provider import (
     INSTANCE,

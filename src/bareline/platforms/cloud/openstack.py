@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from bareline.platforms.cloud.options import CloudOptions
+from bareline.platforms.cloud.budget import CloudOptions
 from bareline.platforms.cloud.provider import Busy, QuotaReached
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 

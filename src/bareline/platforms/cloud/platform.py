@@ -15,10 +15,9 @@ from bareline.host.tools import require
 from bareline.platforms.cloud import remains
 from bareline.platforms.cloud.access import Access
 from bareline.platforms.cloud.allocation import CloudAllocation
-from bareline.platforms.cloud.budget import Budget
+from bareline.platforms.cloud.budget import Budget, CloudOptions
 from bareline.platforms.cloud.group import Group
 from bareline.platforms.cloud.journal import Journal
-from bareline.platforms.cloud.options import CloudOptions
 from bareline.platforms.cloud.provider import Provider, Steward
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.ssh.allocation import SshAllocation

@@ -18,7 +18,7 @@ from bareline.platforms.here import (
 )
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers import Job, Network, mpi_facts
-from bareline.platforms.launchers.agent import agent_text
+from bareline.platforms.launchers.job import agent_text
 from bareline.platforms.layers.container.boxes import check_runtime
 from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.gluster import mount_gluster

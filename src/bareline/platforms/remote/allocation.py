@@ -16,10 +16,9 @@ from bareline.build.native import NativeBuild
 from bareline.host.cache import scratch_folder
 from bareline.host.tools import tool_missing
 from bareline.platforms.base import Context, Platform
-from bareline.platforms.hosts import HostsAllocation
+from bareline.platforms.hosts import HostsAllocation, expand, mentions, needs_folder
 from bareline.platforms.launchers import MpiInstallation
 from bareline.platforms.node import Node
-from bareline.platforms.placeholders import expand, mentions, needs_folder
 from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.remote.conversation import Conversation, conversation, script
 from bareline.platforms.remote.description import CommonSet, common_set, number_of

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bareline.platforms.base import Context
 from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi
-from bareline.platforms.launchers.agent import agent_text
+from bareline.platforms.launchers.job import agent_text
 from bareline.platforms.node import Node
 from bareline.platforms.process import local_environment
 from bareline.platforms.remote.allocation import RemoteAllocation
