@@ -10,10 +10,10 @@ from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.findings import Finding
 from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.sizes import CLASSES
-from bareline.report.content.strips import strips
+from bareline.report.content.strips import strip
 from bareline.vocabulary.model import Layer, Metric, format_point
 from bareline.vocabulary.place import Place
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict
 
 
 def finding(title, ratio, verdict, *, size=None, nodes=1, platform="b"):
@@ -27,26 +27,42 @@ def finding(title, ratio, verdict, *, size=None, nodes=1, platform="b"):
     return Finding(title, (cell,), size)
 
 
-def test_columns_are_nodes_and_sizes_in_order_and_rows_are_functions():
+def test_columns_are_nodes_and_sizes_in_order_and_every_platform_has_its_part():
     small, middle, large = CLASSES[:3]
     found = [
         finding("reduce", 134.0, Verdict.SLOWER, size=small, nodes=20),
         finding("reduce", 1.0, Verdict.EQUIVALENT, size=large),
         finding("reduce", None, Verdict.FAILED, size=small),
         finding("ping", 1.7, Verdict.INCONCLUSIVE, size=middle),
-        finding("ping", 1.7, Verdict.SLOWER, platform="c"),
+        finding("reduce", 1.7, Verdict.SLOWER, size=small, platform="c", nodes=20),
     ]
-    (strip,) = strips(found, Layer.MPI, ["b", "c"])  # one finding alone is no strip
-    assert strip.platform == "b"
-    assert strip.heads == (("1 node", 3), ("20 nodes", 1))
-    assert strip.columns == ("< 8K", "8-256K", "≥ 256K", "< 8K")
-    told = {title: [cell and (cell.text, cell.look) for cell in row] for title, row in strip.rows}
+    table = strip(found, Layer.MPI, ["c", "b", "none"])
+    assert table is not None
+    assert table.groups == (
+        (("1 node", 6), ("20 nodes", 2)),
+        (("< 8K", 2), ("8-256K", 2), ("≥ 256K", 2), ("< 8K", 2)),
+    )
+    assert [column.platform for column in table.columns[1:]] == ["c", "b"] * 4
+    told = {row[0].text: [(part.text, part.look) for part in row[1:]] for row in table.rows}
+    none = ("", "")
     assert told == {
-        "Reduce": [("✗", "failed"), None, ("1.0", "equivalent"), ("134", "worse-4")],
-        "Ping": [None, ("?", "inconclusive"), None, None],
-    }
-    tip = strip.rows[0][1][3]
-    assert tip is not None and "134 times slower [131, 137], n = 10" in tip.tip
+        "Reduce": [none, ("✗", "failed"), none, none, none, ("1.0", "equal"),
+                   ("1.7", "worse-2"), ("134", "worse-4")],
+        "Ping": [none, none, none, ("? 1.7", "open"), none, none, none, none],
+    }  # fmt: skip
+    assert "134 times slower [131, 137], n = 10" in table.rows[0][8].tip
+    assert {row[0].link for row in table.rows} == {"probe-mpi-x"}
+    assert strip(found[:1], Layer.MPI, ["b"]) is None  # one part alone is no strip
+
+
+def test_likely_is_marked_and_open_shows_its_interval():
+    likely = finding("x", 2.0, Verdict.SLOWER)
+    likely = replace(likely, points=(replace(likely.points[0], grade=Grade.LIKELY),))
+    unknown = finding("y", 2.0, Verdict.INCONCLUSIVE)
+    unknown = replace(unknown, points=(replace(unknown.points[0], ratio=Estimate(2.0, 0.5, 8.0)),))
+    table = strip([likely, unknown], Layer.MPI, ["b"])
+    assert table is not None
+    assert [row[1].text for row in table.rows] == ["~2.0", "? 0.50–8.0"]
 
 
 @pytest.mark.parametrize(
@@ -56,12 +72,13 @@ def test_columns_are_nodes_and_sizes_in_order_and_rows_are_functions():
 def test_shades_grow_with_the_logarithm_in_both_directions(ratio, look):
     one = finding("x", ratio, Verdict.SLOWER)
     other = finding("y", 1 / ratio, Verdict.FASTER)
-    (strip,) = strips([one, other], Layer.MPI, ["b"])
-    looks = [row[0].look for _, row in strip.rows if row[0] is not None]
-    assert looks == [look, look.replace("worse", "better")]
+    table = strip([one, other], Layer.MPI, ["b"])
+    assert table is not None
+    assert [row[1].look for row in table.rows] == [look, look.replace("worse", "better")]
 
 
 def test_a_strip_holds_every_finding_of_its_layer():
     found = [finding(f"t{k}", 1.5, Verdict.SLOWER, nodes=1 + k % 3) for k in range(9)]
-    (strip,) = strips([*found, replace(found[0], title="z")], Layer.MPI, ["b"])
-    assert sum(cell is not None for _, row in strip.rows for cell in row) == 10
+    table = strip([*found, replace(found[0], title="z")], Layer.MPI, ["b"])
+    assert table is not None
+    assert sum(bool(part.text) for row in table.rows for part in row[1:]) == 10

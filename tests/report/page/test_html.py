@@ -76,17 +76,32 @@ def test_the_verdict_is_a_line_a_matrix_and_sentences(page: str, document: Docum
     verdict = page[page.index('id="verdict"') : page.index('id="all"')]
     places = [verdict.index(mark) for mark in ('class="headline"', 'class="glance"')]
     assert places == sorted(places)
-    # Sentences stand in their layer's section, behind its line and its strip.
+    # Sentences stand in their layer's section, behind its line and before its strip.
     assert 'class="verdict"' not in verdict
     mpi = page[page.index('<section id="layer-mpi"') :]
     mpi = mpi[: mpi.index("</section>")]
-    places = [mpi.index(mark) for mark in ('class="line"', 'class="strip"', 'class="verdict"')]
+    places = [mpi.index(mark) for mark in ('class="line"', 'class="verdict"', 'class="strip"')]
     assert places == sorted(places)
     assert document.glance is not None
     assert document.glance.promise in words_of(verdict)
-    squares = re.findall(r'<td class="([a-z-]+)">', verdict)
-    assert {"slower", "failed"} <= set(squares)
+    squares = re.findall(r'<td class="c\d+ ([a-z0-4-]+) first" data-row="([^"]*)"', verdict)
+    looks = {look for look, _ in squares}
+    assert {"worse-4", "failed", "open"} <= looks
     assert len(squares) == len(document.glance.layers) * len(document.glance.platforms)
+    rows = list(dict.fromkeys(layer for _, layer in squares))
+    assert rows == [layer.words for layer in reversed(document.glance.layers)]
+    heads = re.findall(r'<th scope="col" class="c\d+ first">.*?<span>(.*?)</span>', verdict)
+    assert heads == ["vm-e1000", "vm-virtio"], "platforms in the order of their losses"
+
+
+def test_a_strip_chooses_among_the_probes_of_its_layer(page: str) -> None:
+    mpi = page[page.index('<section id="layer-mpi"') :]
+    mpi = mpi[: mpi.index("</section>")]
+    assert mpi.count('class="strip"') == 1, "all platforms share a strip"
+    led = set(re.findall(r'<td class="c\d+ [^"]*" data-tip="[^"]*"[^>]*><a href="#(.*?)">', mpi))
+    probes = set(re.findall(r'<div class="probe" id="(.*?)"', mpi))
+    assert led == probes == {"probe-mpi-pingpong", "probe-mpi-allreduce"}
+    assert re.findall(r'<div class="probe" id="(.*?)" data-worst', mpi) == ["probe-mpi-pingpong"]
 
 
 def test_what_was_corrected_is_told_from_what_was_done(page: str, document: Document) -> None:

@@ -100,7 +100,8 @@ class Table:
     foot
         A last row that sorting leaves in its place.
     groups
-        Heads over several columns: the words and how many they span, from the second column on.
+        Rows of heads over several columns: the words and how many they span, from the second
+        column on.
     label
         What it shows, for whoever cannot see it.
     """
@@ -110,7 +111,7 @@ class Table:
     starts: frozenset[int] = frozenset()
     foot: tuple[Field, ...] = ()
     look: Look = "data"
-    groups: tuple[tuple[str, int], ...] = ()
+    groups: tuple[tuple[tuple[str, int], ...], ...] = ()
     label: str = ""
 
     @property

@@ -92,23 +92,29 @@ def ratio_text(finding: Finding) -> str:
 
 def open_span(finding: Finding) -> str:
     """Say between which ratios all points of an open finding may lie."""
-    ratios = [point.ratio for point in finding.compared if point.ratio is not None]
+    bare = any(p.ratio and p.ratio.lo is None and p.ratio.hi is None for p in finding.compared)
+    return span_of([finding]) + (f" (n = {finding.n})" if bare else "")
+
+
+def span_of(findings: Sequence[Finding], digits: int = 3) -> str:
+    """Say between which ratios the points of findings may lie."""
+    points = (point.ratio for finding in findings for point in finding.compared)
+    ratios = [ratio for ratio in points if ratio is not None]
     if not ratios:
         return "no ratio"
-    if any(ratio.lo is None and ratio.hi is None for ratio in ratios):
-        return f"{_span(ratios, bare=True)} (n = {finding.n})"
-    return _span(ratios, bare=False)
+    bare = any(ratio.lo is None and ratio.hi is None for ratio in ratios)
+    return _span(ratios, digits, bare=bare)
 
 
-def _span(ratios: Sequence[Estimate], *, bare: bool) -> str:
+def _span(ratios: Sequence[Estimate], digits: int, *, bare: bool) -> str:
     lows = [ratio.value if bare else ratio.lo for ratio in ratios]
     highs = [ratio.value if bare else ratio.hi for ratio in ratios]
     low = None if None in lows else min(end for end in lows if end is not None)
     high = None if None in highs else max(end for end in highs if end is not None)
     if low is None or high is None or not math.isfinite(high):
         end, word = (high, "at most") if low is None else (low, "at least")
-        return f"{word} {significant(end)}" if end else "any ratio"
-    low_text, high_text = significant(low), significant(high)
+        return f"{word} {significant(end, digits)}" if end else "any ratio"
+    low_text, high_text = significant(low, digits), significant(high, digits)
     return low_text if low_text == high_text else f"{low_text} to {high_text}"
 
 

@@ -9,16 +9,17 @@ from markupsafe import Markup
 from bareline import __version__
 from bareline.analysis.parts import Evidence, Sentence
 from bareline.published.catalogue import conditions
+from bareline.report.blocks.prose import Prose
 from bareline.report.content import gaps
 from bareline.report.content.anchors import layer_anchor, probe_anchor
 from bareline.report.content.claims import Axis, claims_of
 from bareline.report.content.document import Document
 from bareline.report.content.gloss import glosses
 from bareline.report.content.glossary import TERMS
-from bareline.report.content.lengths import lengths
+from bareline.report.content.grid import by_loss, grid, lone_platforms
 from bareline.report.content.published import PublishedPoint
+from bareline.report.content.strips import matrix
 from bareline.report.content.why import waterfalls
-from bareline.report.content.wording import VERDICT_MARKS
 from bareline.report.exhibits.choice import draw_figures
 from bareline.report.figures.predictions import SECTION
 from bareline.report.figures.theme import COLOURS, css_variables, looks
@@ -43,7 +44,9 @@ def render_page(document: Document, address: str = "") -> str:
     anchors = {figure.id for figure in figures}
     sections = layer_sections(document, drawn)
     anchors |= {layer_anchor(section.layer) for section in sections}
-    anchors |= {probe_anchor(probe) for section in sections for probe in section.probes}
+    anchors |= {
+        probe_anchor(probe) for section in sections for probe in (*section.probes, *section.silent)
+    }
     claims = claims_of(document.comparison)
     template = template_environment().get_template("page.html.j2")
     page = template.render(
@@ -68,7 +71,6 @@ def render_page(document: Document, address: str = "") -> str:
         colours=json.dumps({token: pair[0] for token, pair in COLOURS.items()}),
         terms=TERMS,
         anchors=anchors,
-        marks=VERDICT_MARKS,
         **_front(document, address),
     )
     return cleaned(link_terms(page))
@@ -88,10 +90,24 @@ def _front(document: Document, address: str) -> dict[str, object]:
         "address": address,
         "picture": picture_address(address) if address else "",
         "glosses": glosses(document),
-        "bars": lengths(document.glance) if document.glance else None,
+        **_matrix(document),
+        "asks": document.study_title.rstrip().endswith("?"),
         # A platform that is named after its role has said already what it is.
         "taken": {name: role for name, role in document.roles.items() if role.platform != name},
     }
+
+
+def _matrix(document: Document) -> dict[str, object]:
+    """Give the matrix, and the platforms of one layer, which share a line below it."""
+    glance = document.glance
+    if glance is None or not glance.squares:
+        return {"matrix": None, "shared": ()}
+    order = by_loss(document.findings, glance.platforms)
+    lone = lone_platforms(document.findings, order)
+    across = [name for name in order if name not in lone]
+    _, *shared = grid(document.findings, order)
+    told = [line for prose in shared if isinstance(prose, Prose) for line in prose.sentences]
+    return {"matrix": matrix(glance, document.findings, across), "shared": told}
 
 
 def _evidence(told: Sentence, known: set[str]) -> Evidence:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bareline.analysis.parts import Sentence
 from bareline.analysis.verdict import layer_line
+from bareline.report.blocks.table import Table
 from bareline.report.content.document import LAYER_NOTES, Document
-from bareline.report.content.strips import Strip, strips
+from bareline.report.content.grid import by_loss
+from bareline.report.content.strips import strip
 from bareline.report.page.drawing import DrawnFigure
 from bareline.vocabulary.model import Layer
 
@@ -17,8 +19,9 @@ from bareline.vocabulary.model import Layer
 class Section:
     """The figures of one layer: over all its probes, then by probe.
 
-    `silent` probes gave no number anywhere. `line` says the layer in one sentence, `strips` show it
-    at a glance, `told` are the sentences with their causes and caveats, opened on demand.
+    `silent` probes gave no number anywhere. `line` says the layer in one sentence, `strip` shows it
+    at a glance and chooses among its probes, `worst` at first; `told` are the sentences with their
+    causes and caveats, opened on demand.
     """
 
     layer: str
@@ -28,13 +31,15 @@ class Section:
     silent: Sequence[str] = ()
     note: str = ""
     line: Sentence | None = None
-    strips: Sequence[Strip] = ()
+    strip: Table | None = None
+    worst: str = ""
     told: Sequence[Sentence] = ()
 
 
 def layer_sections(document: Document, drawn: Sequence[DrawnFigure]) -> list[Section]:
     """Group figures by layer and, if they are of one, probe."""
     sections = []
+    order = by_loss(document.findings, document.names[1:])
     for layer in Layer:
         own = [figure for figure in drawn if figure.figure.layer == layer]
         probes: dict[str, list[DrawnFigure]] = {}
@@ -62,11 +67,22 @@ def layer_sections(document: Document, drawn: Sequence[DrawnFigure]) -> list[Sec
                     silent,
                     note,
                     line if line and line.parts else None,
-                    strips(document.findings, layer, document.names[1:]),
+                    strip(document.findings, layer, order),
+                    _worst(document, layer, probes),
                     [told for told in document.statements if told.about is layer],
                 )
             )
     return sections
+
+
+def _worst(document: Document, layer: Layer, drawn: Iterable[str]) -> str:
+    """Name the probe that loses most of those that are drawn; else the first."""
+    lost = {
+        finding.probe: finding.weight
+        for finding in sorted(document.findings, key=lambda finding: finding.weight)
+        if finding.layer is layer and finding.grade.told
+    }
+    return max(drawn, key=lambda probe: lost.get(probe, -1.0), default="")
 
 
 def split_facts(document: Document) -> dict[str, list[tuple[str, str, Sequence[str]]]]:

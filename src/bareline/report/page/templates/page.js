@@ -145,6 +145,38 @@ const unpack = (base64) => {
     window.scrollBy(0, event.target.getBoundingClientRect().top - top);
   });
 
+  // A layer's strip chooses which of its probes is shown; whatever leads to another one chooses it.
+  const choose = (probe) => {
+    const layer = probe.parentElement;
+    if (!layer.querySelector(".strip a")) return;
+    for (const other of layer.querySelectorAll(":scope > .probe")) {
+      if (other === probe) other.removeAttribute("hidden");
+      else other.setAttribute("hidden", "until-found");
+    }
+    for (const row of layer.querySelectorAll(".strip tbody tr")) {
+      row.classList.toggle("chosen", Boolean(row.querySelector(`a[href="#${probe.id}"]`)));
+    }
+  };
+  const follow = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const probe = target && target.closest(".probe");
+    if (probe) { choose(probe); target.scrollIntoView(); }
+  };
+  for (const probe of document.querySelectorAll(".probe[data-worst]")) choose(probe);
+  document.addEventListener("beforematch", (event) => {
+    const probe = event.target.closest(".probe");
+    if (probe) choose(probe);
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest(".strip a");
+    if (!link) return;
+    event.preventDefault();
+    choose(document.getElementById(link.hash.slice(1)));
+    history.replaceState(null, "", link.hash);
+  });
+  window.addEventListener("hashchange", follow);
+  follow();
+
   // Contents: the section being read.
   const links = new Map([...document.querySelectorAll("nav a")].map((a) => [a.hash.slice(1), a]));
   const seen = new IntersectionObserver((entries) => {
