@@ -30,6 +30,7 @@ EDGE = 4
 #: Unfolds everything, and waits until what is packed has its rows.
 UNFOLD = """async () => {
   for (const fold of document.querySelectorAll("details")) fold.open = true;
+  for (const probe of document.querySelectorAll(".probe[hidden]")) probe.hidden = false;
   while (document.querySelector("tbody[data-packed]")) await new Promise((r) => setTimeout(r, 20));
 }"""
 #: Heads of columns that reach out of the box in which their table scrolls.
