@@ -67,6 +67,7 @@ def test_it_opens_offline_without_complaint(visit: Callable[..., Visit]) -> None
 
 def test_every_figure_is_drawn(visit: Callable[..., Visit]) -> None:
     page = visit(viewport={"width": 1400, "height": 900}).page
+    page.evaluate("document.querySelectorAll('.probe').forEach((one) => { one.hidden = false; })")
     drawings = page.locator("figure .panels:visible > svg[role=img]")
     # Of the three numbers of ranks of MPI_Allreduce one is drawn large, the others small.
     assert drawings.count() == 1 + 3 + 1 + 2
@@ -82,6 +83,7 @@ def test_every_figure_is_drawn(visit: Callable[..., Visit]) -> None:
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no-script"])
 def test_ranks_are_chosen_by_keyboard_and_mouse(visit: Callable[..., Visit], script: bool) -> None:
     page = visit(java_script_enabled=script).page
+    page.locator("#layer-mpi .strip th a", has_text="MPI_Allreduce").click()
     choice = page.locator("figure:has(.choice)").first
     large = choice.locator(".panels:visible > svg")
 
@@ -102,6 +104,48 @@ def test_ranks_are_chosen_by_keyboard_and_mouse(visit: Callable[..., Visit], scr
     assert page.locator(str(small.get_attribute("href"))).count() == 1
     box = choice.locator("label svg").nth(1).bounding_box()
     assert box is not None and 60 < box["width"] < 260 and box["height"] > 60
+
+
+def test_a_strip_shows_the_curve_that_is_chosen(visit: Callable[..., Visit], file: Path) -> None:
+    page = visit(viewport={"width": 1400, "height": 900}).page
+    worst, other = page.locator("#probe-mpi-pingpong"), page.locator("#probe-mpi-allreduce")
+
+    def drawn(probe: "playwright.Locator") -> bool:
+        return bool(probe.evaluate("one => one.checkVisibility({contentVisibilityAuto: true})"
+                                   " && !one.hidden"))  # fmt: skip
+
+    assert drawn(worst) and not drawn(other), "the largest loss is shown at first"
+    page.locator("#layer-mpi .strip td a[href='#probe-mpi-allreduce']").first.click()
+    assert drawn(other) and not drawn(worst)
+    chosen = page.locator("#layer-mpi .strip tr.chosen th").all_inner_texts()
+    assert chosen == ["MPI_Allreduce"]
+    page.evaluate("location.hash = 'probe-mpi-pingpong'")
+    page.wait_for_function("!document.getElementById('probe-mpi-pingpong').hidden")
+    assert not drawn(other)
+    page.emulate_media(media="print")
+    assert other.evaluate("one => getComputedStyle(one).contentVisibility") == "visible"
+
+
+def test_the_first_screen_has_the_waterfall_beside_the_matrix_and_cards_on_a_phone(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit(viewport={"width": 1280, "height": 900}).page
+    matrix = page.locator(".matrix").bounding_box()
+    assert matrix is not None and matrix["y"] + matrix["height"] < 700
+    heads = page.locator(".glance thead th")
+    tops = [heads.nth(at).bounding_box()["y"] for at in range(2)]  # type: ignore[index]
+    assert tops[0] == tops[1]
+    phone = visit(viewport={"width": 390, "height": 844}).page
+    cards = phone.locator(".glance thead th")
+    boxes = [cards.nth(at).bounding_box() for at in range(2)]
+    assert boxes[0] is not None and boxes[1] is not None
+    assert boxes[0]["x"] == boxes[1]["x"] and boxes[0]["y"] + 100 < boxes[1]["y"]
+    layers = (
+        phone.locator(".glance td")
+        .nth(1)
+        .evaluate("one => getComputedStyle(one, '::before').content")
+    )
+    assert layers == '"MPI"'
 
 
 def column(page: "playwright.Page", table: str, index: int) -> list[str]:
@@ -189,12 +233,12 @@ def test_it_prints(visit: Callable[..., Visit]) -> None:
     assert not page.locator("nav").is_visible()
 
 
-def test_the_first_screen_has_a_picture_and_little_is_unfolded(
+def test_the_first_screen_has_the_matrix_and_little_is_unfolded(
     visit: Callable[..., Visit],
 ) -> None:
     page = visit(viewport={"width": 1280, "height": 900}).page
-    picture = page.locator("main svg:not(.mark):visible").first.bounding_box()
-    assert picture is not None and picture["y"] + picture["height"] < 900
+    matrix = page.locator(".matrix").bounding_box()
+    assert matrix is not None and matrix["y"] + matrix["height"] < 900
     told = page.evaluate("""() => [...document.querySelectorAll('main section p, main section li')]
         .filter((one) => one.checkVisibility() && !one.closest(
             '#gaps, #method, #glossary, .files, .platforms'))

@@ -39,12 +39,16 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks under a heading that the contents list, or under a lower one within a section."""
+    """Blocks under a heading that the contents list, or under a lower one within a section.
+
+    One of a `probe` is chosen by its layer's strip; the `first` is shown at first.
+    """
 
     title: str
     blocks: tuple[Block, ...]
     anchor: str = ""
     probe: str = ""
+    first: bool = False
 
 
 Block: TypeAlias = "Table | Prose | Note | Folded | Section | Figure"

@@ -37,15 +37,6 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A bar within a field, in percent of the field's width."""
-
-    start: float
-    width: float
-    look: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Field:
     """One field of a table.
 
@@ -67,8 +58,8 @@ class Field:
         A second line in lighter ink.
     look
         The shade of a cell of a heat strip.
-    spans
-        What is drawn in it; writers of text leave it out.
+    anchor
+        Id under which others lead to it.
     """
 
     text: str | Sentence
@@ -81,7 +72,7 @@ class Field:
     wrap: bool = False
     note: str = ""
     look: str = ""
-    spans: tuple[Span, ...] = ()
+    anchor: str = ""
 
     @property
     def plain(self) -> str:

@@ -14,7 +14,9 @@ from bareline.analysis.records import Records
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.summary import SizeSum, sizes, time_split, top_calls
-from bareline.report.content.wording import call_name
+from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.table import Rows
+from bareline.report.content.wording import call_name, percent
 from bareline.vocabulary.model import format_point, parse_point
 from bareline.vocabulary.place import CASE, Place
 
@@ -153,4 +155,29 @@ def _dominant(profile: Profile) -> tuple[Dominant, ...]:
             share=one.time_s / total,
         )
         for one in sorted(moving, key=most)[:_DOMINANT]
+    )
+
+
+def profiles_table(lines: Sequence[ProfileLine]) -> Figure:
+    """Lay the lines out for the page."""
+    table = (
+        Rows(lines)
+        .text("probe", lambda line: line.probe)
+        .text("case", lambda line: line.case)
+        .platform(lambda line: line.platform)
+        .number("n", lambda line: line.n)
+        .number("computing", lambda line: line.computing, percent)
+        .number("MPI calls", lambda line: line.mpi, percent)
+        .number("files", lambda line: line.files, percent)
+        .text("most time in", lambda line: line.busiest)
+        .text("profile of the first trial", lambda line: "/".join(line.path.parts[-3:]))
+        .table()
+    )
+    return Figure(
+        id="profiles",
+        title="What the ranks did with their time",
+        caption="Shares of the time from MPI_Init to MPI_Finalize, a rank's mean; the median over "
+        "the trials. The run directory keeps every profile, for bareline show and bareline report.",
+        wide=True,
+        data_table=table,
     )

@@ -18,7 +18,7 @@ from bareline.report.content.published import PrintedValue, printed_values
 from bareline.report.content.wording import metric_name, sentence_case, value_words, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, select
 from bareline.report.exhibits.columns import CellRows, tone_of
-from bareline.report.figures.figure import Chart, Drawing
+from bareline.report.figures.figure import NO_DRAWING, Chart, Drawing
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.figures.stairs import Tread, staircase
 from bareline.report.figures.theme import looks
@@ -58,10 +58,17 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
             ],
             cells=own,
             probe=place.probe,
-            drawing=Drawing([wide], narrow=[narrow]),
+            drawing=Drawing([wide], narrow=[narrow]) if _climbs(steps) else NO_DRAWING,
             summary=_summary(steps, printed, scale),
             table=_table(steps, printed, scale, before, first),
         )
+
+
+def _climbs(steps: Sequence[Cell]) -> bool:
+    """Tell whether platforms are steps: the first of them is the worst."""
+    medians = [cell.median for cell in steps if cell.median is not None]
+    worst = max if steps[0].metric.better == "lower" else min
+    return bool(medians) and steps[0].median == worst(medians)
 
 
 def _table(

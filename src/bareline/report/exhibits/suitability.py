@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from bareline.analysis.suitability import Answer, ApplicationClass, Judgement, judge_published
@@ -25,25 +24,18 @@ _TONES: Mapping[Answer, Tone] = MappingProxyType(
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
-    """Give both tables; none where no class could be judged, or a probe is asked for."""
+    """Give each answer with its reason; none for a probe, or where no class could be judged."""
     judged = document.comparison.suitability
     told = [row for row in judged if row.answer is not Answer.NOT_MEASURED]
     if not told or spec.probe is not None:
         return
     theirs = _published(document)
-    title = "What the platforms suit"
     yield Shown(
-        title=title,
+        title="What the platforms suit",
         notes=[_CAPTION, _THEIRS if theirs else ""],
         summary=_summary(told),
         table=_matrix(judged, theirs),
         data=map(_tidy, judged),
-    )
-    yield Shown(
-        title=f"{spec.title or title}: why",
-        what=("reasons",),
-        spec=ExhibitSpec(kind=spec.kind),
-        table=_reasons(told),
     )
 
 
@@ -87,24 +79,10 @@ def _answer_for(judged: Iterable[Judgement]) -> Callable[[ApplicationClass], Fie
         row = by_class.get(kind)
         if row is None:
             return Field(Answer.NOT_MEASURED.value, tone="muted")
-        return replace(_answer(row), caveats=row.caveats, tip=row.reason)
+        why = "" if row.answer is Answer.NOT_MEASURED else row.reason
+        return Field(row.words, tone=_TONES.get(row.answer, ""), caveats=row.caveats, note=why)
 
     return field
-
-
-def _answer(row: Judgement) -> Field:
-    return Field(row.words, tone=_TONES.get(row.answer, ""))
-
-
-def _reasons(told: Sequence[Judgement]) -> Table:
-    return (
-        Rows(told)
-        .text("applications", lambda row: sentence_case(row.application_class.title))
-        .platform(lambda row: row.platform)
-        .column("answer", _answer, "text")
-        .column("why", lambda row: Field(row.reason, caveats=row.caveats, wrap=True), "text")
-        .table()
-    )
 
 
 def _tidy(row: Judgement) -> dict[str, str]:

@@ -65,9 +65,7 @@ def write_report(
         The file cannot be written, or Chromium does not print it.
     """
     if form == "pdf":
-        # What is folded away on a screen cannot be opened on paper.
-        text = render_page(document)
-        return print_page(text.replace('<details class="folded">', "<details open>"), path)
+        return print_page(render_page(document), path)
     if form == "md":
         folder = None
         if figures is not None:

@@ -8,26 +8,21 @@ from markupsafe import Markup
 
 from bareline import __version__
 from bareline.analysis.parts import Evidence, Sentence
-from bareline.published.catalogue import conditions
-from bareline.report.blocks.prose import Prose
-from bareline.report.content import gaps
-from bareline.report.content.anchors import layer_anchor, probe_anchor
+from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.prose import Prose, Section
 from bareline.report.content.claims import Axis, claims_of
 from bareline.report.content.document import Document
 from bareline.report.content.gloss import glosses
 from bareline.report.content.glossary import TERMS
 from bareline.report.content.grid import by_loss, grid, lone_platforms
-from bareline.report.content.published import PublishedPoint
 from bareline.report.content.strips import matrix
 from bareline.report.content.why import waterfalls
 from bareline.report.exhibits.choice import draw_figures
-from bareline.report.figures.predictions import SECTION
 from bareline.report.figures.theme import COLOURS, css_variables, looks
 from bareline.report.page.downloads import embed_numbers
 from bareline.report.page.drawing import draw_figure
 from bareline.report.page.preview import description, picture_address
-from bareline.report.page.profiles import profiles_table
-from bareline.report.page.sections import layer_sections, split_facts
+from bareline.report.page.sections import sections, sources
 from bareline.report.page.templates import content_policy, read_asset, template_environment
 from bareline.report.page.terms import link_terms
 from bareline.vocabulary.texts import cleaned
@@ -36,33 +31,26 @@ from bareline.vocabulary.texts import cleaned
 def render_page(document: Document, address: str = "") -> str:
     """Give the page's HTML, which will stand at an address where that is known."""
     figures, empty = draw_figures(document)
-    numbers = {anchor: number for number, anchor in enumerate(_sources(document), 1)}
-    drawn = [draw_figure(figure, explained=True, numbers=numbers) for figure in figures]
+    parts = sections(document, figures, empty)
+    numbers = {anchor: number for number, anchor in enumerate(sources(document), 1)}
+    shown = [*figures, *(block for part in parts for block in part.blocks
+                         if isinstance(block, Figure) and block.id == "profiles")]  # fmt: skip
     light, dark = css_variables()
     style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
     script = read_asset("page.js") + read_asset("files.js")
-    anchors = {figure.id for figure in figures}
-    sections = layer_sections(document, drawn)
-    anchors |= {layer_anchor(section.layer) for section in sections}
-    anchors |= {
-        probe_anchor(probe) for section in sections for probe in (*section.probes, *section.silent)
-    }
+    anchors = {figure.id for figure in figures} | {part.anchor for part in parts}
+    anchors |= {one.anchor for part in parts for one in part.blocks if isinstance(one, Section)}
     claims = claims_of(document.comparison)
     template = template_environment().get_template("page.html.j2")
     page = template.render(
         document=document,
         looks=looks(document.names),
-        infos={info.name: info for info in document.platforms},
         other=[(told, _evidence(told, anchors)) for told in document.statements if not told.about],
         why=[] if document.comparison.alone else waterfalls(document.comparison.breakdowns),
         claims=claims,
         claims_axis=Axis.of(claims.open),
-        whole=[figure for figure in drawn if not figure.figure.layer],
-        sections=sections,
-        facts=split_facts(document),
-        predictions=[figure for figure in drawn if figure.figure.layer == SECTION],
-        profiles=draw_figure(profiles_table(document.profiles)) if document.profiles else None,
-        gaps=gaps.find(document, empty),
+        sections=parts,
+        drawn={figure.id: draw_figure(figure, explained=True, numbers=numbers) for figure in shown},
         raw=embed_numbers(document),
         style=Markup(style),
         script=Markup(script),
@@ -76,24 +64,15 @@ def render_page(document: Document, address: str = "") -> str:
     return cleaned(link_terms(page))
 
 
-def _sources(document: Document) -> dict[str, PublishedPoint]:
-    """Give each published figure once, by where it stands in the page's list."""
-    return {point.anchor: point for point in document.published}
-
-
 def _front(document: Document, address: str) -> dict[str, object]:
     """Give what the first screen says beside the verdict, and the sources at the end."""
     return {
-        "sources": list(_sources(document).values()),
-        "conditions": conditions,
         "description": description(document),
         "address": address,
         "picture": picture_address(address) if address else "",
         "glosses": glosses(document),
         **_matrix(document),
         "asks": document.study_title.rstrip().endswith("?"),
-        # A platform that is named after its role has said already what it is.
-        "taken": {name: role for name, role in document.roles.items() if role.platform != name},
     }
 
 

@@ -39,6 +39,7 @@ def print_page(html: str, path: Path) -> Path:
             "--disable-background-networking",
             f"--user-data-dir={folder}/profile",
             "--no-pdf-header-footer",
+            "--generate-pdf-document-outline",
             f"--print-to-pdf={printed}",
             page.as_uri(),
         ]

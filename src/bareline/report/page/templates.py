@@ -11,6 +11,9 @@ from importlib import resources
 import jinja2
 from markupsafe import Markup, escape
 
+from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.prose import Block, Folded, Note, Prose, Section
+from bareline.report.blocks.table import Table
 from bareline.report.content.anchors import layer_anchor, probe_anchor
 from bareline.report.content.glossary import explained, term_anchor
 from bareline.report.content.wording import sentence_case
@@ -57,6 +60,14 @@ def template_environment() -> jinja2.Environment:
         "packed": _packed,
         "marked_code": _marked_code,
     }
+    environment.tests |= {
+        "table_block": lambda one: isinstance(one, Table),
+        "figure_block": lambda one: isinstance(one, Figure),
+        "prose": lambda one: isinstance(one, Prose),
+        "note": lambda one: isinstance(one, Note),
+        "folded": lambda one: isinstance(one, Folded),
+        "chosen_by_strip": _chosen_by_strip,
+    }
     environment.globals |= {
         "layer_anchor": layer_anchor,
         "probe_anchor": probe_anchor,
@@ -64,6 +75,13 @@ def template_environment() -> jinja2.Environment:
         "why_undrawn": why_undrawn,
     }
     return environment
+
+
+def _chosen_by_strip(block: Block) -> bool:
+    """Tell a layer's strip and the probes that it chooses from."""
+    return (isinstance(block, Table) and block.look == "strip") or (
+        isinstance(block, Section) and bool(block.probe)
+    )
 
 
 def _marked_code(text: str) -> Markup:

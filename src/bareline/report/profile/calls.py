@@ -12,14 +12,14 @@ from bareline.profile.summary import (
     top_calls,
 )
 from bareline.report.content.anchors import slug
-from bareline.report.content.wording import call_name, percent
+from bareline.report.content.wording import call_name
 from bareline.report.figures.channels import heading, inline, tip
-from bareline.report.figures.figure import Chart, Field, Figure
+from bareline.report.figures.figure import Chart, Figure
 from bareline.report.figures.grammar import alt
-from bareline.report.figures.scales import unit_scale, zero_ticks
-from bareline.report.figures.tables import Rows
+from bareline.report.figures.scales import zero_ticks
 from bareline.report.figures.theme import colour
 from bareline.report.profile.sentences import size_range, total
+from bareline.report.profile.tables import calls_table, sizes_table
 from bareline.vocabulary.units import format_size, format_value
 
 _SIZE_PANELS = 6
@@ -28,26 +28,7 @@ _SIZE_PANELS = 6
 def calls_figure(profile: Profile) -> Figure:
     """Sum up every call: time, number, data, waiting."""
     calls = top_calls(profile)
-    times = unit_scale([max((call.time_s for call in calls), default=0.0)], "s")
-    each = unit_scale([call.mean_s for call in calls], "s")
-    longest = unit_scale([call.longest_s for call in calls], "s")
-    opened = unit_scale([call.overlap_s for call in calls], "s")
-    rows = (
-        Rows(calls)
-        .text("call", lambda call: call_name(call.call, call.kind))
-        .number("share", lambda call: call.share, percent)
-        .number(times.titled("time"), lambda call: call.time_s, times.show)
-        .number("calls", lambda call: call.count)
-        .number(each.titled("mean"), lambda call: call.mean_s, each.show)
-        .number(longest.titled("longest"), lambda call: call.longest_s, longest.show, kind="light")
-        .number("data", lambda call: call.bytes or None, format_size, absent="")
-    )
-    if profile.mode == "split":
-        rows.number("waiting", lambda call: call.waited, percent, absent="")
     posted = any(call.overlap_s is not None for call in calls)
-    if posted:
-        title = opened.titled("open for")
-        rows.number(title, lambda call: call.overlap_s, opened.show, kind="light", absent="")
     return Figure(
         id="calls",
         title="Calls, all ranks together",
@@ -57,7 +38,7 @@ def calls_figure(profile: Profile) -> Figure:
         else "",
         layer="calls",
         wide=True,
-        data_table=rows.table(),
+        data_table=calls_table(calls),
     )
 
 
@@ -108,20 +89,11 @@ def _histogram(call: CallSum, own: Sequence[SizeSum]) -> Figure:
         .encode(x=x, y=y, description=tip())
         .properties(width=_histogram_width(len(own)), height=130, title=heading("calls", 200))
     )
-    each = unit_scale([size.mean_s for size in own], "s")
-    table = (
-        Rows(own)
-        .column("size", lambda size: Field(size_range(size.low, size.high), size.low))
-        .number("calls", lambda size: size.count)
-        .number("data", lambda size: size.bytes, format_size)
-        .number(each.titled("mean"), lambda size: size.mean_s, each.show)
-        .table()
-    )
     return Figure(
         id=slug("sizes", name),
         title=f"Message sizes of {name}",
         layer="sizes",
         panels=(chart,),
         text_summary="; ".join(str(bar["tip"]) for bar in bars[:12]),
-        data_table=table,
+        data_table=sizes_table(own),
     )

@@ -7,19 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from bareline.analysis.cell import Estimate
 from bareline.profile.model import Profile
-from bareline.profile.summary import (
-    Share,
-    time_split,
-)
-from bareline.report.content.wording import percent
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, DataTable, Figure
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.scales import Scale, unit_scale, zero_ticks
 from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import colour
+from bareline.report.profile.tables import split_table
 from bareline.vocabulary.units import format_size, format_value
 
 _RANK_BARS = 48
@@ -36,24 +31,7 @@ _PARTS = {
 
 def split_figure(profile: Profile) -> Figure:
     """Divide the mean rank's time into computing, MPI and files."""
-    split = time_split(profile)
-    scale = unit_scale([max(part.mean_s for part in split)], "s")
-    table = (
-        Rows(split)
-        .text("", lambda part: f"\u2003{part.what}" if part.is_part else part.what)
-        .number("share", lambda part: part.share, percent)
-        .number(scale.titled("mean"), lambda part: part.mean_s, scale.show)
-        .interval(_span, scale.show, title=scale.titled("ranks"))
-        .table()
-    )
-    return Figure(id="split", title="Time per rank", layer="time", data_table=table)
-
-
-def _span(part: Share) -> Estimate | None:
-    """Give the least and the most of any rank around the mean."""
-    if part.least_s is None or part.most_s is None:
-        return None
-    return Estimate(part.mean_s, part.least_s, part.most_s)
+    return Figure(id="split", title="Time per rank", layer="time", data_table=split_table(profile))
 
 
 def ranks_figure(profile: Profile) -> Figure:
