@@ -1,6 +1,7 @@
 """How commands end where something is wrong: said whatever was asked, and nothing half is left."""
 
 import os
+from pathlib import Path
 
 
 def test_quiet_does_not_silence_a_run_that_failed(bareline):
@@ -27,3 +28,15 @@ def test_what_cannot_be_written_whole_leaves_what_was_there(bareline, place, mon
         assert f"{name}: cannot be written: No space left on device; make room" in done.stderr
         assert (place / name).read_bytes() == kept[name]
     assert sorted(place.rglob("*")) == before
+
+
+def test_a_package_is_made_whole_or_not_at_all(bareline, place, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        done = bareline("new", "probe", "thing", "-o", "thing", code=2)
+    assert "thing: cannot be written: No space left on device" in done.stderr
+    assert not list(place.glob("*thing*"))
+    bareline("new", "probe", "thing", "-o", "thing")

@@ -105,6 +105,14 @@ def test_a_file_system_without_locks_is_no_other_writer(code, run, monkeypatch):
     assert not lease.exists() and len(list(run.records())) == 1
 
 
+def test_what_a_kill_left_half_written_does_not_stay(run):
+    left = [run.path / "cost.json.part", run.path / "facts" / "a.json.part"]
+    for path in left:
+        path.touch()
+    with run.writing():
+        assert not any(path.exists() for path in left)
+
+
 def test_a_full_disk_keeps_what_was_there(run):
     trials = plan_of(run)
     with run.writing():

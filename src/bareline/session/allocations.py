@@ -339,15 +339,18 @@ class Allocations:
 def failure_of(error: Exception) -> str:
     """Say in words why a platform failed.
 
-    Raises StoreError: this machine's disk is full, which ends the run and is no platform's fault.
+    Raises StoreError: this machine's disk is full or fails: that ends the run.
     """
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+        full = isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
+        fails = isinstance(cause, OSError) and cause.errno in (errno.EIO, errno.EROFS)
+        if isinstance(cause, OSError) and (full or (fails and cause.filename)):
             raise StoreError(
                 f"cannot be written: {cause.strerror}",
                 where=str(cause.filename or cache_folder()),
-                hint="make room, then `bareline continue` the run; nothing recorded is lost",
+                hint=f"{'make room' if full else 'see to its file system'}, then `bareline "
+                "continue` the run; nothing recorded is lost",
             ) from error
         cause = cause.__cause__ or cause.__context__
     return reason_of(error)

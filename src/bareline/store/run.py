@@ -155,7 +155,7 @@ class Run(BesideRecords):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the run for writing; repairs a torn last line first.
+        """Hold the run for writing; removes first what a kill left: a torn last line, parts.
 
         Raises
         ------
@@ -181,6 +181,9 @@ class Run(BesideRecords):
                         hint="wait for it, or end it",
                     )
                 cut_torn_line(descriptor)
+                for left in (*self.path.glob("*.part"), *self.path.glob("facts/**/*.part")):
+                    with contextlib.suppress(OSError):
+                        left.unlink()  # a kill left it
                 self._descriptor = descriptor
                 yield
         finally:

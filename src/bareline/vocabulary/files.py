@@ -66,7 +66,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield path
         return
     place = Path(os.path.realpath(path))
-    beside = place.with_name(f".{place.name[:200]}.{os.getpid()}")
+    beside = place.with_name(f".{place.name[:200]}.part")  # a later try takes over what a kill left
     try:
         yield beside
         with beside.open("rb+") as file:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,12 +78,20 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
     folder = folder or Path(f"bareline-{name.replace('_', '-')}")
     if folder.exists():
         raise UsageError(f"{folder} exists", hint="name another folder with -o")
+    making = folder.with_name(f".{folder.name}.part")  # what a kill leaves is no package
+    shutil.rmtree(making, ignore_errors=True)
     written = []
-    for path, text in _files(KINDS[kind], name):
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-        written.append(target)
+    try:
+        for path, text in _files(KINDS[kind], name):
+            target = making / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+            written.append(folder / path)
+        making.rename(folder)
+    except OSError as error:
+        shutil.rmtree(making, ignore_errors=True)
+        why = f"cannot be written: {error.strerror}"
+        raise UsageError(why, where=str(folder), hint="name another folder with -o") from error
     return written
 
 
