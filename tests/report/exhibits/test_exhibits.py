@@ -12,11 +12,13 @@ from bareline.report.content.document import Document
 from bareline.report.exhibits.along import parameter_axis
 from bareline.report.exhibits.base import find_exhibit, load_exhibits
 from bareline.report.exhibits.choice import default_exhibits, draw_figures
+from bareline.report.exhibits.columns import graded
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.svg import draw, for_file, for_page, specification, to_png
 from bareline.testing.exhibits import seen_as
 from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
 from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.verdicts import Grade, Verdict
 
 from .drawn import figures, rows_of
 
@@ -199,7 +201,9 @@ def test_a_table_has_ratio_interval_n_and_caveats(document: Document) -> None:
     )
     assert cell.ratio is not None and virtio[1].order == cell.ratio.value
     equal = [
-        row for row in table.rows if row[3].text not in ("slower", "faster", "failed", "missing")
+        row
+        for row in table.rows
+        if row[3].text.removeprefix("likely ") not in ("slower", "faster", "failed", "missing")
     ]
     assert all(row[1].tone in ("", "muted") for row in equal)
 
@@ -496,3 +500,10 @@ def test_steps_tell_the_improvement_over_the_step_before_and_the_first(
 
 def test_steps_need_a_study_that_is_a_ladder(document: Document) -> None:
     assert figures(document, kind="steps") == []
+
+
+def test_a_table_says_what_is_likely_and_not_certain() -> None:
+    assert graded(Verdict.SLOWER, Grade.CERTAIN).text == "slower"
+    assert graded(Verdict.FASTER, Grade.LIKELY).text == "likely faster"
+    assert graded(Verdict.INCONCLUSIVE, Grade.OPEN).text == "inconclusive"
+    assert graded(None, None).text == ""

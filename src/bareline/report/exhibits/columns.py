@@ -22,7 +22,7 @@ from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import parameter_value, varying
 from bareline.vocabulary.units import format_value, plain
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict
 
 R = TypeVar("R")
 
@@ -103,7 +103,9 @@ class CellRows(Rows[R]):
 
     def verdict(self) -> Self:
         """Add the verdicts."""
-        return self.column("verdict", lambda row: _verdict(self.cell(row)), "text")
+        return self.column(
+            "verdict", lambda row: graded(self.cell(row).verdict, self.cell(row).grade), "text"
+        )
 
     def ratio(self) -> Self:
         """Add the ratios to the baseline, with intervals and verdicts."""
@@ -129,8 +131,10 @@ def _ratio(cell: Cell) -> Field:
     return Field("–" if ratio is None else plain(ratio), ratio, tone=tone_of(cell.verdict))
 
 
-def _verdict(cell: Cell) -> Field:
-    return Field(verdict_word(cell.verdict), tone=tone_of(cell.verdict))
+def graded(verdict: Verdict | None, grade: Grade | None) -> Field:
+    """Write a verdict; what is likely and not certain says so."""
+    likely = "likely " if grade is Grade.LIKELY else ""
+    return Field(f"{likely}{verdict_word(verdict)}", tone=tone_of(verdict))
 
 
 def _published(points: Sequence[PublishedPoint], cell: Cell) -> Field:

@@ -13,7 +13,7 @@ from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, grouped_by
-from bareline.report.exhibits.columns import tone_of
+from bareline.report.exhibits.columns import graded, tone_of
 from bareline.report.figures.channels import MARK, Style, layer
 from bareline.report.figures.figure import Chart, Drawing
 from bareline.report.figures.grammar import alt
@@ -297,9 +297,6 @@ def _table(rows: Sequence[_Row]) -> Table:
         value = one.ratio.value if one.ratio else None
         return Field("–" if value is None else plain(value), value, tone=tone_of(one.verdict))
 
-    def verdict(one: Finding) -> Field:
-        return Field(verdict_word(one.verdict), tone=tone_of(one.verdict))
-
     return (
         Rows([one for row in rows for one in row], lambda one: one.subject)
         .text("probe", lambda one: sentence_case(one.subject))
@@ -307,7 +304,7 @@ def _table(rows: Sequence[_Row]) -> Table:
         .column("ratio", ratio)
         .interval(lambda one: one.ratio)
         .number("n", lambda one: one.n)
-        .column("verdict", verdict, "text")
+        .column("verdict", lambda one: graded(one.verdict, one.grade), "text")
         .table()
     )
 
