@@ -56,6 +56,16 @@ def test_launches_become_rows_of_a_curve():
         read_ladder(records(), "b", Layout(2, 1))
 
 
+def test_the_mean_of_a_loop_counts_where_a_run_has_it():
+    made = records()
+    means = made.values.with_columns(
+        metric=pl.lit("latency_loop_mean"), value=pl.col("value") * 1.1
+    )
+    made.values = pl.concat([made.values, means])
+    curve = read_ladder(made, "a", Layout(2, 1)).message("mpi.pingpong", 2)
+    assert curve.launches[:, 0].tolist() == pytest.approx([1.1, 3.3, 5.5])
+
+
 def test_a_launch_that_lost_its_core_does_not_count():
     times = np.full((6, 2), 5e-6)
     times[2, 0], times[4, 1] = 4e-3, np.nan

@@ -12,9 +12,11 @@ FloatArray = npt.NDArray[np.float64]
 
 #: A larger message that is faster by more than this is a disturbed curve, not a protocol.
 _DROP = 0.35
-#: Libraries choose a collective's algorithm by size, and a larger message may then be faster. It is
-#: where so many of so many launches at least say the same.
+#: What launches agree on is the platform's: libraries choose a collective's algorithm by size, and
+#: TCP carries 32 KiB sooner than 24 KiB over some links. So many of so many launches must agree on
+#: a collective's fall; all of them on one between two ranks, where an algorithm does not change.
 _AGREED, _FEWEST_AGREED = 0.8, 4
+_NEAR = 1.5
 _BETWEEN_TWO = ("mpi.pingpong", "mpi.bandwidth", "mpi.sendrecv", "mpi.overhead")
 #: Spread of the launches at one size beyond which they contradict each other.
 _SPREAD = 1.0
@@ -55,26 +57,33 @@ class Curve:
 
     @cached_property
     def raw(self) -> FloatArray:
-        """The median over the launches at each size, in s."""
-        return _median(self.launches)
+        """What a program pays at each size, in s: the mean over launches near their median.
+
+        TCP between hosts has two speeds, by launch and within one: a program that runs for seconds
+        pays their mixture. A launch farther off than `_NEAR` times was disturbed.
+        """
+        middle = _median(self.launches)
+        with np.errstate(invalid="ignore"):
+            near = (self.launches <= _NEAR * middle) & (self.launches >= middle / _NEAR)
+        total, count = np.where(near, self.launches, 0.0).sum(axis=0), near.sum(axis=0)
+        # Where half say otherwise none is near: the curve contradicts itself, and says so.
+        return np.asarray(np.where(count > 0, total / np.maximum(count, 1), middle))
 
     @cached_property
     def times(self) -> FloatArray:
-        """The same, made monotone: a longer message takes no less time.
-
-        Except where another algorithm of a collective begins.
-        """
+        """The same, made monotone: a longer message takes no less time unless launches agree."""
         return np.concatenate([_isotonic(part) for part in self._parts])
 
     @cached_property
     def _parts(self) -> list[FloatArray]:
         """The medians, cut where the launches agree that a larger message is faster."""
         n = self.launches.shape[0]
-        if self.key.probe.startswith(_BETWEEN_TWO) or n < _FEWEST_AGREED:
+        if n < _FEWEST_AGREED:
             return [self.raw]
+        agreed = n if self.key.probe.startswith(_BETWEEN_TWO) else _AGREED * n
         with np.errstate(invalid="ignore"):
             falls = (self.launches[:, 1:] < self.launches[:, :-1]).sum(axis=0)
-        return np.split(self.raw, np.flatnonzero(falls >= _AGREED * n) + 1)
+        return np.split(self.raw, np.flatnonzero(falls >= agreed) + 1)
 
     @property
     def latency_s(self) -> float:

@@ -18,17 +18,23 @@ from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout, Scalar
 
-#: Metric of each curve, by its name, which is that of its probe; a rate becomes the time of one
-#: message.
-_METRICS = {
-    "mpi.pingpong": "latency",
-    "mpi.bandwidth": "bandwidth",
-    "mpi.sendrecv": "latency",
-    **{collective.probe: "latency" for collective in MEASURED},
-    INIT: "time",
-    FIRST_MESSAGE: "time",
-    SENDING: "send",
-    RECEIVING: "receive",
+#: What each curve is made of, by its name, which is that of its probe: metrics with their weights;
+#: the first choice that a run has counts. A replay adds calls up, and only means add up: those of a
+#: loop, or of single calls without the few that lost their core (a trimean).
+#: A rate becomes the time of one message.
+_Choice = Mapping[str, float]
+_LATENCY: tuple[_Choice, ...] = ({"latency_loop_mean": 1}, {"latency": 1})
+_METRICS: Mapping[str, tuple[_Choice, ...]] = {
+    "mpi.pingpong": _LATENCY,
+    "mpi.bandwidth": ({"bandwidth_loop_mean": 1}, {"bandwidth": 1}),
+    "mpi.sendrecv": _LATENCY,
+    **{collective.probe: _LATENCY for collective in MEASURED},
+    INIT: ({"time": 1},),
+    FIRST_MESSAGE: ({"time": 1},),
+    **{
+        name: ({f"{end}_q1": 1, end: 2, f"{end}_q3": 1}, {end: 1})
+        for name, end in ((SENDING, "send"), (RECEIVING, "receive"))
+    },
 }
 #: A message through shared memory; every network takes longer.
 _SHARED_MEMORY_S = 4e-6
@@ -219,11 +225,23 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
     joined = records.values.join(measured, on="row", how="inner", suffix="_trial").with_columns(
         pl.col("metric", "point").cast(pl.String)
     )
-    for name, metric in _METRICS.items():
-        rows = joined.filter((pl.col("probe") == _probe_of(name)) & (pl.col("metric") == metric))
+    for name, choices in _METRICS.items():
+        rows = _chosen(joined.filter(pl.col("probe") == _probe_of(name)), choices)
         for (ranks, layout), own in rows.group_by("ranks", "layout", maintain_order=True):
             nodes = Layout.parse(str(layout)).nodes
             yield _curve(CurveKey(name, int(str(ranks)), nodes), own)
+
+
+def _chosen(rows: pl.DataFrame, choices: Sequence[_Choice]) -> pl.DataFrame:
+    """Give a value for each trial and point, of the first choice of metrics that is there."""
+    there = set(rows["metric"].unique())
+    choice = next((one for one in choices if one.keys() <= there), choices[-1])
+    own = rows.filter(pl.col("metric").is_in(list(choice)))
+    weight = pl.col("metric").replace_strict(choice, return_dtype=pl.Float64, default=0.0)
+    others = [name for name in own.columns if name not in ("value", "metric", "caveats")]
+    return own.group_by(others, maintain_order=True).agg(
+        (pl.col("value") * weight).sum() / weight.sum()
+    )
 
 
 def _probe_of(name: str) -> str:
