@@ -117,9 +117,21 @@ def passes(folders, env, cwd):
     assert " passed" in done.stdout
 
 
-def test_the_package_of_contributed_importers_passes_its_tests(contrib_folder, tmp_path):
+@pytest.mark.parametrize(
+    "tests", ["test_contrib.py", pytest.param("test_ec2.py", marks=pytest.mark.slow)]
+)
+def test_the_contributed_package_passes_its_tests(contrib_folder, tests, tmp_path):
     package = Path(__file__).parents[2] / "packages" / "bareline-contrib"
-    passes([package / "tests"], found_too(contrib_folder), tmp_path)
+    passes([package / "tests" / tests], found_too(contrib_folder), tmp_path)
+
+
+def test_contributed_platform_type_is_found(contrib_folder):
+    line = [sys.executable, "-m", "bareline", "schema", "platforms.toml"]
+    found = [
+        subprocess.run(line, env=env, capture_output=True, text=True, check=True).stdout
+        for env in (os.environ, found_too(contrib_folder))
+    ]
+    assert ["Ec2Options" in schema for schema in found] == [False, True]
 
 
 def test_what_new_writes_is_of_one_kind_and_of_its_name(written):

@@ -40,3 +40,9 @@ def test_a_misspelt_key_names_the_common_ones_too():
     with pytest.raises(PlatformError) as refused:
         make_spec("p", {"type": "null", "enviroment": {}}, where="test")
     assert "environment" in str(refused.value.hint)
+
+
+def test_a_type_of_the_contributed_package_names_the_package():
+    with pytest.raises(PlatformError, match="no platform type 'ec2'") as refused:
+        make_spec("cloud", {"type": "ec2", "region": "us-east-1"}, where="platforms.toml")
+    assert "bareline-contrib" in refused.value.hint

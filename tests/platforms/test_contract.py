@@ -95,7 +95,6 @@ ELSEWHERE = {
     "job": "cluster/test_job.py",
     "slurm": "cluster/test_slurm_contract.py",
     "openstack": "openstack/test_contract.py",
-    "ec2": "cloud/test_ec2.py",
     "vm": "vm/test_guests.py",
     "sim": "sim/test_simulated.py",
     "null": "../session/test_runner.py",

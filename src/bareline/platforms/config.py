@@ -184,8 +184,14 @@ def _environment(table: Any, where: str) -> tuple[tuple[str, str], ...]:
     return tuple(table.items())
 
 
+#: Types that `packages/bareline-contrib` brings.
+_CONTRIBUTED = ("ec2",)
+
+
 def _types_hint(wrong: str = "") -> str:
     types = load_platform_types()
+    if wrong in _CONTRIBUTED:
+        return "install the package that brings it: bareline-contrib"
     return did_you_mean(wrong, types, f"use one of: {', '.join(sorted(types))}")
 
 

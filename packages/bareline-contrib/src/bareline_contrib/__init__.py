@@ -1,1 +1,1 @@
-"""Readers that few need: each is found by bareline once this package is installed."""
+"""What few need of bareline: it finds each part once this package is installed."""

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 
 import pytest
+from bareline_contrib.ec2 import Ec2Options, Ec2Platform, Ec2Provider
 
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Context
 from bareline.platforms.cloud import remains
-from bareline.platforms.cloud.ec2 import Ec2Options
 from bareline.platforms.cloud.journal import journals
 from bareline.platforms.cloud.provider import INSTANCE, Busy, Launch, NoRoom, QuotaReached, State
-from bareline.platforms.ec2 import Ec2Platform, Ec2Provider
 from bareline.platforms.remote.keys import make_keys
 from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.model import Layout
@@ -153,9 +152,8 @@ def test_what_a_bareline_that_ended_left_goes_and_nothing_else(options, provider
     ],
 )
 def test_refusals_are_told_apart(code, status, kind):
+    from bareline_contrib.ec2 import asking
     from botocore.exceptions import ClientError
-
-    from bareline.platforms.cloud.ec2 import asking
 
     about = {"HTTPStatusCode": status, "HTTPHeaders": {}}
     answer = {"Error": {"Code": code, "Message": "why"}, "ResponseMetadata": about}
