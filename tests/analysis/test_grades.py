@@ -52,7 +52,7 @@ def test_random_pages_have_one_voice(pages):
     total = pages.pages(25)
     assert total["pages that disagree"] == 0
     assert total["few certain"] == 0
-    assert total["certain"] > 100
+    assert total["certain"] > 60
     assert total["pages with a false certain"] <= 4
     assert total["false likely"] <= 0.1 * total["likely"]
 
@@ -214,3 +214,12 @@ def test_one_launch_each_is_described_and_not_judged(plant_study):
     text = answer(compared(run))
     assert "seen once, not judged: MPI_Allreduce" in text
     assert "3.90 times as long as a" in text
+
+
+def test_one_more_launch_under_the_profiler_is_no_lack_of_launches(plant_study):
+    """The page counted 496 values of fewer than six trials: those of `profile = "once"`."""
+    measure = {**PROGRAMS[0], "profile": "once"}
+    comparison = compared(plant_study(program, measure, launches=8))
+    profiled = comparison.summary.filter(comparison.summary["params"].str.contains("profile=true"))
+    assert profiled.height
+    assert "n-too-small" not in profiled["caveats"].explode().to_list()

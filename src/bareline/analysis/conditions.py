@@ -129,9 +129,10 @@ class Condition:
         grown = not turned and above is (self.limit >= 1)
 
         def meets(row: _Row) -> str:
-            if row.cell.lost and row.cell.lost.by_loss and row.cell.lost.at_least is not None:
-                sure = _lies_beyond(row.cell.lost, self.limit, above=above)
-                return "" if sure is turned else _counted(row.cell.lost)
+            lost = row.cell.lost if row.cell.grade is Grade.CERTAIN else None
+            if lost is not None and lost.by_loss and lost.at_least is not None:
+                sure = _lies_beyond(lost, self.limit, above=above)
+                return "" if sure is turned else _counted(lost)
             if row.cell.ratio is None:
                 return "has no ratio: it is compared as a difference"
             # What lies farther than a limit beyond 1 is a difference, as certain as its grade.

@@ -229,7 +229,8 @@ def _measured(cell: Cell, source: Source, title: str, telling: Sequence[str]) ->
         span = Estimate(span.value, span.value, span.value)  # as certain as its verdict
     if span is not None and cell.grade is Grade.OPEN:  # no loss is shown
         span = Estimate(span.value, span.lo and min(span.lo, 1.0), span.hi and max(span.hi, 1.0))
-    bound = cell.lost.at_least if cell.lost and cell.lost.by_loss else None
+    told = cell.grade is not None and cell.grade.told
+    bound = cell.lost.at_least if told and cell.lost and cell.lost.by_loss else None
     if span is None and bound is not None and not without:
         span = Estimate(bound, bound if bound > 1 else None, bound if bound < 1 else None)
     failure = _FAILURES[cell.verdict] if without and cell.verdict else ""

@@ -85,7 +85,7 @@ def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
                 pl.col("case_caveats").fill_null([]),
                 pl.col("series_caveats").fill_null([]),
                 pl.col("sample_caveats").fill_null([]),
-                flag((pl.col("n") < MIN_LAUNCHES) & ~pl.col("exact"), "n-too-small"),
+                flag((pl.col("n") < MIN_LAUNCHES) & ~pl.col("exact") & ~_once(), "n-too-small"),
                 flag(pl.col("exact"), "exact-in-model"),
                 flag(
                     pl.col("headline")
@@ -99,6 +99,12 @@ def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
             .alias("caveats"),
         )
     )
+
+
+def _once() -> pl.Expr:
+    """Tell what is launched once more under the profiler beside its own launches: it is enough."""
+    profiled = pl.col("params").str.contains(r"(?:^| )profile=true(?: |$)")
+    return profiled & ~profiled.all().over("probe")
 
 
 def _within_model(table: pl.DataFrame, records: Records) -> pl.DataFrame:

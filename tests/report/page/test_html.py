@@ -289,7 +289,7 @@ def test_markdown_says_what_the_page_says(document: Document, tmp_path: Path) ->
     lines = text.splitlines()
     assert lines[0] == "# vm-virtio and vm-e1000 compared with bare"
     assert "| Memory |" in text and "✗ failed" in text
-    assert "of the baseline's**" in text
+    assert "times slower**" in text
     assert "![" in text and "](<figures/overview.svg>)" in text
     assert "nuttcp: connection refused" in text
     tables = [line for line in lines if line.startswith("|")]

