@@ -6,6 +6,7 @@ Nothing runs behind its instances: what is tested ends where ssh would begin.
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 from bareline_contrib.ec2 import Ec2Options, Ec2Platform, Ec2Provider
@@ -138,6 +139,14 @@ def test_what_a_bareline_that_ended_left_goes_and_nothing_else(options, provider
     )
     for thing in made[::-1]:
         provider.delete(thing)
+
+
+def test_account_without_boto3_is_named_with_the_remedy(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "botocore", None)
+    remains.remember(tmp_path, "ec2", {"region": "us-east-1"})
+    (line,) = remains.clean(tmp_path, "ec2", Ec2Platform.steward)
+    assert "cannot be looked at, nothing is removed" in line
+    assert "pip install 'bareline-contrib[ec2]'" in line
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from bareline.host.cache import cache_folder
 from bareline.platforms.base import availability_of, load_platform_types, running_of
 from bareline.platforms.config import choose_platforms, load_platforms
 from bareline.platforms.here import build_here
+from bareline.vocabulary.errors import BarelineError, one_line
 from bareline.vocabulary.platform import PlatformSpec
 
 
@@ -46,8 +47,18 @@ def definition(spec: PlatformSpec) -> str:
 
 
 def clean() -> list[str]:
-    """Remove what a killed bareline left behind on any type of platform; say what."""
-    return [line for platform in load_platform_types().values() for line in platform.clean()]
+    """Remove what a killed bareline left behind on any type of platform; say what.
+
+    What one type raises is said in its place: the others are cleaned all the same.
+    """
+    told = []
+    for name, platform in load_platform_types().items():
+        try:
+            told += platform.clean()
+        except Exception as error:  # types of third parties
+            why = error if isinstance(error, BarelineError) else f"{type(error).__name__}: {error}"
+            told.append(one_line(f"{name}: cannot be looked at, something may be left: {why}"))
+    return told
 
 
 def build_for(name: str, path: Path | None = None) -> dict[str, Any]:

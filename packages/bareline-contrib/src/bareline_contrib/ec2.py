@@ -79,12 +79,10 @@ def connect(account: Mapping[str, str]) -> Any:
 
     - `account`: ``region``, and ``profile`` and ``endpoint`` where they are given.
     """
-    try:
+    with asking():
         import boto3
         from botocore.config import Config
-    except ImportError as error:
-        raise sdk_missing() from error
-    with asking():
+
         session = boto3.session.Session(
             profile_name=account.get("profile"), region_name=account["region"]
         )
@@ -103,6 +101,8 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
 
     Raises
     ------
+    ToolMissing
+        The SDK is not installed.
     Busy
         The same may succeed later.
     NoRoom
@@ -110,15 +110,18 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     QuotaReached
         The account may have no more.
     """
-    from botocore import exceptions
-    from botocore.parsers import ResponseParserError
-
+    try:
+        import boto3  # noqa: F401
+        from botocore import exceptions
+        from botocore.parsers import ResponseParserError
+    except ImportError as error:
+        raise sdk_missing() from error
     try:
         yield
     except exceptions.ClientError as error:
         raise _refusal(error.response, conflict_is_busy) from error
     except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
-        raise Busy(f"no answer: {error}") from error
+        raise Busy(f"no answer: {error}", is_silent=True) from error
     except ResponseParserError as error:  # a gateway between answered in HTML
         raise Busy(f"no answer that can be read: {' '.join(str(error).split())[:200]}") from error
     except (exceptions.NoCredentialsError, exceptions.ProfileNotFound) as error:
@@ -134,7 +137,7 @@ def _refusal(answer: Mapping[str, Any], conflict_is_busy: bool) -> PlatformError
     if code in _THROTTLED or status == 429:
         after = str(about.get("HTTPHeaders", {}).get("retry-after", ""))
         after_s = float(after) if after.isdecimal() else None
-        return Busy(f"too many requests: {text}", retry_after_s=after_s, maybe_done=False)
+        return Busy(f"too many requests: {text}", retry_after_s=after_s)
     if code in _FULL:
         return NoRoom(text)
     if code.endswith("LimitExceeded"):

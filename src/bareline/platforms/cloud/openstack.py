@@ -88,11 +88,9 @@ def sdk_missing() -> ToolMissing:
 
 def known_clouds() -> list[str]:
     """Name the clouds of the user's ``clouds.yaml``."""
-    try:
-        from openstack.config import OpenStackConfig
-    except ImportError as error:
-        raise sdk_missing() from error
     with asking():
+        from openstack.config import OpenStackConfig
+
         return sorted(str(name) for name in OpenStackConfig().get_cloud_names())
 
 
@@ -125,15 +123,19 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
 
     Raises
     ------
+    ToolMissing
+        The SDK is not installed.
     Busy
         The same may succeed later.
     QuotaReached
         The project may have no more.
     """
-    import requests
-    from keystoneauth1 import exceptions as login
-    from openstack import exceptions
-
+    try:
+        import requests
+        from keystoneauth1 import exceptions as login
+        from openstack import exceptions
+    except ImportError as error:
+        raise sdk_missing() from error
     try:
         with warnings.catch_warnings():
             # The SDK warns of what it calls itself.
@@ -145,9 +147,9 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     except login.HttpError as error:
         raise _refused(error.http_status, str(error.message), error.response, False) from error
     except (login.ConnectionError, requests.exceptions.ConnectionError) as error:
-        raise Busy(f"no answer: {_short(str(error))}") from error
+        raise Busy(f"no answer: {_short(str(error))}", is_silent=True) from error
     except requests.exceptions.Timeout as error:
-        raise Busy(f"no answer within {_ANSWER_S} s") from error
+        raise Busy(f"no answer within {_ANSWER_S} s", is_silent=True) from error
     except exceptions.ConfigException as error:
         raise PlatformError(_short(str(error)), hint="see your clouds.yaml") from error
     except (exceptions.SDKException, login.ClientException) as error:
@@ -169,7 +171,7 @@ def _refused(code: int | None, said: str, response: Any, conflict_is_busy: bool)
             hint="remove what the project does not need, or ask its operator for more",
         )
     if code == _TOO_MANY or (code == 413 and after_s is not None):
-        return Busy(f"too many requests: {text}", retry_after_s=after_s, maybe_done=False)
+        return Busy(f"too many requests: {text}", retry_after_s=after_s)
     if code >= 500 or (code == _CONFLICT and conflict_is_busy):
         return Busy(text, retry_after_s=after_s)
     if code == 401:

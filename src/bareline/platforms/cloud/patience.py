@@ -21,11 +21,13 @@ class BackOff:
 
     - `first_s`, `longest_s`: of the pauses.
     - `most_s`: all pauses together; what a cloud asks for is waited for if it fits in.
+    - `waits_for_silent`: ask again where no answer came at all: most likely nothing is there.
     """
 
     first_s: float = 1.0
     longest_s: float = 30.0
     most_s: float = 180.0
+    waits_for_silent: bool = True
 
     def own_s(self, failures: int) -> float:
         """Give the pause after a number of failures, whatever the cloud asks for."""
@@ -77,9 +79,12 @@ class Insistence:
                 return act()
             except Busy as error:
                 pause_s = self._back_off.pause_s(failures, waited_s, error.retry_after_s)
+                if error.is_silent and not self._back_off.waits_for_silent:
+                    pause_s = None
                 if pause_s is None:
+                    times = f" {failures} times in {waited_s:.0f} s" if failures > 1 else ""
                     raise NotNow(
-                        f"{what} failed {failures} times in {waited_s:.0f} s: {error.what}",
+                        f"{what} failed{times}: {error.what}",
                         hint="try again when the cloud answers",
                     ) from error
                 if error.retry_after_s is None:

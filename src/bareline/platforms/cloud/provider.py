@@ -18,15 +18,15 @@ class Busy(NotNow):
     """The cloud did not answer, or asks for patience: the same request may succeed later.
 
     - `retry_after_s`: how long it asks to wait, where it says so.
-    - `maybe_done`: the request may have been carried out although its answer did not arrive.
+    - `is_silent`: no answer came at all; the request may have been carried out nevertheless.
     """
 
     def __init__(
-        self, what: str, *, retry_after_s: float | None = None, maybe_done: bool = True
+        self, what: str, *, retry_after_s: float | None = None, is_silent: bool = False
     ) -> None:
         super().__init__(what)
         self.retry_after_s = retry_after_s
-        self.maybe_done = maybe_done
+        self.is_silent = is_silent
 
 
 class NoRoom(NotNow):

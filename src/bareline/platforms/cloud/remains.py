@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,6 +26,7 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.files import replacing
 from bareline.vocabulary.units import HOUR_S, count
 
+_LOG = logging.getLogger(__name__)
 #: How long an instance may take to go.
 _GONE_S = 180.0
 _LOOK_S = 1.0
@@ -90,14 +92,23 @@ Account = Mapping[str, str]
 
 def remember(cache: Path, kind: str, account: Account) -> None:
     """Keep that a cloud was used, for as long as the cache lives: it is looked at by `clean`."""
+    entry = {"kind": kind, "account": dict(account)}
+    _rewrite(cache, lambda known: known if entry in known else [*known, entry])
+
+
+def _forget(cache: Path, kind: str, account: Account) -> None:
+    entry = {"kind": kind, "account": dict(account)}
+    _rewrite(cache, lambda known: [each for each in known if each != entry])
+
+
+def _rewrite(cache: Path, change: Callable[[list[Any]], list[Any]]) -> None:
     path = _known_file(cache)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with file_lock(path.with_suffix(".lock")):
-        entry = {"kind": kind, "account": dict(account)}
         known = _known(cache)
-        if entry not in known:
+        if (changed := change(known)) != known:
             with replacing(path) as new:
-                new.write_text(json.dumps([*known, entry]), encoding="utf-8")
+                new.write_text(json.dumps(changed), encoding="utf-8")
 
 
 def _known_file(cache: Path) -> Path:
@@ -113,9 +124,10 @@ def _known(cache: Path) -> list[Any]:
 
 
 def _accounts(cache: Path, kind: str) -> Iterator[dict[str, str]]:
-    """Give every account of a kind of cloud that bareline has used, once."""
+    """Give every account of a kind of cloud that is known or that a journal names, once."""
     seen = []
-    for entry in _known(cache):
+    told = [{"kind": story.kind, "account": story.account} for _, story in journals(cache)]
+    for entry in [*_known(cache), *told]:
         account = entry.get("account") if isinstance(entry, dict) else None
         if isinstance(account, dict) and entry.get("kind") == kind and account not in seen:
             seen.append(account)
@@ -128,7 +140,8 @@ def clean(
     """Remove what killed barelines of this machine left in the clouds of a kind; say what.
 
     First what their journals name, then what carries the mark of one that has ended. What another
-    bareline uses, what was made from another machine, and what is anybody else's stays.
+    bareline uses, what was made from another machine, and what is anybody else's stays. An account
+    of which no journal is left is looked at this last time, whether it answers or not.
 
     - `only`: look at this account alone.
     """
@@ -138,15 +151,23 @@ def clean(
             continue
         try:
             with file_lock(folder_of(cache) / ".clean"):
-                removed += _clean_account(cache, kind, account, steward_of(account))
+                insist = Insistence(
+                    _LOG.warning, BackOff(most_s=60.0, waits_for_silent=only is not None)
+                )
+                removed += _clean_account(cache, kind, account, steward_of(account), insist)
         except PlatformError as error:
             told = " ".join(account.values())
             removed.append(f"{kind} {told}: cannot be looked at, nothing is removed: {error}")
+        if only is None and not any(
+            (story.kind, dict(story.account)) == (kind, account) for _, story in journals(cache)
+        ):
+            _forget(cache, kind, account)
     return removed
 
 
-def _clean_account(cache: Path, kind: str, account: Account, steward: Steward) -> list[str]:
-    insist = Insistence(lambda _: None, BackOff(most_s=60.0))
+def _clean_account(
+    cache: Path, kind: str, account: Account, steward: Steward, insist: Insistence
+) -> list[str]:
     told: list[str] = []
 
     def say(things: list[Thing]) -> None:
