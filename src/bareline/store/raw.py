@@ -106,7 +106,7 @@ def read_raw(run: Path, folder: Path) -> Output | None:
             cut=about.cut,
             files={name: text(folder / f"file.{name}") for name in about.files},
         )
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, IsADirectoryError, ValueError):
         return None
 
 

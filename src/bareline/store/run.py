@@ -182,8 +182,8 @@ class Run(BesideRecords):
                     )
                 cut_torn_line(descriptor)
                 for left in (*self.path.glob("*.part"), *self.path.glob("facts/**/*.part")):
-                    with contextlib.suppress(OSError):
-                        left.unlink()  # a kill left it
+                    if left.is_file() and not left.is_symlink():
+                        left.unlink(missing_ok=True)  # a kill left it
                 self._descriptor = descriptor
                 yield
         finally:
