@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform as python_platform
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Availability, Context, Platform
 from bareline.platforms.here import build_here, core_facts
 from bareline.platforms.launchers import MpiInstallation, find_mpi
-from bareline.platforms.remote.keys import make_keys
+from bareline.platforms.remote.keys import Keys, make_keys
 from bareline.platforms.vm import remains, room
 from bareline.platforms.vm.accel import choose_accelerator, known_verdict, qemu_version
 from bareline.platforms.vm.access import Access
@@ -158,18 +158,12 @@ class VmPlatform(Platform[VmOptions]):
             keys,
             {guest.name: guest.management_address for guest in guests},
         )
-        medium: Medium
-        if isinstance(options.image, Image):
-            medium = CloudMedium(options.image, options, guests, keys)
-        else:
-            assert image is not None
-            medium = AutoMedium(image, options, guests, keys, emulated=accelerator == "tcg")
         fleet = Fleet(
             options,
             guests,
             hypervisor,
             access,
-            medium,
+            _medium(options, image, guests, keys, emulated=accelerator == "tcg"),
             accelerator=accelerator,
             vcpus=options.cores_per_node,
             folder=disks,
@@ -292,6 +286,21 @@ class VmPlatform(Platform[VmOptions]):
         for tenant in (measured, *neighbours):
             tenant.mount()
         return VmAllocation(measured, neighbours, told=told, about=about)
+
+
+def _medium(
+    options: VmOptions,
+    image: AutoImage | None,
+    guests: Sequence[Guest],
+    keys: Keys,
+    *,
+    emulated: bool,
+) -> Medium:
+    """Give what guests start from: an image of the user's, or the built one."""
+    if isinstance(options.image, Image):
+        return CloudMedium(options.image, options, guests, keys)
+    assert image is not None
+    return AutoMedium(image, options, guests, keys, emulated=emulated)
 
 
 def _on_host(options: VmOptions) -> VmOptions:
