@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from bareline.platforms.config import platforms_from_toml
 from bareline.study.plan import choose, make_plan
 from bareline.study.study import study_from_toml
-from bareline.vocabulary.capacity import told
+from bareline.vocabulary.capacity import left_out_lines
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Layout
 
@@ -174,7 +174,7 @@ def test_one_mechanism_says_what_is_left_out_and_nothing_left_is_an_error():
         {"platform": {"sim": {"type": "sim", "network": "ib-qdr", "nodes": 2}}}, where="t"
     ).values()
     made = study({"nodes": 4, "ranks": 4}, {"probe": "net.nuttcp"}, {"probe": "npb.ep"})
-    assert told(choose(made, specs).left_out) == [
+    assert left_out_lines(choose(made, specs).left_out) == [
         "a: null with 4 ranks does not fit: needs 4 nodes, the platform has 2",
         "sim: null with 4 ranks and net.nuttcp with 2 ranks: does not run simulated",
     ]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bareline.vocabulary.nodeset import MOST_HOSTS, fold, told_nodes, told_numbers, unfold
+from bareline.vocabulary.nodeset import MOST_HOSTS, fold, nodes_text, numbers_text, unfold
 
 NAMES = st.lists(
     st.from_regex(r"(node|r1i|n)[0-9]{0,4}(-ib|\.cluster)?", fullmatch=True), unique=True
@@ -35,14 +35,14 @@ def test_unfolding_gives_back_what_was_folded(names):
 
 
 def test_a_thousand_nodes_are_one_word_and_a_scattered_list_is_cut():
-    assert told_nodes([f"n{number}" for number in range(1, 1025)]) == "n[1-1024]"
+    assert nodes_text([f"n{number}" for number in range(1, 1025)]) == "n[1-1024]"
     scattered = [f"{letter}{number}" for letter in "abcdefghijkl" for number in (1, 2)]
-    assert told_nodes(scattered, 3) == "a[1-2], b[1-2], c[1-2] and 18 more"
+    assert nodes_text(scattered, 3) == "a[1-2], b[1-2], c[1-2] and 18 more"
     every_other = range(1, 1024, 2)
     named = [f"n{number}" for number in every_other]
-    assert told_nodes(named, 4) == "n[1,3,5,7] and 508 more"
-    assert told_numbers(every_other, 4) == "1,3,5,7 and 508 more"
-    assert told_numbers([1, 2, 3, 7], 4) == "1-3,7"
+    assert nodes_text(named, 4) == "n[1,3,5,7] and 508 more"
+    assert numbers_text(every_other, 4) == "1,3,5,7 and 508 more"
+    assert numbers_text([1, 2, 3, 7], 4) == "1-3,7"
 
 
 @pytest.mark.parametrize("text", ["n[1-", "n[1-9]x[a]", "", "n;rm", f"n[1-{MOST_HOSTS + 2}]"])

@@ -254,9 +254,9 @@ def _complain_of(
     """Say what of a study is not measured on these platforms, and what is measured in vain."""
     from bareline.study.likeness import unlike
     from bareline.study.plan import choose
-    from bareline.vocabulary.capacity import told
+    from bareline.vocabulary.capacity import left_out_lines
 
-    left_out = [f"left out on {line}" for line in told(choose(study, specs).left_out)]
+    left_out = [f"left out on {line}" for line in left_out_lines(choose(study, specs).left_out)]
     for line in [*filter(None, lacking), *left_out, *unlike(study, specs, baseline)]:
         complain(line)
 

@@ -158,8 +158,8 @@ def _read(path: Path) -> Records:
 def _validate(
     path: Path, max_queued: float, figures: Path | None, *, quiet: bool, as_json: bool
 ) -> None:
-    from bareline.predict.kept import look_closer
     from bareline.predict.pairs import validate
+    from bareline.predict.predictions import look_closer
     from bareline.report.terminal.predictions import print_validation
     from bareline.report.terminal.progress import Steps
 

@@ -203,11 +203,11 @@ def _print_compared(
 
 
 def _compare_profiles(before: Path, after: Path, *, as_json: bool) -> None:
-    from bareline.profile.beside import beside
+    from bareline.profile.comparison import compare_profiles
     from bareline.profile.files import read_profile
     from bareline.report.profile.beside import print_beside
 
-    both = beside(read_profile(before), read_profile(after))
+    both = compare_profiles(read_profile(before), read_profile(after))
     emit(as_json, both.rows, lambda console: print_beside(both, console))
 
 

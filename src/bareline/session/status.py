@@ -10,7 +10,7 @@ from bareline.session.history import History
 from bareline.session.origin import plan_of, platforms_of, study_of
 from bareline.store.cost import money
 from bareline.store.run import Run
-from bareline.vocabulary.capacity import told
+from bareline.vocabulary.capacity import left_out_lines
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Record, Scalar, Trial
 from bareline.vocabulary.units import HOUR_S
@@ -51,7 +51,7 @@ def status_of(run: Run) -> dict[str, Any]:
         "max_core_hours": study.max_core_hours,
         "platforms": _by_platform(run, plan, history.records),
         "machines": [one.moved for one in run.sessions().values() if one.moved],
-        "left_out": told(run.left_out()),
+        "left_out": left_out_lines(run.left_out()),
     }
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from bareline.study.order import order_block
 from bareline.study.study import Study
-from bareline.vocabulary.capacity import Capacity, LeftOut, told
+from bareline.vocabulary.capacity import Capacity, LeftOut, left_out_lines
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Case, Layout, Placement, Trial
 from bareline.vocabulary.pinning import Pinning
@@ -136,7 +136,7 @@ def make_plan(
     if not choice.cells:
         raise StudyError(
             f"nothing of the study '{study.name}' runs on {', '.join(s.name for s in platforms)}",
-            hint="; ".join(told(choice.left_out)[:_MOST_REASONS]) or None,
+            hint="; ".join(left_out_lines(choice.left_out)[:_MOST_REASONS]) or None,
         )
     count = sum(min(study.launches, c.launches or study.launches) for c in choice.cells.values())
     if count > MOST_TRIALS:

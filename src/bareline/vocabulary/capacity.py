@@ -38,7 +38,7 @@ class LeftOut:
     reason: str
 
 
-def told(left_out: Iterable[LeftOut]) -> list[str]:
+def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
     """Say in a line for each reason what is left out: on which platforms, of which probes."""
     probes: dict[tuple[str, str], dict[str, list[int]]] = {}
     for row in left_out:

@@ -93,13 +93,13 @@ def _numbers(text: str) -> Iterator[str]:
             yield f"{number:0{width}d}"
 
 
-def told_nodes(names: Iterable[str], most: int = 8) -> str:
+def nodes_text(names: Iterable[str], most: int = 8) -> str:
     """Write names for people: brief, and no longer than some parts of a list."""
     text, more = _cut(list(names), fold, most)
     return ", ".join(_BETWEEN.split(text)) + more
 
 
-def told_numbers(numbers: Iterable[int], most: int = 8) -> str:
+def numbers_text(numbers: Iterable[int], most: int = 8) -> str:
     """Write numbers of nodes for people: ``1-3,7``, and no longer than some ranges."""
     return "".join(_cut(list(numbers), fold_numbers, most))
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
 from bareline.predict.coverage import SizeUsed, Strip
-from bareline.predict.kept import VERSION, ApplicationLoss, Kept, read_kept
+from bareline.predict.predictions import VERSION, ApplicationLoss, Predictions, read_predictions_of
 from bareline.predict.questions import Upgrade
 from bareline.predict.shares import Loss, Share
 from bareline.predict.validation import Trial, Validation
@@ -39,7 +39,7 @@ def trial(application, base, platform, predicted, measured, *, lo=None, hi=None,
                  (measured,) * 3, 0.0, lo, hi, (), reasons)  # fmt: skip
 
 
-def planted() -> Kept:
+def planted() -> Predictions:
     trials = (
         trial("npb.cg problem_class=W", "a", "b", 2.0, 2.1, lo=1.8, hi=2.2),
         trial("npb.cg problem_class=W", "b", "a", 1.3, 1.0, lo=1.1, hi=1.5, reasons=("a disk",)),
@@ -51,7 +51,7 @@ def planted() -> Kept:
         Share("residual", 0.1, 0.0, 0.2, 0.1),
     )
     loss = Loss("a", "b", (1.0,) * 3, (2.0,) * 3, 1.0, shares)
-    return Kept(
+    return Predictions(
         VERSION,
         Validation(trials, (("npb.is", "no ladder"),), 2),
         (ApplicationLoss("npb.cg problem_class=W", loss),),
@@ -85,13 +85,13 @@ def figures(document, kind, probe=None):
 
 def test_what_is_kept_is_read_back_whole(run):
     run.write_predictions(planted().to_json())
-    assert read_kept(run.read_predictions(), run.path) == planted()
+    assert read_predictions_of(run.read_predictions(), run.path) == planted()
     run.write_predictions('{"version": 1, "validation": 7}')
     with pytest.raises(StoreError, match=r"predictions are damaged.*predict --validate"):
-        read_kept(run.read_predictions(), run.path)
+        read_predictions_of(run.read_predictions(), run.path)
     # Of another version nothing is shown: it is written again on demand.
     run.write_predictions(replace(planted(), version=VERSION + 1).to_json())
-    assert read_kept(run.read_predictions(), run.path) is None
+    assert read_predictions_of(run.read_predictions(), run.path) is None
     run.write_predictions(planted().to_json())
 
 

@@ -12,7 +12,7 @@ from bareline.platforms.cloud.group import Group
 from bareline.platforms.ssh.allocation import SshAllocation
 from bareline.vocabulary.errors import PlatformError, TimeUp, ToolMissing
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
-from bareline.vocabulary.nodeset import told_nodes
+from bareline.vocabulary.nodeset import nodes_text
 
 _TRIES = 2
 #: Writes a file of the folder $1, its name $2, from standard input.
@@ -97,7 +97,7 @@ class CloudAllocation(Allocation):
             return False
         self._stack.close()
         self._group.replace(lost)
-        names = told_nodes([member.name for member, _ in lost])
+        names = nodes_text([member.name for member, _ in lost])
         self._told.append(f"{names}: replaced by {'others' if len(lost) > 1 else 'another'}")
         self.hosts = self._open()
         return True

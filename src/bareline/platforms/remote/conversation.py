@@ -13,7 +13,7 @@ from pathlib import Path
 from bareline.platforms.process import local_environment
 from bareline.platforms.remote.peer import Peer, peers
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.nodeset import told_nodes
+from bareline.vocabulary.nodeset import nodes_text
 
 #: How often it is looked whether somebody has ended in silence.
 _LOOK_S = 0.05
@@ -88,7 +88,7 @@ class Conversation:
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 raise PlatformError(
-                    f"no answer within {timeout_s:.0f} s", where=told_nodes(sorted(waiting))
+                    f"no answer within {timeout_s:.0f} s", where=nodes_text(sorted(waiting))
                 )
             for key, _ in self._selector.select(min(left_s, _LOOK_S)):
                 heard = self._hear(key.data)

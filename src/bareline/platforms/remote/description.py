@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.instructions import X86_SETS, KernelSet, kernel_set
-from bareline.vocabulary.nodeset import told_nodes
+from bareline.vocabulary.nodeset import nodes_text
 
 #: No node has more.
 _MOST_CORES = 1 << 16
@@ -97,7 +97,7 @@ class CommonSet:
         for name, sets in self.lacking.items():
             alike.setdefault(sets, []).append(name)
         said = "; ".join(
-            f"{told_nodes(names)} lack{'s' if len(names) == 1 else ''} {', '.join(sets)}"
+            f"{nodes_text(names)} lack{'s' if len(names) == 1 else ''} {', '.join(sets)}"
             for sets, names in alike.items()
         )
         return f"instruction sets differ ({said}): every node uses '{self.chosen.name}'"

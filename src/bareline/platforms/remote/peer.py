@@ -20,7 +20,7 @@ from typing import IO
 
 from bareline.platforms.process import spawn
 from bareline.vocabulary.errors import NotNow, PlatformError
-from bareline.vocabulary.nodeset import told_nodes
+from bareline.vocabulary.nodeset import nodes_text
 
 _SIGN = b"bareline "
 #: Longest line: long answers come in pieces.
@@ -89,7 +89,7 @@ class Peer:
                 if self._is_deaf or not ready.poll(_TELL_S * 1000.0):
                     self._is_deaf = True
                     raise PlatformError(
-                        "it does not take what it is told", where=told_nodes(sorted(self.names))
+                        "it does not take what it is told", where=nodes_text(sorted(self.names))
                     )
                 unsent = unsent[os.write(pipe, unsent) :]
         except (OSError, ValueError) as error:
@@ -144,7 +144,7 @@ class Peer:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(_END_S)
         kind = PlatformError if self.excess else NotNow
-        return kind(f"the connection ended: {self.reason()}", where=told_nodes(sorted(self.names)))
+        return kind(f"the connection ended: {self.reason()}", where=nodes_text(sorted(self.names)))
 
     def leave(self) -> None:
         """End its scripts by the end of their input."""

@@ -18,7 +18,7 @@ from bareline.platforms.serving import READY_S
 from bareline.platforms.shell import END_MARKED
 from bareline.platforms.workdir import LOOK_AT_STORAGE, OWN_FOLDER
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.nodeset import told_nodes
+from bareline.vocabulary.nodeset import nodes_text
 
 _BEGIN_S = 60.0
 _ORDER_S = 20.0
@@ -157,7 +157,7 @@ class Housekeeping:
         if lost is not None:
             raise PlatformError(
                 f"the node was lost during the trial: {lost.reason()}",
-                where=told_nodes(sorted(lost.names)),
+                where=nodes_text(sorted(lost.names)),
                 hint=hint,
             )
 

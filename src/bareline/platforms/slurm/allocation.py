@@ -41,7 +41,7 @@ from bareline.platforms.slurm.job import Job
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
-from bareline.vocabulary.nodeset import fold, told_nodes
+from bareline.vocabulary.nodeset import fold, nodes_text
 
 #: An allocation with less time than a trial may take, and this, is renewed before it.
 _MARGIN_S = 30.0
@@ -286,10 +286,10 @@ class SlurmAllocation(RemoteAllocation):
         if broken or missing:
             lost = sorted({*broken, *missing})
             self._excluded.update(lost)
-            return NodesLost("the node failed", where=told_nodes(lost), hint=self.lost_hint)
+            return NodesLost("the node failed", where=nodes_text(lost), hint=self.lost_hint)
         if not state.runs:
             return NodesLost(
-                f"the allocation {self._job.number} {clause}", where=told_nodes(names), hint=hint
+                f"the allocation {self._job.number} {clause}", where=nodes_text(names), hint=hint
             )
         return None
 

@@ -26,7 +26,7 @@ from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.place import CASE
 
 if TYPE_CHECKING:
-    from bareline.predict.kept import Kept
+    from bareline.predict.predictions import Predictions
     from bareline.report.content.profiles import ProfileLine
 
 #: What a reader must know of a layer's figures before the first of them.
@@ -176,7 +176,7 @@ class Document:
     runs: Sequence[RunInfo] = ()
     events: Sequence[str] = ()
     profiles: Sequence[ProfileLine] = ()
-    predictions: Kept | None = None
+    predictions: Predictions | None = None
     undrawn: Sequence[str] = ()
 
     @property

@@ -17,7 +17,7 @@ from bareline.vocabulary.facts import (
 )
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Scalar
-from bareline.vocabulary.nodeset import told_numbers, unfold_numbers
+from bareline.vocabulary.nodeset import numbers_text, unfold_numbers
 
 PlatformFacts = Mapping[str, Scalar]
 
@@ -134,7 +134,7 @@ def _text(key: str, cell: Mapping[int, Scalar | None]) -> str:
     shown = groups if len(groups) <= _MOST_VALUES else groups[: _MOST_VALUES - 1]
     parts = [format_fact(key, cell.get(0))]
     for text, nodes in shown:
-        parts.append(f"node{'s' if len(nodes) > 1 else ''} {told_numbers(nodes)}: {text}")
+        parts.append(f"node{'s' if len(nodes) > 1 else ''} {numbers_text(nodes)}: {text}")
     rest = groups[len(shown) :]
     if rest:
         parts.append(f"{len(rest)} other values on {sum(len(nodes) for _, nodes in rest)} nodes")

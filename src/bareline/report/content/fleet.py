@@ -11,7 +11,7 @@ import numpy as np
 from bareline.analysis.fleet import Fleet
 from bareline.analysis.survey import Deviating, Mapped, Survey
 from bareline.report.content.wording import metric_name
-from bareline.vocabulary.nodeset import fold, told_nodes
+from bareline.vocabulary.nodeset import fold, nodes_text
 from bareline.vocabulary.units import count, plain
 
 _WHAT: Mapping[tuple[str, str], str] = {
@@ -44,7 +44,7 @@ def deviation_words(one: Deviating, fleet: Fleet) -> str:
     word = "lower" if one.better == "higher" else "higher"
     what = measure_words(one.probe, one.metric, one.params)
     own = fleet.switches.get(one.names[0], ()) if one.kind == "switch" else ()
-    whose = f" ({told_nodes(own)})" if own else ""
+    whose = f" ({nodes_text(own)})" if own else ""
     ratio = f"{plain(one.ratio)} times {word} [{plain(one.lo)}, {plain(one.hi)}]"
     return f"{unit_words(one)}{whose}: {what} {ratio}, n = {one.n}"
 
@@ -151,7 +151,7 @@ def rows_of_nodes(fleet: Fleet, most: int) -> list[tuple[str, tuple[int, ...]]]:
         own = [int(node) for node in np.flatnonzero(groups == at)]
         for begin in range(0, len(own), most):
             part = tuple(own[begin : begin + most])
-            listed = told_nodes([fleet.nodes[node] for node in part], 3)
+            listed = nodes_text([fleet.nodes[node] for node in part], 3)
             laid.append((f"{name}: {listed}" if name else listed, part))
     return laid
 

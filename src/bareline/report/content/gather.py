@@ -11,7 +11,7 @@ import polars as pl
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.control import control_texts
 from bareline.analysis.records import Records
-from bareline.predict.kept import Kept, read_kept
+from bareline.predict.predictions import Predictions, read_predictions_of
 from bareline.report.content.document import Document, Fact, Method, PlatformInfo, RunInfo
 from bareline.report.content.facts import table
 from bareline.report.content.profiles import profile_lines
@@ -68,13 +68,13 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = No
     )
 
 
-def _predictions(records: Records) -> tuple[Kept | None, list[str]]:
+def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
     """Give the first predictions of the runs, and which cannot be drawn, and why."""
-    kept: Kept | None = None
+    kept: Predictions | None = None
     undrawn: list[str] = []
     for run in records.runs:
         try:
-            found = read_kept(run.read_predictions(), run.path)
+            found = read_predictions_of(run.read_predictions(), run.path)
         except StoreError as error:
             undrawn.append(f"predictions: {error}")
             continue

@@ -10,7 +10,7 @@ from typing import Any
 
 from bareline.analysis.cell import Estimate
 from bareline.predict.coverage import SizeUsed, Strip
-from bareline.predict.kept import Kept
+from bareline.predict.predictions import Predictions
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Score, Trial, Validation
@@ -42,7 +42,7 @@ _WORDS = {
 _WORST, _NOTABLE = 12, 0.005
 
 
-def predictions_of(document: Document, spec: ExhibitSpec) -> Kept | None:
+def predictions_of(document: Document, spec: ExhibitSpec) -> Predictions | None:
     """Give the predictions of the applications that a specification asks for; None without any."""
     kept = document.predictions
     if kept is None or spec.probe is None:

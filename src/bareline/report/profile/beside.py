@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from bareline.profile.beside import Beside, CallPair, Pair, SitePair
+from bareline.profile.comparison import CallPair, Pair, ProfileComparison, SitePair
 from bareline.report.content.wording import percent
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.profile.sentences import size_range
@@ -16,7 +16,7 @@ from bareline.vocabulary.units import format_value, significant, whole
 _CALLS, _SIZES, _SITES = 12, 12, 12
 
 
-def print_beside(both: Beside, console: Console) -> None:
+def print_beside(both: ProfileComparison, console: Console) -> None:
     """Print two profiles: the times first, then calls and sizes by how much they change."""
     before, after = both.before, both.after
     first = both.split[0]
@@ -50,7 +50,7 @@ def print_beside(both: Beside, console: Console) -> None:
         )
 
 
-def _print_split(both: Beside, console: Console) -> None:
+def _print_split(both: ProfileComparison, console: Console) -> None:
     seconds = [pair for pair in both.split if pair.unit == "s"]
     scale = unit_scale([max(pair.before or 0, pair.after or 0) for pair in seconds], "s")
 

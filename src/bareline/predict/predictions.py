@@ -42,7 +42,7 @@ class ApplicationLoss:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Predictions:
     """A validation, and what else its ladders tell of its applications.
 
     - `losses`: where the loss is clear and the replay reproduces the base.
@@ -67,9 +67,9 @@ class Kept:
 
 
 @cache
-def _adapter() -> TypeAdapter[Kept]:
+def _adapter() -> TypeAdapter[Predictions]:
     """Give what writes and reads it; made when it is needed, since that takes a while."""
-    return TypeAdapter(Kept)
+    return TypeAdapter(Predictions)
 
 
 def look_closer(
@@ -78,7 +78,7 @@ def look_closer(
     *,
     max_queued: float = DISTURBED,
     note: Note | None = None,
-) -> Kept:
+) -> Predictions:
     """Explain each application's largest loss, rank upgrades, and lay sizes over the ladders.
 
     - `note`: is told what is looked at next, which of the applications it is, and how many there
@@ -96,7 +96,7 @@ def look_closer(
         for one in usable.values():
             ranked += _upgrades(records, one)
         laid += _strips(records, name, usable)
-    return Kept(VERSION, validation, tuple(losses), tuple(ranked), tuple(laid))
+    return Predictions(VERSION, validation, tuple(losses), tuple(ranked), tuple(laid))
 
 
 def _loss(
@@ -136,7 +136,7 @@ def _strips(records: Records, name: str, usable: Mapping[str, Application]) -> l
     return strips(name, usable[order[0]].typical.profile, ladders)
 
 
-def _check(kept: Kept) -> None:
+def _check(kept: Predictions) -> None:
     """Refuse what nobody can draw: other changes and layers than ours, times that are none."""
     trials = kept.validation.trials
     times = [time for one in trials for time in (one.time_s, one.truth_s, one.lo_s, one.hi_s)]
@@ -164,10 +164,10 @@ def _numbers(values: Iterable[Any]) -> Iterator[float]:
             yield value
 
 
-def read_kept(text: bytes | None, run: Path) -> Kept | None:
+def read_predictions_of(text: bytes | None, run: Path) -> Predictions | None:
     """Read what a run directory keeps; None where nothing was predicted, or by another version.
 
-    - `text`: as `Kept.to_json` wrote it.
+    - `text`: as `Predictions.to_json` wrote it.
     - `run`: where it was kept, for the error.
 
     Raises StoreError: it is damaged.

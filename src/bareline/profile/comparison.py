@@ -109,7 +109,7 @@ class SitePair:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ProfileComparison:
     """Two profiles.
 
     - `split`: where a rank's time goes, then what else tells them apart.
@@ -156,10 +156,10 @@ class Beside:
         ]  # fmt: skip
 
 
-def beside(before: Profile, after: Profile) -> Beside:
+def compare_profiles(before: Profile, after: Profile) -> ProfileComparison:
     """Put two profiles side by side; numbers of calls are per rank."""
     links = [set(map(tuple, one.send_table.select("from", "to").rows())) for one in (before, after)]
-    return Beside(
+    return ProfileComparison(
         before=before,
         after=after,
         split=tuple(_split(before, after)),

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bareline.cli.main import app
-from bareline.profile.beside import beside
+from bareline.profile.comparison import compare_profiles
 from bareline.profile.files import read_profile, write_profile
 from bareline.profile.model import SITE_COLUMNS
 from bareline.profile.sites import call_sites, with_sites_named
@@ -49,14 +49,14 @@ def pair(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_the_largest_change_comes_first(pair: tuple[Path, Path]) -> None:
     before, after = map(read_profile, pair)
-    both = beside(before, after)
+    both = compare_profiles(before, after)
     first = both.calls[0]
     assert first.call == "MPI_Allreduce" and first.count[0] == first.count[1]
     assert first.time_s[1] == pytest.approx(3 * first.time_s[0])
     assert all(abs(call.change_s) < 1e-12 for call in both.calls[1:])
     assert both.split[0].ratio == pytest.approx(2)
     assert both.pairs_only_before == 1 and both.pairs_only_after == 0 and both.alike == ""
-    assert "ranks: 4 and 2" in beside(before, replace(after, ranks=2)).alike
+    assert "ranks: 4 and 2" in compare_profiles(before, replace(after, ranks=2)).alike
 
 
 def test_compare_prints_two_profiles(
@@ -83,7 +83,7 @@ def test_call_sites_and_the_imbalance_of_calls_stand_side_by_side(tmp_path: Path
         site_table=pl.DataFrame([slower, added], schema=SITE_COLUMNS),
         call_table=sample.call_table.with_columns(rank_max_ns=doubled.otherwise("rank_max_ns")),
     )
-    both = beside(sample, after)
+    both = compare_profiles(sample, after)
     first, second = both.sites
     assert first.place == "halo (halo.f90:12)" and second.place == "halo (halo.f90:40)"
     assert first.change_s == pytest.approx(4e-3 / sample.ranks)
