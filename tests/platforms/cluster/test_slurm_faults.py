@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -233,14 +234,35 @@ def test_nodes_that_there_are_not_are_an_error_with_a_next_step(slurm_cluster, a
     assert jobs() == []
 
 
-def test_the_queue_is_left_when_it_takes_too_long(slurm_cluster, acquire):
+def test_the_queue_is_left_when_it_takes_too_long(slurm_cluster, acquire, caplog):
     with acquire("slurm", nodes=4, **OPTIONS):
         with (
-            pytest.raises(PlatformError, match="no nodes after 2 s in the queue"),
-            acquire("slurm", queue_s=2, **OPTIONS),
+            pytest.raises(NotNow, match=r"no nodes after 6 s in the queue \(Resources\)"),
+            acquire("slurm", queue_s=6, **OPTIONS),
         ):
             pass
         assert len(jobs()) == 1
+    assert "the allocation waits in the queue: Resources" in caplog.text
+
+
+def test_a_job_that_can_never_start_is_not_waited_for(slurm_cluster, acquire):
+    def set_limit(minutes):
+        line = ["scontrol", "update", "partitionname=urgent", f"MaxTime={minutes}"]
+        subprocess.run(line, check=True)
+
+    set_limit(5)
+    began = time.monotonic()
+    try:
+        with (
+            pytest.raises(PlatformError, match=r"never starts .*: PartitionTimeLimit") as caught,
+            acquire("slurm", partition="urgent", queue_s=100, **OPTIONS),
+        ):
+            pass
+    finally:
+        set_limit("INFINITE")
+    assert not isinstance(caught.value, NotNow)  # it would be asked for again
+    assert time.monotonic() - began < 60
+    assert jobs() == []
 
 
 def _said(*argv):

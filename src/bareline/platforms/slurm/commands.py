@@ -85,6 +85,24 @@ def queued(text: str) -> str | None:
     return match[1] if match else None
 
 
+#: Reasons of a waiting job that time does not mend: what it asks for is never given.
+NEVER = re.compile(
+    r"Partition(TimeLimit|NodeLimit|Down|Inactive)|BadConstraints|(Assoc|QOS)\w*PerJob\w*"
+    r"|Invalid(Account|QOS)|(Account|QOS)NotAllowed|QOSMin\w+|ReservationDeleted"
+    r"|DependencyNeverSatisfied"
+)
+
+
+def waiting(name: str) -> str:
+    """Ask why a job of this user, by its name, waits: ``Resources``; "" where none does."""
+    line = ("squeue", "--me", "--noheader", f"--name={name}", "--states=PD", "--format=%r")
+    try:
+        reasons = ask(*line, timeout_s=10.0).stdout.split("\n")
+    except PlatformError:
+        return ""
+    return "" if reasons[0] == "None" else reasons[0].strip()
+
+
 #: What a user reads of how an allocation ended, and what to do about it, by Slurm's word.
 _ENDINGS = {
     "TIMEOUT": ("has reached its time limit", "ask for more as `time_min`"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import subprocess
 import time
 from collections import Counter
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.process import run_process
 from bareline.platforms.slurm.commands import (
+    NEVER,
     JobState,
     ask,
     granted,
@@ -19,6 +21,7 @@ from bareline.platforms.slurm.commands import (
     outside_environment,
     own_job,
     queued,
+    waiting,
 )
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.workdir import session_folder
@@ -52,12 +55,42 @@ fi
 exec scancel "$1"
 """
 
+_LOG = logging.getLogger(__name__)
+#: How long after one look into the queue the next one comes: longer and longer.
+_LOOK_S, _LONGEST_LOOK_S = 1.0, 30.0
 #: Slurm ends the processes of a job that is over within this time; its KillWait is 30 s.
 _KILLED_WITHIN_S = 60.0
 
 
 #: How many allocations this process has asked for, by the platform's name.
 _ASKED: Counter[str] = Counter()
+
+
+class _Queue:
+    """Looks, now and then, why a job waits, and tells each reason that is another one.
+
+    - `reason`: the last one, in Slurm's word.
+    """
+
+    def __init__(self, job: str) -> None:
+        self._job = job
+        self._pause_s = _LOOK_S
+        self._next = time.monotonic() + _LOOK_S
+        self.reason = ""
+        self.is_hopeless = False
+
+    def look(self) -> bool:
+        """Tell whether the job waits for what never comes; twice the same, so as to be sure."""
+        if time.monotonic() < self._next:
+            return self.is_hopeless
+        reason, before = waiting(self._job), self.reason
+        if reason and reason != before:
+            _LOG.warning("the allocation waits in the queue: %s", reason)
+            self.reason, self._pause_s = reason, _LOOK_S
+        self.is_hopeless = reason == before and bool(NEVER.fullmatch(reason))
+        self._next = time.monotonic() + self._pause_s
+        self._pause_s = min(2 * self._pause_s, _LONGEST_LOOK_S)
+        return self.is_hopeless
 
 
 def not_in_a_job() -> PlatformError:
@@ -119,17 +152,30 @@ class Job:
         left_out = fold(dict.fromkeys((*self._options.excluded, *excluded)))
         options = self._options.model_copy(update={"nodes": nodes, "exclude": left_out})
         # --no-kill: a node that dies is told apart here; the others go on.
-        words = [*options.request(), "--no-shell", "--no-kill", f"--job-name={_NAME}{owner_mark()}"]
-        started = time.monotonic()
-        done = run_process(["salloc", *words], env=outside_environment(), timeout_s=options.queue_s)
+        name = f"{_NAME}{owner_mark()}"
+        words = [*options.request(), "--no-shell", "--no-kill", f"--job-name={name}"]
+        started, queue = time.monotonic(), _Queue(name)
+        done = run_process(
+            ["salloc", *words],
+            env=outside_environment(),
+            timeout_s=options.queue_s,
+            lost=queue.look,
+        )
         self.waited_s = time.monotonic() - started
         number = granted(done.stderr)
         if number is None:
-            waiting = queued(done.stderr)
-            if waiting is not None:
-                ask("scancel", waiting)
+            pending = queued(done.stderr)
+            if pending is not None:
+                ask("scancel", pending)
+            if queue.is_hopeless:
+                raise PlatformError(
+                    f"Slurm never starts what is asked for: {queue.reason}",
+                    hint="see `scontrol show partition`, and ask for less time, fewer nodes or "
+                    "another partition",
+                )
+            why = f" ({queue.reason})" if queue.reason else ""
             what = (
-                f"no nodes after {options.queue_s:.0f} s in the queue"
+                f"no nodes after {options.queue_s:.0f} s in the queue{why}"
                 if done.timed_out
                 else (f"no allocation: {last_line(done.stderr).removeprefix('salloc: error: ')}")
             )
