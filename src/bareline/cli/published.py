@@ -26,8 +26,9 @@ def published(
     """List the publications, or every figure that a study's publications printed."""
     from bareline.analysis.suitability import judge_published
     from bareline.published.catalogue import find_publications, publications, published_rows
+    from bareline.report.content.explained import suited
     from bareline.report.terminal.published import print_publications, print_published
-    from bareline.report.terminal.suitability import print_suitability
+    from bareline.report.writers.terminal import print_blocks
 
     found = list(publications().values()) if study is None else find_publications(study)
 
@@ -38,6 +39,6 @@ def published(
         print_published(found, published_rows(study), console)
         for one in found:
             console.print(f"\nBy bareline's rules, from the figures of {one.publication.short}:")
-            print_suitability(judge_published(one), console)
+            print_blocks(suited(judge_published(one)), console)
 
     emit(as_json, lambda: published_rows(study), people)

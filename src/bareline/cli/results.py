@@ -255,16 +255,14 @@ def explain(
 
 
 def _explain_layers(comparison: Comparison, *, as_json: bool) -> None:
+    from bareline.report.content.explained import explained
     from bareline.report.terminal.results import print_control
-    from bareline.report.terminal.suitability import print_suitability
-    from bareline.report.terminal.verdict import print_verdict
+    from bareline.report.writers.terminal import print_blocks
 
     def people(console: Console) -> None:
         if comparison.alone and comparison.controls:
             print_control(comparison.controls, None, console)
-        glance = None if comparison.alone else comparison.glance
-        print_verdict(glance, comparison.sentences, console)
-        print_suitability(comparison.suitability, console)
+        print_blocks(explained(comparison), console)
 
     emit(as_json, comparison.rows, people)
 

@@ -13,8 +13,8 @@ from bareline.report.terminal.listings import print_platforms
 from bareline.report.terminal.progress import Steps
 from bareline.report.terminal.results import print_comparison, print_summary
 from bareline.report.terminal.runs import PlanNotes, print_plan, print_status
-from bareline.report.terminal.verdict import print_statements
 from bareline.report.writers.console import clean, make_console, print_next
+from bareline.report.writers.terminal import print_blocks
 
 
 def printed(action: Callable[[Console], None]) -> str:
@@ -121,7 +121,7 @@ def test_no_color_takes_the_colours_and_leaves_the_words(
     def coloured() -> str:
         file = io.StringIO()
         console = Console(file=file, force_terminal=True, width=100, highlight=False)
-        print_statements(document.statements, console)
+        print_blocks([Prose(tuple(document.statements))], console)
         return file.getvalue()
 
     monkeypatch.setenv("TERM", "xterm-256color")

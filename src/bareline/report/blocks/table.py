@@ -137,6 +137,10 @@ class Rows(Generic[R]):
         """Add a column of words."""
         return self.column(title, lambda row: Field(told(row), wrap=wrap), "text")
 
+    def figure(self, title: str, told: Callable[[R], str], kind: Kind = "number") -> Self:
+        """Add a column of figures that are written already."""
+        return self.column(title, lambda row: Field(told(row)), kind)
+
     def platform(self, name: Callable[[R], str], title: str = "platform") -> Self:
         """Add a column of platforms, each with its mark."""
         return self.column(title, lambda row: Field(name(row), platform=name(row)), "text")

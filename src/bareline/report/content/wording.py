@@ -25,21 +25,6 @@ _ACRONYMS = {
 }  # fmt: skip
 _AXES = {"size_bytes": "message size", "ranks": "ranks", "threads": "threads per rank"}
 
-#: A mark before the words of a verdict, so that colour is never the only cue. None points up or
-#: down: worse may be a lower rate.
-VERDICT_MARKS: Mapping[Verdict, str] = {
-    Verdict.SLOWER: "!",
-    Verdict.FASTER: "✓",
-    Verdict.MIXED: "!✓",
-    Verdict.EQUIVALENT: "=",
-    Verdict.INCONCLUSIVE: "?",
-    Verdict.FAILED: "✗",
-    Verdict.NOT_COMPARABLE: "≁",
-    Verdict.MISSING: "–",
-    Verdict.DOES_NOT_FIT: "∅",
-    Verdict.SKIPPED: "∅",
-}
-
 
 def metric_name(metric: str) -> str:
     """Write a metric for people, e.g. ``loop mean``."""

@@ -6,11 +6,13 @@ from rich.console import Console
 from rich.text import Text
 
 from bareline.profile.comparison import CallPair, Pair, ProfileComparison, SitePair
+from bareline.report.blocks.table import Rows
 from bareline.report.content.wording import percent
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.profile.sentences import size_range
 from bareline.report.writers.columns import Column, print_table
 from bareline.report.writers.console import clean
+from bareline.report.writers.terminal import print_blocks
 from bareline.vocabulary.units import format_value, significant, whole
 
 _CALLS, _SIZES, _SITES = 12, 12, 12
@@ -62,21 +64,16 @@ def _print_split(both: ProfileComparison, console: Console) -> None:
         return percent(value) if pair.unit == "share" else f"{value:.2f}"
 
     console.print()
-    print_table(
+    print_blocks(
         [
-            Column(f"a rank's mean, {scale.unit}"),
-            Column("before", "number"),
-            Column("after", "number"),
-            Column("after/before", "number"),
-        ],
-        [
-            [
-                pair.what,
-                show(pair, pair.before),
-                show(pair, pair.after),
-                "" if pair.ratio is None else significant(pair.ratio),
-            ]
-            for pair in both.split
+            Rows(both.split)
+            .text(f"a rank's mean, {scale.unit}", lambda pair: pair.what)
+            .figure("before", lambda pair: show(pair, pair.before))
+            .figure("after", lambda pair: show(pair, pair.after))
+            .figure(
+                "after/before", lambda pair: "" if pair.ratio is None else significant(pair.ratio)
+            )
+            .table()
         ],
         console,
     )

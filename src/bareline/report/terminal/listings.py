@@ -8,8 +8,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from bareline.report.blocks.table import Rows
 from bareline.report.writers.columns import Column, print_table
 from bareline.report.writers.console import clean
+from bareline.report.writers.terminal import print_blocks
 
 
 def print_platforms(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
@@ -48,9 +50,14 @@ def _titled(row: Mapping[str, Any]) -> str:
 
 def print_probes(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
     """Print the probes by layer."""
-    print_table(
-        [Column("probe"), Column("layer"), Column("")],
-        [[row["probe"], row["layer"], row["summary"]] for row in rows],
+    print_blocks(
+        [
+            Rows(rows)
+            .text("probe", lambda row: row["probe"])
+            .text("layer", lambda row: row["layer"])
+            .text("", lambda row: row["summary"])
+            .table()
+        ],
         console,
     )
 
@@ -72,20 +79,23 @@ def print_probe(row: Mapping[str, Any], console: Console) -> None:
             console,
         )
         console.print()
-    print_table(
-        [Column("metric"), Column("unit"), Column("better"), Column("")],
+    print_blocks(
         [
-            [
-                metric["metric"],
-                metric["unit"],
-                metric["better"],
-                "headline"
-                if metric["metric"] == row["headline"]
-                else "detail"
-                if metric["detail"]
-                else "",
-            ]
-            for metric in row["metrics"]
+            Rows(row["metrics"])
+            .text("metric", lambda metric: metric["metric"])
+            .text("unit", lambda metric: metric["unit"])
+            .text("better", lambda metric: metric["better"])
+            .text(
+                "",
+                lambda metric: (
+                    "headline"
+                    if metric["metric"] == row["headline"]
+                    else "detail"
+                    if metric["detail"]
+                    else ""
+                ),
+            )
+            .table()
         ],
         console,
     )
@@ -93,13 +103,18 @@ def print_probe(row: Mapping[str, Any], console: Console) -> None:
 
 def print_studies(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
     """Print the built-in studies."""
-    print_table(
-        [Column("study"), Column("cases", "number"), Column("trials of each", "number"),
-         Column("scales"), Column("")],
-        [[row["study"], str(row["cases"]), str(row["launches"]), ", ".join(row["scales"]),
-          row["title"]] for row in rows],
+    print_blocks(
+        [
+            Rows(rows)
+            .text("study", lambda row: row["study"])
+            .figure("cases", lambda row: str(row["cases"]))
+            .figure("trials of each", lambda row: str(row["launches"]))
+            .text("scales", lambda row: ", ".join(row["scales"]))
+            .text("", lambda row: row["title"])
+            .table()
+        ],
         console,
-    )  # fmt: skip
+    )
 
 
 def print_schemas(rows: Sequence[Mapping[str, Any]], console: Console) -> None:

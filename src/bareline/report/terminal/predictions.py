@@ -12,9 +12,10 @@ from bareline.predict.costs import StartUp
 from bareline.predict.prediction import Prediction
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Score, Validation
+from bareline.report.blocks.table import Rows
 from bareline.report.content.wording import said_again
 from bareline.report.figures.scales import unit_scale
-from bareline.report.writers.columns import Column, print_table
+from bareline.report.writers.terminal import print_blocks
 from bareline.vocabulary.units import format_value, significant
 
 _WORST = 8
@@ -112,23 +113,15 @@ def print_loss(loss: Loss, application: str, console: Console) -> None:
         )
     scale = unit_scale([share.time_s for share in loss.shares], "s")
     console.print()
-    print_table(
+    print_blocks(
         [
-            Column("layer"),
-            Column("share", "number"),
-            Column(scale.titled("time"), "number"),
-            Column(scale.titled("from"), "light"),
-            Column(scale.titled("to"), "light"),
-        ],
-        [
-            [
-                share.title,
-                f"{100 * share.share:.1f} %",
-                scale.show(share.time_s),
-                scale.show(share.lo_s),
-                scale.show(share.hi_s),
-            ]
-            for share in loss.shares
+            Rows(loss.shares)
+            .text("layer", lambda share: share.title)
+            .figure("share", lambda share: f"{100 * share.share:.1f} %")
+            .figure(scale.titled("time"), lambda share: scale.show(share.time_s))
+            .figure(scale.titled("from"), lambda share: scale.show(share.lo_s), "light")
+            .figure(scale.titled("to"), lambda share: scale.show(share.hi_s), "light")
+            .table()
         ],
         console,
     )
@@ -182,29 +175,21 @@ def said_refused(refused: Sequence[tuple[str, str]]) -> list[str]:
 def _print_scores(scores: Sequence[Score], console: Console) -> None:
     if not scores:
         return
-    print_table(
+    print_blocks(
         [
-            Column("model"),
-            Column("n", "number"),
-            Column("median", "number"),
-            Column("90 % within", "number"),
-            Column("worst", "number"),
-            Column("≤ 15 %", "number"),
-            Column("order", "number"),
-            Column("interval holds", "number"),
-        ],
-        [
-            [
-                score.model,
-                str(score.n),
-                f"{score.median:.1%}",
-                f"{score.p90:.1%}",
-                f"{score.worst:.1%}",
-                f"{score.within_15:.0%}",
-                f"{score.order_right}/{score.order_of}",
-                "" if score.coverage is None else f"{score.coverage:.0%}",
-            ]
-            for score in scores
+            Rows(scores)
+            .text("model", lambda score: score.model)
+            .figure("n", lambda score: str(score.n))
+            .figure("median", lambda score: f"{score.median:.1%}")
+            .figure("90 % within", lambda score: f"{score.p90:.1%}")
+            .figure("worst", lambda score: f"{score.worst:.1%}")
+            .figure("≤ 15 %", lambda score: f"{score.within_15:.0%}")
+            .figure("order", lambda score: f"{score.order_right}/{score.order_of}")
+            .figure(
+                "interval holds",
+                lambda score: "" if score.coverage is None else f"{score.coverage:.0%}",
+            )
+            .table()
         ],
         console,
     )
@@ -217,25 +202,16 @@ def _print_trials(done: Validation, model: str, console: Console) -> None:
     scale = unit_scale([trial.truth_s for trial in trials], "s")
     console.print()
     console.print(Text(f"Worst cases of {model}", style="bold"))
-    print_table(
+    print_blocks(
         [
-            Column("application"),
-            Column("from"),
-            Column("to"),
-            Column(scale.titled("predicted"), "number"),
-            Column(scale.titled("measured"), "number"),
-            Column("error", "number"),
-        ],
-        [
-            [
-                trial.application,
-                trial.base,
-                trial.platform,
-                scale.show(trial.time_s),
-                scale.show(trial.truth_s),
-                f"{trial.error:+.1%}",
-            ]
-            for trial in trials[:_WORST]
+            Rows(trials[:_WORST])
+            .text("application", lambda trial: trial.application)
+            .text("from", lambda trial: trial.base)
+            .text("to", lambda trial: trial.platform)
+            .figure(scale.titled("predicted"), lambda trial: scale.show(trial.time_s))
+            .figure(scale.titled("measured"), lambda trial: scale.show(trial.truth_s))
+            .figure("error", lambda trial: f"{trial.error:+.1%}")
+            .table()
         ],
         console,
     )

@@ -61,18 +61,27 @@ def set_words(words: Words) -> Text:
 
 
 def _print_prose(prose: Prose, console: Console) -> None:
-    for words in prose.sentences:
-        text = set_words(words)
-        if prose.kind == "list":
-            row = Grid.grid(padding=(0, 1))
-            row.add_column(width=1)
-            row.add_column()
-            row.add_row("·", text)
-            console.print(row)
-        elif prose.kind == "headline":
-            console.print(Text(style="bold").append_text(text))
+    """Print sentences; a long one that has a lead is a list of its clauses."""
+    for number, words in enumerate(prose.sentences):
+        if number and prose.kind == "paragraphs":
+            console.print()
+        if isinstance(words, Sentence) and words.lead is not None and words.is_long:
+            console.print(Text(clean(words.lead.name), "bold"))
+            for clause in words.clauses:
+                _print_item(clause, console)
+        elif prose.kind == "list":
+            _print_item(words, console)
         else:
-            console.print(text)
+            style = "bold" if prose.kind == "headline" else ""
+            console.print(Text(style=style).append_text(set_words(words)))
+
+
+def _print_item(words: Words, console: Console) -> None:
+    row = Grid.grid(padding=(0, 1))
+    row.add_column(width=1)
+    row.add_column()
+    row.add_row("·", set_words(words))
+    console.print(row)
 
 
 def _print_table(table: Table, console: Console) -> None:
