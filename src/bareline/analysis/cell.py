@@ -181,11 +181,6 @@ class Cell:
         return self.verdict in COMPARED
 
     @property
-    def said(self) -> Verdict | None:
-        """Its verdict, which every voice says alike."""
-        return self.verdict
-
-    @property
     def simulated(self) -> bool:
         """Whether the value is simulated time, which must never pass for a measured one."""
         return "simulated" in codes(self.caveats)

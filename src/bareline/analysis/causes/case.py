@@ -38,14 +38,14 @@ class Measurement:
     @property
     def acquits(self) -> str:
         """Why it contradicts what it measures the effect of; empty where it does not."""
-        if self.point.said in (Verdict.EQUIVALENT, Verdict.FASTER):
+        if self.point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
             return f"{self.finding.subject} is not worse: {with_interval(self.ratio)}"
         return ""
 
     @property
     def certain(self) -> bool:
         """Whether it is certainly worse."""
-        return self.point.said is Verdict.SLOWER
+        return self.point.verdict is Verdict.SLOWER
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,7 +193,7 @@ def _measured(probe: str, findings: Sequence[Finding]) -> Iterator[Measured]:
         if finding.probe != probe or worst is None:
             continue
         nodes = worst.place.used or worst.place.nodes
-        one = Measured(probe, worst.place.where, nodes, worst.ratio, worst.rate, worst.said)
+        one = Measured(probe, worst.place.where, nodes, worst.ratio, worst.rate, worst.verdict)
         before = by_nodes.get(nodes)
         if before is None or _size(one) > _size(before):
             by_nodes[nodes] = one
