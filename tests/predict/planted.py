@@ -54,7 +54,7 @@ def network(
     for probe in COLLECTIVES:
         add(probe, ranks, min(nodes, ranks), worse * steps * message)
     add("barrier", ranks, min(nodes, ranks), np.array([worse * steps * latency]))
-    same = {"cpu.model": "X", "cpu.isa": "avx2"}
+    same = {"cpu.model": "X", "cpu.isa": "avx2", "mpi.flavour": "openmpi"}
     return Ladder(name, curves, layout, cores, {**same, **(facts or {})})
 
 
@@ -159,7 +159,7 @@ def profile_of(planted, wall_s, *, compute_s, queued_s=0.0):
         complete=True,
         mode="plain",
         ranks=ranks,
-        nodes=1,
+        nodes=2,
         began_unix_ns=1,
         mpi="Open MPI",
         thread_level="single",

@@ -119,6 +119,16 @@ def test_an_application_of_a_run_is_held_against_what_was_measured_there(
     # What was measured there is no part of the prediction.
     again = questions.answer(questions.Request(Path("x.profile"), run, to="slow"))
     assert again.measured_s == ()
+    # A profile by hand that was made elsewhere is not taken for one of the base.
+    for elsewhere, said_so in (
+        ({"nodes": 1}, "it was made within a node, not between two nodes"),
+        ({"nodes": 1, "mpi": "MPICH Version: 4.0.2"}, "with MPICH Version: 4.0.2, not openmpi"),
+    ):
+        by_hand = replace(own["fast"].profile, **elsewhere)
+        monkeypatch.setattr(questions, "read_profile", lambda _, made=by_hand: made)
+        with pytest.raises(AnalysisError, match=said_so) as caught:
+            questions.answer(questions.Request(Path("x.profile"), run, to="slow"))
+        assert "--base" in (caught.value.hint or "")
     # A profile alone is one launch; of a run the median of all of them is what is predicted from.
     assert done.base_s == np.median(planted["app2048"]["fast"].times_s)
     assert again.base_s == own["fast"].time_s

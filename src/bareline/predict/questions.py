@@ -19,8 +19,9 @@ from bareline.predict.replay import read_trace
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.trace import Trace, trace_of
-from bareline.vocabulary.errors import AnalysisError, UsageError
+from bareline.vocabulary.errors import AnalysisError, UsageError, one_line
 from bareline.vocabulary.model import Layout
+from bareline.vocabulary.place import nodes_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ def answer(request: Request) -> Prediction:
     profile = read_profile(path)
     trace = find_trace(path, profile)
     a = read_ladder(request.source, base, layout_of(request.source, base, profile))
+    if isinstance(request.profile, Path):
+        _check_place(profile, a)
     if request.to is None:
         b, compute = a, ComputeFactor(1.0, 1.0, 1.0, "the same platform")
     else:
@@ -70,6 +73,25 @@ def answer(request: Request) -> Prediction:
         compute = _times(compute, changes.compute)
     done = predict(Case(profile, trace, a, b, compute, clock=clock), model=request.model)
     return replace(done, measured_s=measured_s)
+
+
+def _check_place(profile: Profile, base: Ladder) -> None:
+    """Refuse the profile of a node as that of two, or of another library: other costs are in it.
+
+    Raises AnalysisError: it was not made on the platform that it is taken to be of.
+    """
+    flavour = str(base.facts.get("mpi.flavour", ""))
+    other = flavour and not "".join(profile.mpi.lower().split()).startswith(flavour)
+    unlike = [f"with {one_line(profile.mpi)[:60]}, not {flavour}"] if other else []
+    if profile.nodes != base.layout.nodes:
+        unlike.append(f"{nodes_words(profile.nodes)}, not {nodes_words(base.layout.nodes)}")
+    if unlike:
+        raise AnalysisError(
+            f"the profile is not of {base.platform}: it was made {' and '.join(unlike)}",
+            where=str(profile.path),
+            hint="give the platform that it was made on as --base, with its ladder, or measure the "
+            f'program on {base.platform} with `profile = "once"` in its [[measure]]',
+        )
 
 
 def _of_run(request: Request, base: str) -> tuple[Path, tuple[float, ...], Clock | None]:
