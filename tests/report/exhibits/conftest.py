@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bareline.report.figures.figure import Figure
+from bareline.report.blocks.figure import Figure
 
 from . import drawn
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from bareline.report.blocks.figure import Figure
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import find_exhibit
-from bareline.report.figures.figure import Figure
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 

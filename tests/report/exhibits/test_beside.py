@@ -7,10 +7,10 @@ import pytest
 
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
+from bareline.report.blocks.table import Table
 from bareline.report.content.document import Document
 from bareline.report.content.gather import document_of
 from bareline.report.exhibits.base import find_exhibit
-from bareline.report.figures.figure import DataTable
 from bareline.store.header import Header
 from bareline.store.run import Run
 from bareline.testing.runs import replace_records
@@ -75,7 +75,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
     return document_of(Comparison(read_runs([run])))
 
 
-def table(document: Document, metric: str) -> DataTable:
+def table(document: Document, metric: str) -> Table:
     spec = ExhibitSpec(kind="beside", probe="npb.reference", metric=metric)
     (figure,) = find_exhibit("beside").figures(document, spec)
     assert figure.data_table is not None

@@ -7,10 +7,10 @@ import pytest
 
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
+from bareline.report.blocks.table import Field, Table
 from bareline.report.content.document import Document
 from bareline.report.content.gather import document_of
 from bareline.report.exhibits.base import find_exhibit
-from bareline.report.figures.figure import DataTable, Field
 from bareline.store.header import Header
 from bareline.store.run import Run
 from bareline.testing.runs import replace_records
@@ -92,7 +92,7 @@ def planted(folder: Path, probes: Collection[str], caveat: str = "") -> Document
     return document_of(Comparison(read_runs([run])))
 
 
-def table(document: Document) -> DataTable:
+def table(document: Document) -> Table:
     (figure,) = find_exhibit("limit").figures(document, ExhibitSpec(kind="limit", probe="npb.*"))
     assert figure.data_table is not None
     return figure.data_table

@@ -13,9 +13,10 @@ from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
 from bareline.published.catalogue import publications
 from bareline.published.ratios import published_ratios
+from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.table import Field
 from bareline.report.content.document import Document
 from bareline.report.content.gather import document_of
-from bareline.report.figures.figure import Field, Figure
 from bareline.study.catalogue import find_study
 
 ROOT = Path(__file__).parents[3]

@@ -10,9 +10,9 @@ import pytest
 
 from bareline.published.catalogue import publications
 from bareline.published.ratios import PublishedRatio, published_ratios
+from bareline.report.blocks.figure import Figure
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, same_place, where_printed
-from bareline.report.figures.figure import Figure
 from bareline.vocabulary.place import Place
 
 Draw = Callable[..., list[Figure]]

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.table import Table
 from bareline.report.content.document import Document
-from bareline.report.figures.figure import DataTable, Figure
 from bareline.report.figures.svg import draw
 
 from .drawn import rows_of as drawn_rows
@@ -17,7 +18,7 @@ Draw = Callable[..., list[Figure]]
 Rows = Callable[[Figure], list[dict[str, Any]]]
 
 
-def table_of(figure: Figure) -> DataTable:
+def table_of(figure: Figure) -> Table:
     assert figure.data_table is not None
     return figure.data_table
 

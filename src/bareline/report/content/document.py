@@ -80,15 +80,7 @@ class PlatformInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
-    """One of the runs that a report is made of.
-
-    Attributes
-    ----------
-    begun
-        Date and time, UTC.
-    versions
-        Programs and their versions.
-    """
+    """One of the runs that a report is made of, begun at a date and time of UTC."""
 
     name: str
     begun: str
@@ -103,16 +95,7 @@ class RunInfo:
 class Method:
     """How the run was done.
 
-    Attributes
-    ----------
-    margin
-        Equivalence margin of the verdicts, e.g. 0.02.
-    imported
-        The results come from other programs' outputs: the order of trials is not known.
-    versions
-        Programs and their versions.
-    details
-        Further rows for the method table, in order.
+    Of what is imported the order of trials is not known; `details` are further rows of its table.
     """
 
     seed: int
@@ -131,34 +114,9 @@ class Method:
 class Document:
     """The content of a report: a comparison, and what is told of it beside its figures.
 
-    Attributes
-    ----------
-    comparison
-        What is reported, of which most properties here are views.
-    subtitle
-        What was compared with what, where and when.
-    platforms
-        In the order of display; the baseline may stand anywhere and is shown first.
-    fact_rows
-        Their characteristics, labelled for people, with one value per platform of `platforms`.
-    exhibits
-        What the study asks for; nothing means the default choice.
-    runs
-        Where the numbers come from.
-    folder
-        The run directory as the reader knows it, named where the page leaves data out.
-    published
-        What publications say of the roles that these platforms took.
-    roles
-        The columns of the publication and who took them.
-    events
-        What happened to platforms during the run, as sentences.
-    profiles
-        What the profiles of trials say, a line for each case and platform.
-    predictions
-        What was predicted from the run and held against it; None where nothing was.
-    undrawn
-        What cannot be drawn, and why.
+    Platforms are in the order of display, but that the baseline is shown first; each fact has a
+    value for each of them. Without exhibits the default ones are drawn. `folder` is the run
+    directory as the reader knows it.
     """
 
     comparison: Comparison

@@ -28,19 +28,7 @@ _FILES = ("posix-io", "mpi-io")
 
 @dataclass(frozen=True, slots=True)
 class Dominant:
-    """Calls of one function with messages of about one size.
-
-    Attributes
-    ----------
-    name
-        The function, with its direction where it can have several.
-    low_bytes, high_bytes
-        Least and largest message.
-    per_rank
-        How many a rank made.
-    share
-        Of the time of all calls that move data.
-    """
+    """Calls of one function with messages of about one size; their share is of moving data."""
 
     name: str
     low_bytes: int
@@ -53,22 +41,9 @@ class Dominant:
 class ProfileLine:
     """What the ranks of one case did with their time on one platform.
 
-    Attributes
-    ----------
-    n
-        Profiles that could be read.
-    computing, mpi, files
-        Shares of the time from ``MPI_Init`` to ``MPI_Finalize``: medians over the trials.
-    busiest
-        The function that most time of all calls goes to, and its share of that time.
-    dominant
-        Calls and sizes that most time goes to; as all that follows, of the first trial.
-    memory_bytes
-        Of the rank with most.
-    file_bytes
-        Read and written by all ranks together.
-    path
-        The profile.
+    Shares are of the time from ``MPI_Init`` to ``MPI_Finalize``, medians over the `n` profiles that
+    could be read. What is busiest, what dominates, the memory of the rank with most and the bytes
+    of all files are of the first of them, at `path`.
     """
 
     probe: str

@@ -1,13 +1,10 @@
-"""A drawing, and the blocks of exhibits under the names that these were written with."""
+"""A drawing: what of a figure is drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bareline.report.blocks.figure import Figure
-from bareline.report.blocks.table import Column, Field, Tone
-from bareline.report.blocks.table import Table as DataTable
 from bareline.report.figures.grammar import alt
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
@@ -25,5 +22,3 @@ class Drawing:
 
 
 NO_DRAWING = Drawing()
-
-__all__ = ["NO_DRAWING", "Chart", "Column", "DataTable", "Drawing", "Field", "Figure", "Tone"]

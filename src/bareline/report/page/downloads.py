@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from bareline.report.blocks.figure import Figure
 from bareline.report.content.document import Document
-from bareline.report.figures.figure import Figure
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import count
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
+from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.table import Field, Table
 from bareline.report.content.glossary import term_anchor, term_in
 from bareline.report.content.wording import lettered
-from bareline.report.figures.figure import DataTable, Field, Figure
 from bareline.report.figures.obstacles import why_undrawn
 from bareline.report.figures.panels import WIDTH_PX
 from bareline.report.figures.svg import draw, for_page
@@ -106,7 +107,7 @@ class DrawnFigure:
 class TableView:
     """A table and the letters of its footnotes."""
 
-    table: DataTable
+    table: Table
     letters: Mapping[Caveat, str]
 
     @property
@@ -204,5 +205,5 @@ def _term_id(title: str) -> str:
     return term_anchor(term) if term else ""
 
 
-def _view(table: DataTable) -> TableView:
+def _view(table: Table) -> TableView:
     return TableView(table, lettered(table.caveats))

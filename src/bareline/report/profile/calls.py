@@ -11,10 +11,11 @@ from bareline.profile.summary import (
     sizes,
     top_calls,
 )
+from bareline.report.blocks.figure import Figure
 from bareline.report.content.anchors import slug
 from bareline.report.content.wording import call_name
 from bareline.report.figures.channels import heading, inline, tip
-from bareline.report.figures.figure import Chart, Figure
+from bareline.report.figures.figure import Chart
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.scales import zero_ticks
 from bareline.report.figures.theme import colour

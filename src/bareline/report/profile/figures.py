@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bareline.profile.model import Profile
-from bareline.report.figures.figure import Figure
+from bareline.report.blocks.figure import Figure
 from bareline.report.profile.calls import calls_figure, size_figures
 from bareline.report.profile.matrix import matrix_figure
 from bareline.report.profile.times import rank_table_figure, ranks_figure, split_figure

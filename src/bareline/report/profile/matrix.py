@@ -8,11 +8,11 @@ from bareline.profile.model import Profile
 from bareline.profile.summary import (
     communication_matrix,
 )
+from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.figures.channels import inline, tip
-from bareline.report.figures.figure import DataTable, Field, Figure
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.scales import count_ticks
-from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import colour
 from bareline.report.profile.sentences import total
 from bareline.report.profile.times import rank_name
@@ -109,7 +109,7 @@ def _matrix_chart(
     return alt.LayerChart(layer=[frame, filled]).properties(width=side, height=side)
 
 
-def _pairs(profile: Profile) -> DataTable:
+def _pairs(profile: Profile) -> Table:
     """List the pairs that exchange most."""
     block = profile.ranks_per_cell
     table = profile.send_table.sort("bytes", "count", descending=True).head(_PAIRS)

@@ -8,11 +8,12 @@ from typing import Any
 import polars as pl
 
 from bareline.profile.model import Profile
+from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.table import Rows, Table
 from bareline.report.figures.channels import heading, inline, raw, tip
-from bareline.report.figures.figure import Chart, DataTable, Figure
+from bareline.report.figures.figure import Chart
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.scales import Scale, unit_scale, zero_ticks
-from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import colour
 from bareline.report.profile.tables import split_table
 from bareline.vocabulary.units import format_size, format_value
@@ -141,7 +142,7 @@ def rank_table_figure(profile: Profile) -> Figure:
     )
 
 
-def _rank_table(profile: Profile) -> DataTable:
+def _rank_table(profile: Profile) -> Table:
     table = profile.rank_table.sort("rank")
     scale = unit_scale([float(value) * 1e-9 for value in table["wall_ns"]], "s")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.table import Rows
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import Exhibit, by_metric, select
-from bareline.report.figures.figure import Figure
-from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 
