@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from bareline.host.cache import cache_folder
+from bareline.host.cache import cache_folder, scratch_folder
+from bareline.platforms.base import Context
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.launchers.installation import MpiInstallation
 from bareline.platforms.layers.container.archive import unpacked
@@ -29,9 +30,11 @@ from bareline.platforms.layers.container.look import (
     read_look,
 )
 from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, Image
+from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout
+from bareline.vocabulary.platform import PlatformSpec
 
 BOX = Box("/images/a b", Image.PATH, ("/tmp", "/runs"), ("/cache",), "/runs/x", "bareline-1")
 STORED = Box("org/hpc:1", Image.STORED, ("/tmp",), ("/cache",), "/runs/x", "bareline-1")
@@ -442,6 +445,19 @@ def test_an_image_without_a_place_is_refused_with_the_command_that_makes_it(tmp_
     refused = pytest.raises(PlatformError, match=f"mkdir -p {tmp_path}/root/dev")
     with refused, acquire("local", container=box):
         pass
+
+
+@pytest.mark.skipif(shutil.which("ch-run") is None, reason="Charliecloud is not installed")
+@pytest.mark.parametrize("share", ["rank", "node"])
+def test_a_folder_of_a_run_needs_no_place_where_the_cache_has_one(share, skeleton):
+    """Its name is new each time: nobody can make a place for it in an image of theirs."""
+    box = {"runtime": "charliecloud", "share": share, **skeleton}
+    with scratch_folder("box") as scratch:
+        spec = PlatformSpec("box", "local", LocalOptions(container=box))
+        with LocalPlatform(spec, Context(scratch)).acquire(Layout(1)) as machine:
+            written = Command(argv=("sh", "-c", 'echo seen >"$1"', "sh", f"{scratch}/file"))
+            assert machine.run(written, Layout(1), timeout_s=60).exit_code == 0
+        assert (scratch / "file").read_text() == "seen\n"
 
 
 _AS_USER = """

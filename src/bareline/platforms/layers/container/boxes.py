@@ -158,7 +158,8 @@ class Boxes:
             )
         if self.runtime.needs_places:
             own = "" if box.kind is Image.PATH else "make"
-            places = ["/dev", "/proc", "/sys", *box.readable, *box.writable]
+            # What lies below a folder that is shown is there without a place of its own.
+            places = ["/dev", "/proc", "/sys", *_outermost((*box.readable, *box.writable))]
             done = ask(node, ["sh", "-c", _PLACES, "sh", box.image, own, *places])
             if lacking := done.stdout.split():
                 raise PlatformError(
