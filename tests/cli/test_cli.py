@@ -163,6 +163,18 @@ def test_continue_reparse_export_and_lists(bareline, finished, place):
         assert bareline(*command).stdout.strip()
 
 
+def test_a_wrong_table_hides_no_other_platform(bareline, place):
+    wrong = '[platform.wrong]\ntype = "null"\nspeeed = 1\n[platform.last]\ntype = "null"\n'
+    with (place / "platforms.toml").open("a", encoding="utf-8") as file:
+        file.write(wrong)
+    listed = bareline("platforms", "--json", code=2)
+    assert {"a", "last", "bare"} <= {row["platform"] for row in json.loads(listed.stdout)}
+    assert "[platform.wrong]: 'speeed': no such option" in listed.stderr
+    assert bareline("platforms", "show", "last").stdout
+    assert "speeed" in bareline("platforms", "show", "wrong", code=2).stderr
+    bareline("run", "planted.toml", "--on", "a", "--out", "r")
+
+
 def test_a_platform_file_can_be_shown_and_read_again(bareline, place):
     (place / "shown.toml").write_text(bareline("platforms", "show", "b").stdout)
     done = bareline("platforms", "show", "b", "--platforms", "shown.toml", "--json")

@@ -39,7 +39,7 @@ def platforms() -> Iterable[str]:
     """Give the platforms that are built in, and those of the platform file here."""
     from bareline.platforms.config import load_platforms
 
-    return sorted(load_platforms(None))
+    return sorted(load_platforms(None, {}))
 
 
 @_offering

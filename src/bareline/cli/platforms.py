@@ -10,7 +10,8 @@ from typer.core import TyperGroup
 
 from bareline.cli import completing
 from bareline.cli.options import FileOption, JsonOption, PlatformsOption
-from bareline.cli.output import emit
+from bareline.cli.output import EXIT_USAGE, complain, emit
+from bareline.vocabulary.errors import PlatformError
 
 
 class _PlatformsGroup(TyperGroup):
@@ -46,8 +47,13 @@ def list_(
     from bareline.platforms.listing import platform_rows
     from bareline.report.terminal.listings import print_platforms
 
-    rows = platform_rows(platforms)
+    wrong: dict[str, PlatformError] = {}
+    rows = platform_rows(platforms, wrong)
     emit(as_json, lambda: rows, lambda console: print_platforms(rows, console))
+    for error in wrong.values():
+        complain(str(error))
+    if wrong:
+        raise typer.Exit(EXIT_USAGE)
 
 
 @app.command()

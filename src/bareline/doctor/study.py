@@ -10,6 +10,7 @@ from bareline.doctor.programs import program
 from bareline.platforms.base import availability_of
 from bareline.platforms.config import load_platforms
 from bareline.probes.base import required_programs
+from bareline.vocabulary.errors import PlatformError
 
 
 def needs(
@@ -19,9 +20,15 @@ def needs(
 
     - `named`: platforms by role, or by their own name where the study has no roles.
     """
-    known = load_platforms(platforms)
+    wrong: dict[str, PlatformError] = {}
+    known = load_platforms(platforms, wrong)
     for role, name in named.items():
         label = name if role == name else f"{role}: {name}"
+        if name in wrong:
+            yield Check(
+                label, Area.PLATFORMS, Status.MISSING, wrong[name].what, wrong[name].hint or ""
+            )
+            continue
         if name not in known:
             hint = f"define it in platforms.toml, or map another one: --as {role}=PLATFORM"
             yield Check(label, Area.PLATFORMS, Status.MISSING, "is not defined", hint)

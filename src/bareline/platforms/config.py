@@ -37,11 +37,14 @@ _COMMON = ("type", *_COMMON_SCHEMA)
 _MOST_CORES = 1_000_000
 
 
-def load_platforms(path: Path | None = None) -> dict[str, PlatformSpec]:
+def load_platforms(
+    path: Path | None = None, wrong: dict[str, PlatformError] | None = None
+) -> dict[str, PlatformSpec]:
     """Give every platform by name: the built-in ones, and over them the user's.
 
     - `path`: the user's platform file; without it ``platforms.toml`` of the current folder, if any
       and not another user's.
+    - `wrong`: takes what is wrong with tables, by name; the first one is raised without it.
     """
     builtin = resources.files("bareline.platforms") / "builtin.toml"
     specs = platforms_from_toml(
@@ -60,7 +63,7 @@ def load_platforms(path: Path | None = None) -> dict[str, PlatformSpec]:
             raise PlatformError(why, where=str(path), hint=hint) from error
         except ValueError as error:
             raise PlatformError(f"not valid TOML: {error}", where=str(path)) from error
-        specs |= platforms_from_toml(content, where=str(path))
+        specs |= platforms_from_toml(content, where=str(path), wrong=wrong)
     return specs
 
 
@@ -83,7 +86,11 @@ def _own(path: Path) -> Path:
 
 
 def platforms_from_toml(
-    content: Mapping[str, Any], *, where: str, builtin: bool = False
+    content: Mapping[str, Any],
+    *,
+    where: str,
+    builtin: bool = False,
+    wrong: dict[str, PlatformError] | None = None,
 ) -> dict[str, PlatformSpec]:
     """Check what a platform file holds; see `load_platforms`."""
     for key in content:
@@ -94,10 +101,17 @@ def platforms_from_toml(
     tables = content.get("platform", {})
     if not isinstance(tables, Mapping):
         raise PlatformError("platforms are named [platform.NAME]", where=where)
-    return {
-        name: make_spec(name, table, where=f"{where}, [platform.{name}]", builtin=builtin)
-        for name, table in tables.items()
-    }
+    specs = {}
+    for name, table in tables.items():
+        try:
+            specs[name] = make_spec(
+                name, table, where=f"{where}, [platform.{name}]", builtin=builtin
+            )
+        except PlatformError as error:
+            if wrong is None:
+                raise
+            wrong[name] = error
+    return specs
 
 
 def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> PlatformSpec:
@@ -197,8 +211,11 @@ def _types_hint(wrong: str = "") -> str:
 
 def choose_platforms(names: list[str], path: Path | None = None) -> list[PlatformSpec]:
     """Give the named platforms."""
-    specs = load_platforms(path)
+    wrong: dict[str, PlatformError] = {}
+    specs = load_platforms(path, wrong)
     for name in names:
+        if name in wrong:
+            raise wrong[name]
         if name not in specs:
             hint = did_you_mean(name, specs, "`bareline platforms` lists them")
             raise PlatformError(f"no platform is named '{name}'", hint=hint)

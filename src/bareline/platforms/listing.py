@@ -9,14 +9,19 @@ from bareline.host.cache import cache_folder
 from bareline.platforms.base import availability_of, load_platform_types, running_of
 from bareline.platforms.config import choose_platforms, load_platforms
 from bareline.platforms.here import build_here
-from bareline.vocabulary.errors import BarelineError, one_line
+from bareline.vocabulary.errors import BarelineError, PlatformError, one_line
 from bareline.vocabulary.platform import PlatformSpec
 
 
-def platform_rows(path: Path | None = None) -> list[dict[str, Any]]:
-    """List every platform with whether it is available here, and if not why."""
+def platform_rows(
+    path: Path | None = None, wrong: dict[str, PlatformError] | None = None
+) -> list[dict[str, Any]]:
+    """List every platform with whether it is available here, and if not why.
+
+    - `wrong`: as in `load_platforms`.
+    """
     rows = []
-    for spec in load_platforms(path).values():
+    for spec in load_platforms(path, wrong).values():
         available = availability_of(spec)
         rows.append(
             {

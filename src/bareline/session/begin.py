@@ -18,7 +18,7 @@ from bareline.store.naming import RUNS
 from bareline.store.run import Run
 from bareline.study.plan import choose, fresh_seed, make_plan
 from bareline.study.study import Study
-from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.errors import PlatformError, UsageError
 from bareline.vocabulary.platform import PlatformSpec
 
 #: One role alone is compared with nothing.
@@ -79,11 +79,14 @@ def cast_study(
     """
     if not study.roles:
         return study.with_roles(given, on), []
-    known = load_platforms(platforms)
+    wrong: dict[str, PlatformError] = {}
+    known = load_platforms(platforms, wrong)
     lacking = {
         name: found
         for name, role in study.roles.items()
-        if role.platform is not None and not on and not (found := _found(role.platform, known)).ok
+        if role.platform is not None
+        and not on
+        and not (found := _found(role.platform, known, wrong)).ok
     }
     roles = {
         name: role.model_copy(update={"platform": None}) if name in lacking else role
@@ -107,8 +110,12 @@ def cast_study(
     ]
 
 
-def _found(name: str, known: Mapping[str, PlatformSpec]) -> Availability:
+def _found(
+    name: str, known: Mapping[str, PlatformSpec], wrong: Mapping[str, PlatformError]
+) -> Availability:
     """Say whether a role's default can take it here."""
+    if name in wrong:
+        return Availability(False, str(wrong[name]))
     if name not in known:
         return Availability(False, f"no platform is named '{name}'")
     found = availability_of(known[name])
