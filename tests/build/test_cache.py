@@ -87,3 +87,15 @@ def test_who_waits_for_a_lock_that_is_removed_takes_a_new_one(tmp_path):
         (tmp_path / "11111111.lock").unlink()
     said, _ = waiting.communicate(timeout=20)
     assert said.strip() == "True"
+
+
+def test_who_waits_for_another_builder_is_told_after_a_moment(tmp_path):
+    with build_cache.locked(tmp_path, "11111111"):
+        waiting = subprocess.Popen(
+            [sys.executable, "-c", _WAIT, str(tmp_path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert "waiting for another process that builds" in waiting.stderr.readline()
+    assert waiting.communicate(timeout=20)[0].strip() == "True"

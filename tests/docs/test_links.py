@@ -37,6 +37,15 @@ def test_links_lead_somewhere(page):
     assert wrong == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_table_is_not_interrupted(page):
+    """Rows behind an empty line have no head: they are printed as they are."""
+    text = _FENCED.sub("", page.read_text(encoding="utf-8"))
+    tables = re.findall(r"(?:^[ ]*\|.*\|[ ]*\n)+", text, re.MULTILINE)
+    head = re.compile(r"^[ ]*\|[ :|-]+\|[ ]*$", re.MULTILINE)
+    assert [table for table in tables if not head.search(table)] == []
+
+
 @pytest.mark.parametrize("section", ["tutorial", "how-to", "reference", "method", "decisions"])
 def test_a_section_lists_its_pages(section):
     folder = ROOT / "docs" / section

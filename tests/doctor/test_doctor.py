@@ -251,6 +251,11 @@ def test_the_kind_of_kvm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert accel.choose_accelerator("kvm", tmp_path, None, own_kernel=True) == "kvm"
     with pytest.raises(PlatformError, match="kvm_pvm"):
         accel.choose_accelerator("kvm", tmp_path, None)
+    with monkeypatch.context() as ordinary:
+        ordinary.setattr(accel.os, "access", lambda *_: False)
+        (found,) = kvm()
+    assert "kvm_pvm, which interprets" in found.detail
+    assert "kernel = PATH" in found.hint and "usermod" not in found.hint
     (modules / "kvm_pvm").rename(modules / "kvm_amd")
     monkeypatch.setattr(accel, "known_verdict", lambda _folder: Verdict(True))
     (found,) = kvm()

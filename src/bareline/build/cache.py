@@ -24,6 +24,8 @@ _LOG = logging.getLogger(__name__)
 
 #: Written last, so that its presence says that a build is complete.
 RECORD = "build.json"
+#: How long a lock is waited for in silence.
+_SILENT_S, _PAUSE_S = 2.0, 0.05
 #: So many builds of a toolchain stay, whoever uses them: sources change to and fro.
 _KEPT = 3
 #: Scripts use the paths of programs and libraries without a lock.
@@ -89,14 +91,24 @@ def locked(folder: Path, toolchain: str) -> Iterator[int]:
 def _lock(path: Path) -> int:
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _LOG.info("waiting for another process that builds the native programs")
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        told_at = time.monotonic() + _SILENT_S
+        while not _taken(descriptor):
+            if time.monotonic() >= told_at:
+                _LOG.warning("waiting for another process that builds the native programs")
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                break
+            time.sleep(_PAUSE_S)
         if os.fstat(descriptor).st_nlink > 0:
             return descriptor
         os.close(descriptor)  # removed between opening and locking
+
+
+def _taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def prune(folder: Path, toolchain: str) -> None:

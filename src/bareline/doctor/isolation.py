@@ -133,13 +133,13 @@ def _kvm_hint(module: str) -> str:
             "switch virtualization on in the firmware (or nested virtualization in the host) and "
             "load kvm_intel or kvm_amd"
         )
-    if not os.access(_KVM, os.R_OK | os.W_OK):
-        return "join its group: `usermod -aG kvm $USER`, then log in again"
     if module == "kvm_pvm":
         return (
             "measure guests on a machine with kvm_intel or kvm_amd, or give a kernel made for "
             'kvm_pvm: `image = { path = ..., kernel = PATH }` with acceleration = "kvm"'
         )
+    if not os.access(_KVM, os.R_OK | os.W_OK):
+        return "join its group: `usermod -aG kvm $USER`, then log in again"
     return "measure guests on a machine that is not itself a guest"
 
 

@@ -55,13 +55,13 @@ def device_problem(*, own_kernel: bool = False) -> str:
     """
     if not _DEVICE.exists():
         return f"{_DEVICE} does not exist: no hardware virtualization, or its module is not loaded"
-    if not os.access(_DEVICE, os.R_OK | os.W_OK):
-        return f"{_DEVICE} may not be opened by this user"
     if module_behind() == "kvm_pvm" and not own_kernel:
         return (
             f"{_DEVICE} is that of kvm_pvm, which interprets kernels that are not made for it, "
             "and they never come up"
         )
+    if not os.access(_DEVICE, os.R_OK | os.W_OK):
+        return f"{_DEVICE} may not be opened by this user"
     return ""
 
 
