@@ -140,12 +140,8 @@ def _words(text: str) -> tuple[str, ...]:
 class _Planned:
     """A study as it is measured: cast, with its control, on platforms that are described.
 
-    Parameters
-    ----------
-    control
-        The platform that is the baseline once more, "" without one.
-    largest
-        Options of the Slurm platform whose nodes a job asks for.
+    - `control`: the platform that is the baseline once more, "" without one.
+    - `largest`: options of the Slurm platform whose nodes a job asks for.
     """
 
     study: Study

@@ -126,10 +126,7 @@ class Asked:
     def wait_s(self) -> float | None:
         """How long to wait for a quiet machine; None for not at all.
 
-        Raises
-        ------
-        UsageError
-            What was given is no time.
+        Raises UsageError: what was given is no time.
         """
         from bareline.vocabulary.units import parse_duration
 

@@ -65,19 +65,11 @@ def write_to(path: Path | None) -> Callable[[], None]:
 def emit(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
     """Print tidy rows as JSON and nothing else, or what people read; or write it (`write_to`).
 
-    Parameters
-    ----------
-    as_json
-        What ``--json`` says.
-    rows
-        Gives the rows; called for JSON only.
-    people
-        Prints for people on a console; called for them only.
+    - `as_json`: what ``--json`` says.
+    - `rows`: gives the rows; called for JSON only.
+    - `people`: prints for people on a console; called for them only.
 
-    Raises
-    ------
-    UsageError
-        The file cannot be written.
+    Raises UsageError: the file cannot be written.
     """
     path = _destination.get()
     if path is None:

@@ -84,13 +84,7 @@ def schema_rows() -> list[dict[str, str]]:
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Give a schema.
-
-    Raises
-    ------
-    UsageError
-        There is none of that name.
-    """
+    """Give a schema, or raise UsageError: there is none of that name."""
     from pydantic import TypeAdapter
 
     made = files()

@@ -45,12 +45,9 @@ class Allocation(ABC):
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command and bring back all it said; never leaves a process behind.
 
-        Raises
-        ------
-        ToolMissing
-            A program of ``command.requires`` is not on a node.
-        PlatformError
-            The platform itself broke; a program that fails is an `Output` instead.
+        Raises ToolMissing: a program of ``command.requires`` is not on a node.
+        Raises PlatformError: the platform itself broke; a program that fails is an `Output`
+        instead.
         """
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
@@ -131,10 +128,7 @@ class Platform(ABC, Generic[O_co]):
     def check(cls, spec: PlatformSpec[O_co]) -> None:
         """See, cheaply and without side effects, that the platform can be acquired here.
 
-        Raises
-        ------
-        PlatformError
-            It cannot.
+        Raises PlatformError: it cannot.
         """
 
     @classmethod
@@ -170,14 +164,9 @@ class Platform(ABC, Generic[O_co]):
     def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:
         """Build the native programs for the platform's MPI library, or find them in the cache.
 
-        Raises
-        ------
-        UsageError
-            Nothing is built for this type.
-        ToolMissing
-            Its MPI library is not installed.
-        BuildError
-            The programs do not compile.
+        Raises UsageError: nothing is built for this type.
+        Raises ToolMissing: its MPI library is not installed.
+        Raises BuildError: the programs do not compile.
         """
         raise UsageError(f"a platform of type '{cls.type_name}' needs no native programs")
 
@@ -185,10 +174,7 @@ class Platform(ABC, Generic[O_co]):
     def definition(cls, spec: PlatformSpec[O_co]) -> str:
         """Give the libvirt definition of the platform's first node.
 
-        Raises
-        ------
-        UsageError
-            Its nodes are no virtual machines.
+        Raises UsageError: its nodes are no virtual machines.
         """
         raise UsageError(
             f"'{spec.name}' is of type '{spec.type}', only virtual machines have a definition",
@@ -209,10 +195,7 @@ class Platform(ABC, Generic[O_co]):
     def acquire(self, layout: Layout) -> AbstractContextManager[Allocation]:
         """Bring up the nodes for layouts up to this one, and take them down on every exit.
 
-        Raises
-        ------
-        PlatformError
-            The nodes did not come up.
+        Raises PlatformError: the nodes did not come up.
         """
 
 
@@ -220,10 +203,7 @@ class Platform(ABC, Generic[O_co]):
 def load_platform_types() -> Mapping[str, type[Platform[Any]]]:
     """Find every platform type of this package and of installed plug-ins, by name.
 
-    Raises
-    ------
-    PluginError
-        Two share a name, or a plug-in is no platform type.
+    Raises PluginError: two share a name, or a plug-in is no platform type.
     """
     every = chain(own("bareline.platforms", "PLATFORM"), brought("bareline.platforms"))
     return named("platform type", _classes(every), lambda platform: platform.type_name)

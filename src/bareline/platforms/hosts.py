@@ -256,10 +256,7 @@ class HostsAllocation(Nodes):
     def judge_storage(self, told: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         """Check the free space of a folder; name what stands between it and a device.
 
-        Raises
-        ------
-        PlatformError
-            There is less free than needed.
+        Raises PlatformError: there is less free than needed.
         """
         found = check_storage(told, folder, needed_bytes)
         return (*found, *(self.mounted.caveats if self.mounted else ()))
@@ -292,10 +289,7 @@ def contained(
 ) -> Iterator[None]:
     """Have the programs of trials started in containers while the context lasts.
 
-    Raises
-    ------
-    PlatformError
-        They do not come up, or do not fit what is outside.
+    Raises PlatformError: they do not come up, or do not fit what is outside.
     """
     if options is None:
         yield

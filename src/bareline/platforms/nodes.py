@@ -42,10 +42,7 @@ class Nodes(Allocation):
     def native_folder(self) -> str:
         """Give the folder of bareline's own programs on the nodes, built if need be.
 
-        Raises
-        ------
-        BuildError
-            They cannot be built here.
+        Raises BuildError: they cannot be built here.
         """
 
     @abstractmethod
@@ -54,13 +51,7 @@ class Nodes(Allocation):
 
     @property
     def mpi(self) -> MpiInstallation:
-        """The nodes' MPI library.
-
-        Raises
-        ------
-        PlatformError
-            There is none.
-        """
+        """The nodes' MPI library, or raise PlatformError: there is none."""
         raise ToolMissing("these nodes have no MPI library")
 
     def programs_folder(self) -> str:

@@ -94,10 +94,7 @@ def run_process(
     - `stdin`: text for its standard input; nothing otherwise.
     - `lost`: tells that there is nothing to wait for any more; asked twice a second.
 
-    Raises
-    ------
-    PlatformError
-        The program cannot be started at all.
+    Raises PlatformError: the program cannot be started at all.
     """
     started = time.monotonic()
     with spawn(argv, env=env, cwd=cwd, stdin=stdin is not None) as process:
@@ -140,10 +137,7 @@ def spawn(
     - `output`: file that takes both its outputs, in place of pipes that somebody has to read.
     - `errors`: file that takes its standard error alone.
 
-    Raises
-    ------
-    PlatformError
-        The program cannot be started.
+    Raises PlatformError: the program cannot be started.
     """
     try:
         popen = subprocess.Popen(

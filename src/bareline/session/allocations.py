@@ -53,14 +53,9 @@ class Told(Protocol):
 class Allocations:
     """The platforms of a run, each acquired at its first use; a context that ends them all.
 
-    Parameters
-    ----------
-    machine
-        Where the session measures: each platform is held against what it was.
-    meter
-        Counts what platforms cost.
-    blocks_per_boot
-        After so many blocks a platform that boots is made anew; 0 never.
+    - `machine`: where the session measures: each platform is held against what it was.
+    - `meter`: counts what platforms cost.
+    - `blocks_per_boot`: after so many blocks a platform that boots is made anew; 0 never.
     """
 
     def __init__(

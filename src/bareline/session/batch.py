@@ -30,18 +30,12 @@ _ASK_S = 60.0
 class Request:
     """What is asked of a batch system.
 
-    Parameters
-    ----------
-    nodes, time_min
-        Size and longest duration.
-    options
-        Further options in the words of that system; they come last, where most count the last.
-    resources
-        How a platform of that very system asks for its nodes, instead of the two.
-    after
-        Job that has to end before; "" for none.
-    well
-        Whether that one has to end well.
+    - `nodes`, `time_min`: size and longest duration.
+    - `options`: further options in the words of that system; they come last, where most count the
+      last.
+    - `resources`: how a platform of that very system asks for its nodes, instead of the two.
+    - `after`: job that has to end before; "" for none.
+    - `well`: whether that one has to end well.
     """
 
     nodes: int
@@ -62,12 +56,10 @@ class Request:
 class State:
     """How a job stands.
 
-    Parameters
-    ----------
-    told
-        What a user reads: the system's word in small letters, and a reason where it gives one.
-    waits, runs
-        Whether the job will measure what is left, or does so now; neither where nobody can say.
+    - `told`: what a user reads: the system's word in small letters, and a reason where it gives
+      one.
+    - `waits`, `runs`: whether the job will measure what is left, or does so now; neither where
+      nobody can say.
     """
 
     told: str
@@ -79,16 +71,10 @@ class State:
 class BatchSystem:
     """How one batch system is spoken to.
 
-    Parameters
-    ----------
-    submit
-        Gives the command that hands over a script.
-    name
-        Finds the job's name in what that prints.
-    state
-        Asks how a job stands.
-    cancel
-        Command that takes a job back.
+    - `submit`: gives the command that hands over a script.
+    - `name`: finds the job's name in what that prints.
+    - `state`: asks how a job stands.
+    - `cancel`: command that takes a job back.
     """
 
     submit: Callable[[Request, Path], list[str]]
@@ -100,10 +86,7 @@ class BatchSystem:
 def script(command: Sequence[str], folder: Path, log: Path, *, mark: str) -> str:
     """Give the script of a job.
 
-    Parameters
-    ----------
-    mark
-        Variable that tells bareline that it runs in this job.
+    - `mark`: variable that tells bareline that it runs in this job.
     """
     lines = [
         "#!/bin/sh",
@@ -116,13 +99,7 @@ def script(command: Sequence[str], folder: Path, log: Path, *, mark: str) -> str
 
 
 def find_system(name: str) -> BatchSystem:
-    """Give a batch system by its name.
-
-    Raises
-    ------
-    UsageError
-        None is called so.
-    """
+    """Give a batch system by its name, or raise UsageError: None is called so."""
     if name not in SYSTEMS:
         raise UsageError(
             f"no batch system is called '{name}'", hint=f"use one of: {', '.join(SYSTEMS)}"
@@ -133,12 +110,8 @@ def find_system(name: str) -> BatchSystem:
 def hand_over(system: str, request: Request, path: Path) -> str:
     """Submit a script; give the job's name.
 
-    Raises
-    ------
-    ToolMissing
-        The system's commands are not here.
-    PlatformError
-        It refuses the job.
+    Raises ToolMissing: the system's commands are not here.
+    Raises PlatformError: it refuses the job.
     """
     spoken = find_system(system)
     argv = spoken.submit(request, path)

@@ -34,10 +34,7 @@ def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str 
 
     The command line decides, then the study, then the first platform.
 
-    Raises
-    ------
-    UsageError
-        The one that the command line names is not part of the run.
+    Raises UsageError: the one that the command line names is not part of the run.
     """
     names = [spec.name for spec in platforms]
     if given is not None:
@@ -60,22 +57,11 @@ def cast_study(
 ) -> tuple[Study, list[str]]:
     """Give each role of a study its platform; a default that this machine lacks takes none.
 
-    Parameters
-    ----------
-    given, on, platforms
-        What ``--as``, ``--on`` and ``--platforms`` say.
-    anyway
-        Go on where fewer than two roles can be measured, though nothing will be compared.
+    - `given`, `on`, `platforms`: what ``--as``, ``--on`` and ``--platforms`` say.
+    - `anyway`: go on where fewer than two roles can be measured, though nothing will be compared.
+    Gives the study as it is run, and what is not measured here and why, a line for each role.
 
-    Returns
-    -------
-    tuple
-        The study as it is run, and what is not measured here and why, a line for each role.
-
-    Raises
-    ------
-    UsageError
-        Fewer than two roles can be measured, and nobody chose the platforms.
+    Raises UsageError: fewer than two roles can be measured, and nobody chose the platforms.
     """
     if not study.roles:
         return study.with_roles(given, on), []
@@ -156,10 +142,7 @@ def refuse_unusable(platforms: Sequence[PlatformSpec]) -> None:
 
     Each of their trials would fail for the same reason.
 
-    Raises
-    ------
-    UsageError
-        One cannot be acquired, with the remedy.
+    Raises UsageError: one cannot be acquired, with the remedy.
     """
     for spec in platforms:
         available = availability_of(spec)
@@ -193,17 +176,10 @@ def create_run(
 ) -> Run:
     """Make a run directory from which everything can be planned again.
 
-    Parameters
-    ----------
-    control
-        Which of the platforms is the baseline once more, as `with_control` added it.
+    - `control`: which of the platforms is the baseline once more, as `with_control` added it.
 
-    Raises
-    ------
-    StudyError
-        Nothing of the study runs on these platforms.
-    StoreError
-        The directory cannot be made.
+    Raises StudyError: nothing of the study runs on these platforms.
+    Raises StoreError: the directory cannot be made.
     """
     seed = seed_of(study, seed)
     study = study.model_copy(update={"cases_per_turn": cases_per_turn(study, platforms)})

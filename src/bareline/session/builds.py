@@ -31,12 +31,9 @@ _DIGITS = 16
 class Builds:
     """A study that measures two builds.
 
-    Parameters
-    ----------
-    study, platforms
-        As they are run: the platforms "a" and "b" in the place of the one that was named.
-    told
-        What is to be said about them; "" where there is nothing.
+    - `study`, `platforms`: as they are run: the platforms "a" and "b" in the place of the one that
+      was named.
+    - `told`: what is to be said about them; "" where there is nothing.
     """
 
     study: Study
@@ -49,19 +46,12 @@ def with_builds(
 ) -> Builds:
     """Put two builds of it in the place of a platform, where builds are given.
 
-    Parameters
-    ----------
-    a, b
-        What ``--build-a`` and ``--build-b`` say: each a path, or ``KEY=VALUE`` as in a platform
-        file.
+    - `a`, `b`: what ``--build-a`` and ``--build-b`` say: each a path, or ``KEY=VALUE`` as in a
+      platform file.
 
-    Raises
-    ------
-    UsageError
-        Only one is given, there is more than one platform or a role, or no program of the study
-        asks for what differs.
-    PlatformError
-        A key is no option of the platform's type.
+    Raises UsageError: only one is given, there is more than one platform or a role, or no program
+    of the study asks for what differs.
+    Raises PlatformError: a key is no option of the platform's type.
     """
     if not (a or b):
         return Builds(study, list(platforms))

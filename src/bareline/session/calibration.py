@@ -51,14 +51,9 @@ _ONE_NODE = 1
 class Calibration:
     """A simulated platform made from a run, and how well it agrees with that run.
 
-    Parameters
-    ----------
-    table
-        The platform as it stands in a platform file.
-    checks
-        Everything that the run measured between nodes and that runs simulated.
-    left_out
-        What could not be simulated, and why.
+    - `table`: the platform as it stands in a platform file.
+    - `checks`: everything that the run measured between nodes and that runs simulated.
+    - `left_out`: what could not be simulated, and why.
     """
 
     table: dict[str, Any]
@@ -106,24 +101,15 @@ def calibrate(
 ) -> Calibration:
     """Make a simulated platform from what a run measured on one of its platforms.
 
-    Parameters
-    ----------
-    runs
-        The run, and others of the same platform: the platform is made of what the first of them
-        has of each probe. Only the first one is held against the simulation.
-    platform
-        Which one; needed when the run has several.
-    eager_bytes
-        Message size from which the MPI library lets sender and receiver meet first.
-    nodes, cores
-        Size of the simulated cluster.
-    tell
-        Called with what is simulated now.
+    - `runs`: the run, and others of the same platform: the platform is made of what the first of
+      them has of each probe. Only the first one is held against the simulation.
+    - `platform`: which one; needed when the run has several.
+    - `eager_bytes`: message size from which the MPI library lets sender and receiver meet first.
+    - `nodes`, `cores`: size of the simulated cluster.
+    - `tell`: called with what is simulated now.
 
-    Raises
-    ------
-    AnalysisError
-        The run does not hold what a calibration needs; the hint is the measure to add.
+    Raises AnalysisError: the run does not hold what a calibration needs; the hint is the measure to
+    add.
     """
     records = read_runs([runs[0]])
     name = _choose(records, platform)

@@ -22,12 +22,8 @@ _AGAIN = "-again"
 class Controlled:
     """A study and its platforms as they are run, with a control or without.
 
-    Parameters
-    ----------
-    name
-        The control's, one of `platforms`; "" where there is none.
-    reason
-        Why there is none although it was asked for; "" where there is nothing to say.
+    - `name`: the control's, one of `platforms`; "" where there is none.
+    - `reason`: why there is none although it was asked for; "" where there is nothing to say.
     """
 
     study: Study
@@ -41,12 +37,9 @@ def with_control(
 ) -> Controlled:
     """Add the baseline under a second name where that is wanted.
 
-    Parameters
-    ----------
-    asked
-        What the command line says. Without it the study decides, and its word holds where a
-        platform is compared with the baseline at all: of one platform alone it would double the
-        price of a run that compares nothing.
+    - `asked`: what the command line says. Without it the study decides, and its word holds where a
+      platform is compared with the baseline at all: of one platform alone it would double the price
+      of a run that compares nothing.
     """
     plain = Controlled(study.model_copy(update={"control": False}), list(platforms))
     wanted = study.control and len(platforms) > 1 if asked is None else asked

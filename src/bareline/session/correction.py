@@ -26,14 +26,9 @@ _HINT = "only metrics, values, complete and verify may differ; else measure into
 class Correction:
     """How the outputs of a run are to be read.
 
-    Parameters
-    ----------
-    study
-        The study of the run, its programs corrected.
-    header
-        What ``run.toml`` says then.
-    changed
-        For each probe whose outputs are read in another way what is other.
+    - `study`: the study of the run, its programs corrected.
+    - `header`: what ``run.toml`` says then.
+    - `changed`: for each probe whose outputs are read in another way what is other.
     """
 
     study: Study
@@ -44,12 +39,8 @@ class Correction:
 def read_correction(run: Run, file: Path) -> Correction:
     """Take from a corrected study file how the outputs of a run are to be read.
 
-    Raises
-    ------
-    StudyError
-        It would have measured something else, or reads what was not kept.
-    UsageError
-        The run was imported.
+    Raises StudyError: it would have measured something else, or reads what was not kept.
+    Raises UsageError: the run was imported.
     """
     where = str(file)
     study = study_of(run)

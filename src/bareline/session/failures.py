@@ -15,10 +15,7 @@ ENOUGH = 2
 class Failures:
     """Counts what fails, by probe and platform.
 
-    Parameters
-    ----------
-    plan
-        All trials of the run.
+    - `plan`: all trials of the run.
     """
 
     def __init__(self, plan: Sequence[Trial]) -> None:

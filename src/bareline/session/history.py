@@ -118,10 +118,7 @@ class History:
     def add(self, record: Record) -> None:
         """Take a record into account.
 
-        Raises
-        ------
-        StoreError
-            The plan has another trial in its place: another bareline made it.
+        Raises StoreError: the plan has another trial in its place: another bareline made it.
         """
         trial = record.trial
         planned = self._plan[trial.index] if trial.index < len(self._plan) else None
@@ -293,14 +290,9 @@ class History:
     def eta_s(self, block: int, coming_up: ComingUp, pause_s: float) -> float | None:
         """Estimate the time until the run ends, once something is known.
 
-        Parameters
-        ----------
-        block
-            The block that is being run.
-        coming_up
-            Knows how long platforms take to come up, and when they are made anew.
-        pause_s
-            Mean time between two trials.
+        - `block`: the block that is being run.
+        - `coming_up`: knows how long platforms take to come up, and when they are made anew.
+        - `pause_s`: mean time between two trials.
         """
         seconds = [spent for spent, _ in self._durations.values()]
         counts = [count for _, count in self._durations.values()]

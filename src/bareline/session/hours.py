@@ -19,13 +19,9 @@ def see_hours(
 ) -> None:
     """Wait until none of several hours of the day holds any more.
 
-    Parameters
-    ----------
-    every
-        Hours in which no trial begins, each as ``08:00-18:00``.
-    wait
-        Called before each wait with what is closed and until when, in words; it gives back what
-        need not be held, or ends the run.
+    - `every`: hours in which no trial begins, each as ``08:00-18:00``.
+    - `wait`: called before each wait with what is closed and until when, in words; it gives back
+      what need not be held, or ends the run.
     """
     spans = [text for text in every if text]
     while found := [(until, text) for text in spans if (until := closed_until(text, now()))]:

@@ -44,15 +44,10 @@ _STUDY = {
 class Intake:
     """What an import came to.
 
-    Attributes
-    ----------
-    run
-        The run, with the new trials in it.
-    rows
-        One row per trial found: file, format, trial (None where the run had it already),
-        platform, probe, params, ranks, status, reason, samples.
-    skipped
-        Files of no known format that were left out.
+    - `run`: the run, with the new trials in it.
+    - `rows`: one row per trial found: file, format, trial (None where the run had it already),
+      platform, probe, params, ranks, status, reason, samples.
+    - `skipped`: files of no known format that were left out.
     """
 
     run: Run
@@ -116,31 +111,18 @@ def import_files(
 
     Nothing is written unless every file is of a known format.
 
-    Parameters
-    ----------
-    files
-        Outputs, which may be compressed by gzip and hold several launches each; or folders, of
-        which every file is taken.
-    platform
-        Name that their platform gets in the run; None for outputs that name their own.
-    out
-        Run directory: a new one, or one that an earlier import made.
-    title
-        The platform in words.
-    ranks
-        Number of ranks of outputs that do not say it.
-    skip_unknown
-        Leave out files of no known format instead of refusing all.
+    - `files`: outputs, which may be compressed by gzip and hold several launches each; or folders,
+      of which every file is taken.
+    - `platform`: name that their platform gets in the run; None for outputs that name their own.
+    - `out`: run directory: a new one, or one that an earlier import made.
+    - `title`: the platform in words.
+    - `ranks`: number of ranks of outputs that do not say it.
+    - `skip_unknown`: leave out files of no known format instead of refusing all.
 
-    Raises
-    ------
-    ImportRefused
-        A file cannot be read or is of no known format.
-    UsageError
-        The platform's name is impossible, missing, or one for several platforms; or the run holds
-        measured results.
-    StoreError
-        The run cannot be written.
+    Raises ImportRefused: a file cannot be read or is of no known format.
+    Raises UsageError: the platform's name is impossible, missing, or one for several platforms; or
+    the run holds measured results.
+    Raises StoreError: the run cannot be written.
     """
     if platform is not None and not PLATFORM_NAME.fullmatch(platform):
         raise UsageError(
@@ -371,15 +353,9 @@ def _facts(found: Iterable[Found], known: Mapping[str, Scalar]) -> dict[str, Sca
 def read_again(case: Case, launch: str) -> tuple[Measured | Failed, tuple[str, ...]]:
     """Read an imported trial's raw output with the importers of today.
 
-    Returns
-    -------
-    tuple
-        The outcome, and the trial's caveats.
+    Gives the outcome, and the trial's caveats.
 
-    Raises
-    ------
-    StoreError
-        No importer gives such a probe.
+    Raises StoreError: no importer gives such a probe.
     """
     importer = load_importers().get(case.probe.partition(".")[0])
     if importer is None:

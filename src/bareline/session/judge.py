@@ -41,17 +41,9 @@ def judge_output(
 ) -> tuple[Measured | Failed, tuple[str, ...]]:
     """Turn what a launch printed into samples, or say why it gave none.
 
-    Parameters
-    ----------
-    profile
-        The launch was to be profiled: without its profile it failed.
-    facts
-        What is known of the platform.
-
-    Returns
-    -------
-    tuple
-        The outcome and the caveats that the probe sees in the output.
+    - `profile`: the launch was to be profiled: without its profile it failed.
+    - `facts`: what is known of the platform.
+    Gives the outcome and the caveats that the probe sees in the output.
     """
     doubts = ("output-cut",) if output.cut else ()
 
@@ -110,10 +102,7 @@ def _noticed(
 ) -> tuple[str, ...]:
     """Name what makes a measured trial doubtful: its output alone, or beside its platform's facts.
 
-    Raises
-    ------
-    ParseError
-        The probe cannot read the output.
+    Raises ParseError: the probe cannot read the output.
     """
     told = probe.facts(params, output)
     doubts = blas_caveats({**facts, **told}) if BLAS_KERNELS in told else ()

@@ -38,14 +38,9 @@ _Description = dict[tuple[str, str], tuple[str, ...]]
 class Machine:
     """Where a session of a run measures.
 
-    Parameters
-    ----------
-    run
-        Held for writing.
-    anyway
-        Go on on another machine, too: its launches are kept apart.
-    tell
-        Called with what happened, and the platform that it is about.
+    - `run`: held for writing.
+    - `anyway`: go on on another machine, too: its launches are kept apart.
+    - `tell`: called with what happened, and the platform that it is about.
     """
 
     def __init__(self, run: Run, tell: Callable[[str, str], None], *, anyway: bool = False) -> None:
@@ -95,10 +90,7 @@ class Machine:
     def begin(self) -> None:
         """Begin the session, at its first trial.
 
-        Raises
-        ------
-        OtherMachine
-            Another bareline measured before.
+        Raises OtherMachine: another bareline measured before.
         """
         if self._session is None:
             self._open({})
@@ -107,17 +99,10 @@ class Machine:
     def meet(self, name: str, facts: Mapping[str, Scalar], *, here: bool, named: bool) -> None:
         """Hold a platform that came up against what it was.
 
-        Parameters
-        ----------
-        here
-            It runs on the machine that bareline runs on.
-        named
-            Its nodes are always the same, by their names.
+        - `here`: it runs on the machine that bareline runs on.
+        - `named`: its nodes are always the same, by their names.
 
-        Raises
-        ------
-        OtherMachine
-            It is another one.
+        Raises OtherMachine: it is another one.
         """
         assert self._session is not None, "meet before begin()"
         found = _platform(name, facts, named=named)

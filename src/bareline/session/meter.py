@@ -25,10 +25,7 @@ _WRITE_S = 5.0
 def price_facts(limits: Terms, facts: Mapping[str, Scalar], cores: int) -> dict[str, Scalar]:
     """Tell what a node of a platform costs, and a core of it; nothing without a price.
 
-    Parameters
-    ----------
-    cores
-        Of all nodes that are in use.
+    - `cores`: of all nodes that are in use.
     """
     price, nodes = limits.price_per_hour, facts.get("node.count", 1)
     if price is None or not cores or not isinstance(nodes, int):
@@ -49,13 +46,9 @@ class _Held:
 class Meter:
     """Counts the core hours of a run by platform, and knows its limits.
 
-    Parameters
-    ----------
-    limit
-        Most core hours of the whole run; None for any number. Those of single platforms stand in
-        their specs.
-    clock
-        Gives seconds that only grow.
+    - `limit`: most core hours of the whole run; None for any number. Those of single platforms
+      stand in their specs.
+    - `clock`: gives seconds that only grow.
     """
 
     def __init__(

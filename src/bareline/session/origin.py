@@ -19,12 +19,8 @@ from bareline.vocabulary.platform import PlatformSpec
 def study_of(run: Run) -> Study:
     """Give the study of a run, as it was when the run was made.
 
-    Raises
-    ------
-    UsageError
-        The results were imported: nothing was planned.
-    StoreError
-        It measured with a parameter that its probe does not have any more.
+    Raises UsageError: the results were imported: nothing was planned.
+    Raises StoreError: it measured with a parameter that its probe does not have any more.
     """
     if run.header.imported:
         raise UsageError(
@@ -73,10 +69,7 @@ def declare_today(run: Run) -> None:
     than they did; what they deliver must be declared, or the run could not be read. A parameter
     that is new has as its default what was measured before.
 
-    Raises
-    ------
-    StoreError
-        A metric that the run holds is of another unit or direction today.
+    Raises StoreError: a metric that the run holds is of another unit or direction today.
     """
     known = load_probes()
     probes = dict(run.header.probes)

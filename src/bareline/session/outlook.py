@@ -26,15 +26,10 @@ _MOST_BYTES = 16 << 20
 class Outlook:
     """What a platform is going to cost.
 
-    Parameters
-    ----------
-    cores
-        None where nobody can tell before it is up.
-    expected_h
-        Core hours by what trials took in earlier runs here, or by the study's time budget; None
-        where neither is there.
-    most_h
-        Core hours if every trial took its time limit.
+    - `cores`: None where nobody can tell before it is up.
+    - `expected_h`: core hours by what trials took in earlier runs here, or by the study's time
+      budget; None where neither is there.
+    - `most_h`: core hours if every trial took its time limit.
     """
 
     platform: str

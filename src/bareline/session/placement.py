@@ -26,10 +26,7 @@ _TIMEOUT_S = 60.0
 class Shown:
     """What was seen of a layout on a platform.
 
-    Parameters
-    ----------
-    layout
-        As it really was.
+    - `layout`: as it really was.
     """
 
     layout: Layout
@@ -52,10 +49,7 @@ class Placements:
     def see(self, trial: Trial, allocation: Allocation, command: Command) -> None:
         """Look at the layout of a trial, where nobody has.
 
-        Raises
-        ------
-        PlatformError
-            The programs do not belong to the launcher's library.
+        Raises PlatformError: the programs do not belong to the launcher's library.
         """
         if not uses_mpi(command) or _key(trial) in self._seen:
             return
@@ -87,19 +81,11 @@ def look(
 ) -> Shown:
     """Launch a layout once and see where its ranks are.
 
-    Parameters
-    ----------
-    known
-        The platform's facts.
-    command
-        Of the trial that is next: its variables hold here, too.
+    - `known`: the platform's facts.
+    - `command`: of the trial that is next: its variables hold here, too.
 
-    Raises
-    ------
-    PlatformError
-        The programs do not belong to the launcher's library.
-    ParseError
-        Nothing was to be seen.
+    Raises PlatformError: the programs do not belong to the launcher's library.
+    Raises ParseError: nothing was to be seen.
     """
     place = place_command()
     told = {name for name, _ in place.env}
@@ -143,10 +129,7 @@ def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> Shown:
 def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
     """Say where ranks are: as asked for if that holds, else what they are kept on.
 
-    Parameters
-    ----------
-    allowed
-        Hardware threads of a node that its processes may use; 0 where that is not known.
+    - `allowed`: hardware threads of a node that its processes may use; 0 where that is not known.
     """
     asked, threads = layout.pinning, layout.threads_per_rank
     if not ranks or not all(rank.cpus for rank in ranks):

@@ -32,16 +32,10 @@ _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)(\..+|-.+)?")
 class ProfiledRun:
     """What became of a program that was run under the profiler.
 
-    Attributes
-    ----------
-    exit_code
-        The program's own; 128 + n if it was ended by signal n.
-    path
-        Its profile, None if no MPI program ran.
-    complete
-        Every rank reached ``MPI_Finalize``.
-    ended
-        What happened otherwise.
+    - `exit_code`: the program's own; 128 + n if it was ended by signal n.
+    - `path`: its profile, None if no MPI program ran.
+    - `complete`: every rank reached ``MPI_Finalize``.
+    - `ended`: what happened otherwise.
     """
 
     exit_code: int
@@ -62,28 +56,17 @@ def profile_command(
 ) -> ProfiledRun:
     """Run a command line whose MPI program is profiled.
 
-    Parameters
-    ----------
-    argv
-        A launcher with its arguments and the program, or a script that starts one.
-    out
-        The profile to write; an earlier one is replaced.
-    mpi
-        The library that the program uses: ``auto`` (that of the launcher in `argv`, else what
-        ``mpirun`` is), a flavour, or the path of a launcher.
-    split
-        Put a barrier before every blocking collective, to tell waiting from transfer.
-    trace
-        Also write every call beside the profile, for a replay; `trace_limit_bytes` at most.
-    regions
-        Names of the regions that the program enters by ``MPI_Pcontrol``.
+    - `argv`: a launcher with its arguments and the program, or a script that starts one.
+    - `out`: the profile to write; an earlier one is replaced.
+    - `mpi`: the library that the program uses: ``auto`` (that of the launcher in `argv`, else what
+      ``mpirun`` is), a flavour, or the path of a launcher.
+    - `split`: put a barrier before every blocking collective, to tell waiting from transfer.
+    - `trace`: also write every call beside the profile, for a replay; `trace_limit_bytes` at most.
+    - `regions`: names of the regions that the program enters by ``MPI_Pcontrol``.
 
-    Raises
-    ------
-    ProfileError
-        The command line is empty, or `out` cannot be written.
-    ToolMissing, PlatformError, BuildError
-        There is no MPI library, or the profiler cannot be built for it.
+    Raises ProfileError: the command line is empty, or `out` cannot be written.
+    Raises ToolMissing, PlatformError, BuildError: there is no MPI library, or the profiler cannot
+    be built for it.
     """
     if not argv:
         raise ProfileError(
@@ -135,13 +118,7 @@ def profile_environment(
 
 
 def profiler_library(build: Path) -> Path:
-    """Find the profiler in a folder of native programs.
-
-    Raises
-    ------
-    ProfileError
-        It was not built.
-    """
+    """Find the profiler in a folder of native programs, or raise ProfileError: it was not built."""
     found = sorted(build.glob(f"lib*/**/{LIBRARY}"))
     if not found:
         raise ProfileError(
@@ -155,10 +132,7 @@ def profiler_library(build: Path) -> Path:
 def parse_regions(texts: Sequence[str]) -> dict[int, str]:
     """Read ``3=solver`` and the like.
 
-    Raises
-    ------
-    ProfileError
-        One of them is not a number from 3 to 255 and a name.
+    Raises ProfileError: one of them is not a number from 3 to 255 and a name.
     """
     regions = {}
     for text in texts:
@@ -175,10 +149,7 @@ def parse_regions(texts: Sequence[str]) -> dict[int, str]:
 def parse_limit(text: str) -> int:
     """Read ``64MB`` or ``512 KiB`` as bytes.
 
-    Raises
-    ------
-    ProfileError
-        It is no size, or too small or large for a trace.
+    Raises ProfileError: it is no size, or too small or large for a trace.
     """
     match = re.fullmatch(r"(\d{1,6}) ?(k|M|G)(i?)B?", text, re.IGNORECASE)
     if match is None or int(match[1]) == 0:

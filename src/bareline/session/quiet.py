@@ -32,14 +32,9 @@ def see_to_quiet(
 ) -> None:
     """Say that this machine is busy, or wait until it is not, where trials run on it.
 
-    Parameters
-    ----------
-    began
-        A reading of some time ago.
-    wait_s
-        Longest time to wait; None not at all.
-    say
-        Takes each line.
+    - `began`: a reading of some time ago.
+    - `wait_s`: longest time to wait; None not at all.
+    - `say`: takes each line.
     """
     types = load_platform_types()
     if not any(types[spec.type].here for spec in platforms):

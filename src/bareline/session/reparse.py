@@ -25,14 +25,9 @@ _RAN = frozenset({Stage.PARSE, Stage.BUDGET, Stage.EXIT, Stage.SIGNAL, Stage.TIM
 class Reread:
     """What came of reading a run again.
 
-    Parameters
-    ----------
-    read
-        Number of trials read again.
-    changed
-        Those that came out differently: as they were, and as they are.
-    unread
-        Those that cannot be read again, and why.
+    - `read`: number of trials read again.
+    - `changed`: those that came out differently: as they were, and as they are.
+    - `unread`: those that cannot be read again, and why.
     """
 
     read: int = 0
@@ -77,15 +72,10 @@ def reparse_run(
     What comes out differently is appended to the records, of which the latest of a trial counts:
     what stood there before stays.
 
-    Parameters
-    ----------
-    only
-        Only this probe's trials.
-    correction
-        Only the programs whose outputs are to be read otherwise, and thus; the run goes by it
-        from then on.
-    dry_run
-        Write nothing.
+    - `only`: only this probe's trials.
+    - `correction`: only the programs whose outputs are to be read otherwise, and thus; the run goes
+      by it from then on.
+    - `dry_run`: write nothing.
     """
     with nullcontext() if dry_run else run.writing():
         reread = _Rereading(run, correction)

@@ -99,10 +99,7 @@ def execute(
     `anyway` also goes on on another machine than the run was measured on; `limits` count in place
     of those that it was begun with.
 
-    Raises
-    ------
-    StoreError
-        Its ``run.toml`` was changed: what is left would be of another plan.
+    Raises StoreError: its ``run.toml`` was changed: what is left would be of another plan.
     """
     if run.header.edited:
         raise StoreError(
@@ -167,18 +164,12 @@ class Runner:
 
         Of what failed and is run again the new record counts.
 
-        Raises
-        ------
-        StoreError
-            The run directory cannot be written.
-        TimeUp
-            The job that bareline runs in ends.
-        OtherMachine
-            What measured the run before is another machine, or another bareline.
-        Stopped
-            A program fails wherever it is tried, and whoever observes wants no more of it.
-        LimitReached
-            It may use no more core hours.
+        Raises StoreError: the run directory cannot be written.
+        Raises TimeUp: the job that bareline runs in ends.
+        Raises OtherMachine: what measured the run before is another machine, or another bareline.
+        Raises Stopped: a program fails wherever it is tried, and whoever observes wants no more of
+        it.
+        Raises LimitReached: it may use no more core hours.
         """
         with (
             self._run.writing(),
@@ -251,12 +242,8 @@ class Runner:
     def _see_limits(self, trial: Trial) -> None:
         """Wait for the hours in which trials may begin; end where no more core hours may be used.
 
-        Raises
-        ------
-        LimitReached
-            This trial would pass the limit.
-        TimeUp
-            Waiting would cost the nodes of the job that bareline runs in.
+        Raises LimitReached: this trial would pass the limit.
+        Raises TimeUp: waiting would cost the nodes of the job that bareline runs in.
         """
 
         def wait(closed: str, until: str) -> None:

@@ -52,12 +52,8 @@ class Switch:
 def switches(records: Iterable[Record], probes: Mapping[str, Probe[Any]]) -> list[Switch]:
     """Find where launches of several probes switch together on one platform.
 
-    Parameters
-    ----------
-    records
-        Those that count, with the samples of their headlines.
-    probes
-        By name.
+    - `records`: those that count, with the samples of their headlines.
+    - `probes`: by name.
     """
     found = [record for record in records if isinstance(record.outcome, Measured)]
     slowness = _slowness(found, probes)
@@ -92,12 +88,8 @@ def see_speeds(
     All platforms of a block are, so that its pairs stay close in time, each at most once. What
     still differs then has a caveat.
 
-    Parameters
-    ----------
-    note
-        Takes the platform, and what was seen there.
-    again
-        Measures a trial as this attempt; None where the budget is used up or it failed.
+    - `note`: takes the platform, and what was seen there.
+    - `again`: measures a trial as this attempt; None where the budget is used up or it failed.
     """
     probes = {measure.probe: study.find_probe(measure.probe) for measure in study.measures}
     if run.records_bytes > _MOST_BYTES:

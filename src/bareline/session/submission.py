@@ -38,14 +38,9 @@ _INSIDE = "BARELINE_JOB_OF"
 class Submission:
     """Jobs that measure a run, one after the other.
 
-    Parameters
-    ----------
-    system
-        Name of the batch system.
-    jobs
-        Its own names of the jobs.
-    command
-        What handed over the first one.
+    - `system`: name of the batch system.
+    - `jobs`: its own names of the jobs.
+    - `command`: what handed over the first one.
     """
 
     system: str
@@ -60,21 +55,12 @@ class Submission:
 class Order:
     """What a batch system is to do for a run.
 
-    Parameters
-    ----------
-    system
-        Name of the batch system.
-    request
-        Nodes, time, further options, and what the first job waits for.
-    chain
-        Number of jobs: each goes on with what the one before has left.
-    measuring
-        What `continue` is told in each job.
+    - `system`: name of the batch system.
+    - `request`: nodes, time, further options, and what the first job waits for.
+    - `chain`: number of jobs: each goes on with what the one before has left.
+    - `measuring`: what `continue` is told in each job.
 
-    Raises
-    ------
-    UsageError
-        The chain is longer than any that is meant.
+    Raises UsageError: the chain is longer than any that is meant.
     """
 
     system: str
@@ -127,10 +113,7 @@ def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], Slurm
 def fit(order: Order, specs: Sequence[PlatformSpec], largest: SlurmOptions | None) -> Order:
     """Ask for the nodes of the largest platform that is to run in the job, where one names them.
 
-    Raises
-    ------
-    UsageError
-        The batch system is unknown, or another one than a platform needs.
+    Raises UsageError: the batch system is unknown, or another one than a platform needs.
     """
     find_system(order.system)
     jobs = [spec.options.nodes for spec in specs if isinstance(spec.options, JobOptions)]
@@ -149,10 +132,7 @@ def fit(order: Order, specs: Sequence[PlatformSpec], largest: SlurmOptions | Non
 def submit(run: Run, order: Order) -> Submission:
     """Hand a run to a batch system.
 
-    Raises
-    ------
-    PlatformError
-        The batch system refuses a job; those before it stay.
+    Raises PlatformError: the batch system refuses a job; those before it stay.
     """
     path = run.path.resolve() / _SCRIPT
     path.write_text(order.script(run.path, run.id), encoding="utf-8")
@@ -203,15 +183,9 @@ def states_of(submission: Submission) -> list[State]:
 def see_to_jobs(run: Run) -> list[str]:
     """Look, before somebody goes on with a run, for jobs that would measure it, too.
 
-    Returns
-    -------
-    list of str
-        What is to be said: jobs that still wait, and how they are taken back.
+    Gives what is to be said: jobs that still wait, and how they are taken back.
 
-    Raises
-    ------
-    UsageError
-        One measures it now: file systems of clusters do not always know locks.
+    Raises UsageError: one measures it now: file systems of clusters do not always know locks.
     """
     submission = submission_of(run)
     if submission is None or runs_in_job(run):

@@ -32,15 +32,9 @@ def see_to_trust(run: Run, *, trust: bool) -> None:
 
     What is trusted is this run as it is now: another study, platform or place is asked for anew.
 
-    Parameters
-    ----------
-    trust
-        The caller says so now.
+    - `trust`: the caller says so now.
 
-    Raises
-    ------
-    UsageError
-        He never did.
+    Raises UsageError: he never did.
     """
     owner = owner_of(run.path)
     if owner is None:

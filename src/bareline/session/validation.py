@@ -29,14 +29,9 @@ _COMPUTATION = "compute_mean"
 class Check:
     """A measured value beside the simulated one.
 
-    Parameters
-    ----------
-    probe, ranks, params, point
-        What was measured.
-    unit
-        Of the headline metric.
-    measured, simulated
-        Medians of it.
+    - `probe`, `ranks`, `params`, `point`: what was measured.
+    - `unit`: of the headline metric.
+    - `measured`, `simulated`: medians of it.
     """
 
     probe: str
@@ -61,14 +56,9 @@ class Check:
 class Simulations:
     """What a run measured on one of its platforms, simulated on another.
 
-    Parameters
-    ----------
-    records, platform
-        The run, and the platform whose measurements count.
-    points
-        Every metric of it, summarised.
-    tell
-        Called with what is simulated now.
+    - `records`, `platform`: the run, and the platform whose measurements count.
+    - `points`: every metric of it, summarised.
+    - `tell`: called with what is simulated now.
     """
 
     def __init__(
@@ -102,15 +92,8 @@ class Simulations:
     def checks(self, table: dict[str, Any]) -> tuple[list[Check], list[str]]:
         """Simulate everything that runs simulated.
 
-        Parameters
-        ----------
-        table
-            The simulated platform, as it stands in a platform file.
-
-        Returns
-        -------
-        tuple
-            The checks, and what could not be simulated with the reason.
+        - `table`: the simulated platform, as it stands in a platform file.
+        Gives the checks, and what could not be simulated with the reason.
         """
         checks: list[Check] = []
         left_out: list[str] = []

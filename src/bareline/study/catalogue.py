@@ -75,10 +75,7 @@ def find_study(name: str) -> Study:
     A name is a study whatever lies beside it, such as a folder of its runs; a file without the
     suffix that is called like one is ``./name``.
 
-    Raises
-    ------
-    StudyError
-        There is neither.
+    Raises StudyError: there is neither.
     """
     if name in _files():
         return _read(name)

@@ -20,10 +20,7 @@ from bareline.vocabulary.units import listing
 def unlike(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> list[str]:
     """Say in lines what could not be compared with the baseline, and what mends it.
 
-    Parameters
-    ----------
-    baseline
-        One of the platforms.
+    - `baseline`: one of the platforms.
     """
     if study.layouts != "equal":
         return []

@@ -32,41 +32,26 @@ class _Table(BaseModel):
 class Measure(PinningKeys, _Table):
     """One ``[[measure]]``: a probe, its parameters and how many ranks it runs with.
 
-    Attributes
-    ----------
-    probe
-        Name of the probe.
-    params
-        Its parameters; the rest keep their defaults.
-    sweep
-        Parameters with a list of values each: every combination is a case.
-    per_rank
-        Parameters that grow with the ranks: so much for each of them (weak scaling).
-    ranks
-        MPI ranks, one number, a list of them, or "powers": 1, 2, 4 ... up to the platforms' cores.
-        1 without it.
-    threads
-        Threads per rank.
-    nodes
-        Exact number of nodes, a list, "powers", or "all" that a platform has; without it, as many
-        as the placement uses.
-    ranks_per_node
-        Exact number of ranks on every node, or "cores": the number of nodes follows from the
-        ranks, or the ranks from the nodes.
-    placement
-        "spread" lays ranks over all nodes, "pack" fills one node first.
-    binding, ranks_per_socket, ranks_per_numa, distribution
-        Where on a node ranks are, instead of where the platform places them; see `PinningKeys`.
-    profile
-        Load the profiler into every rank and keep each trial's profile beside its raw output.
-        "once" does so in one more launch of each case, beside those that are compared.
-    platforms, roles
-        Only these platforms, or those that take these roles and the ones without a role; all of
-        the run without either.
-    timeout_s
-        Longest time that one trial may take.
-    scale
-        What takes other values at a scale, by the scale's name.
+    - `probe`: name of the probe.
+    - `params`: its parameters; the rest keep their defaults.
+    - `sweep`: parameters with a list of values each: every combination is a case.
+    - `per_rank`: parameters that grow with the ranks: so much for each of them (weak scaling).
+    - `ranks`: MPI ranks, one number, a list of them, or "powers": 1, 2, 4 ... up to the platforms'
+      cores. 1 without it.
+    - `threads`: threads per rank.
+    - `nodes`: exact number of nodes, a list, "powers", or "all" that a platform has; without it, as
+      many as the placement uses.
+    - `ranks_per_node`: exact number of ranks on every node, or "cores": the number of nodes follows
+      from the ranks, or the ranks from the nodes.
+    - `placement`: "spread" lays ranks over all nodes, "pack" fills one node first.
+    - `binding`, `ranks_per_socket`, `ranks_per_numa`, `distribution`: where on a node ranks are,
+      instead of where the platform places them; see `PinningKeys`.
+    - `profile`: load the profiler into every rank and keep each trial's profile beside its raw
+      output. "once" does so in one more launch of each case, beside those that are compared.
+    - `platforms`, `roles`: only these platforms, or those that take these roles and the ones
+      without a role; all of the run without either.
+    - `timeout_s`: longest time that one trial may take.
+    - `scale`: what takes other values at a scale, by the scale's name.
     """
 
     probe: str
@@ -124,15 +109,10 @@ class Measure(PinningKeys, _Table):
     ) -> Iterator[Case]:
         """Expand the sweeps into cases with checked, canonical parameters.
 
-        Parameters
-        ----------
-        probe
-            The probe, where it is a program of the study's own.
-        room
-            What the platforms that it is measured on hold, by name; without any, a sweep that
-            follows the platforms is its smallest case.
-        defaults
-            What parameters are that are not given; the probe's own without it.
+        - `probe`: the probe, where it is a program of the study's own.
+        - `room`: what the platforms that it is measured on hold, by name; without any, a sweep that
+          follows the platforms is its smallest case.
+        - `defaults`: what parameters are that are not given; the probe's own without it.
         """
         probe = probe or find_probe(self.probe, where=where)
         self._check_names(where)

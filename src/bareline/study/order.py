@@ -26,14 +26,9 @@ def order_block(
 ) -> list[Cell]:
     """Order the cells of one block.
 
-    Parameters
-    ----------
-    cells
-        Every platform and case that belong together, as numbers from 0.
-    seed, block
-        What the order follows from.
-    cases_per_turn
-        How many cases a platform takes before the next one does.
+    - `cells`: every platform and case that belong together, as numbers from 0.
+    - `seed`, `block`: what the order follows from.
+    - `cases_per_turn`: how many cases a platform takes before the next one does.
     """
     if kind == "shuffled":
         order = list(cells)

@@ -46,15 +46,10 @@ class Cell:
 class Choice:
     """What a study asks of platforms, before it is ordered.
 
-    Attributes
-    ----------
-    cases
-        In the order of the study.
-    cells
-        By number of the platform and of the case.
-    left_out
-        What a platform is not asked for although the study means it: it does not fit, or never
-        runs on a platform of that kind.
+    - `cases`: in the order of the study.
+    - `cells`: by number of the platform and of the case.
+    - `left_out`: what a platform is not asked for although the study means it: it does not fit, or
+      never runs on a platform of that kind.
     """
 
     cases: tuple[Case, ...]
@@ -65,10 +60,7 @@ class Choice:
 def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
     """Say what is measured where, and what is left out and why.
 
-    Raises
-    ------
-    StudyError
-        A measure is impossible on any platform.
+    Raises StudyError: a measure is impossible on any platform.
     """
     numbers: dict[Case, int] = {}
     cells: dict[tuple[int, int], Cell] = {}
@@ -119,18 +111,11 @@ def make_plan(
 ) -> tuple[Trial, ...]:
     """Order all trials of a study.
 
-    Parameters
-    ----------
-    platforms
-        The platforms of the run; the order does not matter for the plan's fairness.
-    seed
-        Overrides the study's; 0 without either.
+    - `platforms`: the platforms of the run; the order does not matter for the plan's fairness.
+    - `seed`: overrides the study's; 0 without either.
 
-    Raises
-    ------
-    StudyError
-        Nothing of the study is for these platforms, or fits them, or there are more than a
-        million trials.
+    Raises StudyError: nothing of the study is for these platforms, or fits them, or there are more
+    than a million trials.
     """
     choice = choose(study, platforms)
     if not choice.cells:
@@ -179,18 +164,10 @@ def lay_out(
 ) -> tuple[Layout | None, str]:
     """Lay a case's ranks over a platform.
 
-    Parameters
-    ----------
-    wanted
-        Number of nodes that the probe measures between, whatever the ranks are; the case's own
-        number goes before it.
-    within_cores
-        Whether every rank needs a core of its own; else ranks may share them.
-
-    Returns
-    -------
-    tuple
-        The layout and "", or None and what the platform lacks.
+    - `wanted`: number of nodes that the probe measures between, whatever the ranks are; the case's
+      own number goes before it.
+    - `within_cores`: whether every rank needs a core of its own; else ranks may share them.
+    Gives the layout and "", or None and what the platform lacks.
     """
     exact = case.nodes or wanted
     if exact is not None and exact > capacity.nodes:

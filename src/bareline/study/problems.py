@@ -24,10 +24,7 @@ _TABLES = {
 def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -> StudyError:
     """Say what is wrong with a study in the words of its file, and with its keys.
 
-    Parameters
-    ----------
-    study
-        What was to be made of the file.
+    - `study`: what was to be made of the file.
     """
     problem = problem_of(error)
     location = list(problem.place)

@@ -21,15 +21,10 @@ def check_question(
 ) -> None:
     """Refuse a question that no result of the study can answer.
 
-    Parameters
-    ----------
-    platforms
-        Those of the run, as soon as they are known.
+    - `platforms`: those of the run, as soon as they are known.
 
-    Raises
-    ------
-    StudyError
-        The study measures no such probe, layer or metric, or the run has no such platform.
+    Raises StudyError: the study measures no such probe, layer or metric, or the run has no such
+    platform.
     """
     metrics: dict[str, list[str]] = {}
     for name in dict.fromkeys(measure.probe for measure in study.measures):

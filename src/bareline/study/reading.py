@@ -16,11 +16,8 @@ _LARGEST_INPUT_BYTES = 1 << 20
 def load_study(path: Path) -> Study:
     """Read and check a study file.
 
-    Raises
-    ------
-    StudyError
-        The file is missing, not TOML, or says something impossible; the message names file,
-        key and next step.
+    Raises StudyError: the file is missing, not TOML, or says something impossible; the message
+    names file, key and next step.
     """
     try:
         content = read_toml(path)

@@ -26,16 +26,10 @@ from bareline.vocabulary.errors import StudyError, did_you_mean
 class Role(BaseModel):
     """A ``[role.NAME]``.
 
-    Attributes
-    ----------
-    title
-        What the column is, for its head.
-    platform
-        Platform that takes the role when the command line names none.
-    instead
-        Platforms that take it when ``--on`` names them and not the default, best first.
-    published
-        The published platforms that it stands for, as ``publication:platform``.
+    - `title`: what the column is, for its head.
+    - `platform`: platform that takes the role when the command line names none.
+    - `instead`: platforms that take it when ``--on`` names them and not the default, best first.
+    - `published`: the published platforms that it stands for, as ``publication:platform``.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -50,12 +44,8 @@ class Role(BaseModel):
 class Cast:
     """Who plays what in a run.
 
-    Attributes
-    ----------
-    roles
-        The platform of each role that has one, in the order of the study.
-    others
-        Platforms without a role; they are measured beside the roles.
+    - `roles`: the platform of each role that has one, in the order of the study.
+    - `others`: platforms without a role; they are measured beside the roles.
     """
 
     roles: Mapping[str, str]
@@ -72,19 +62,12 @@ def cast_roles(
 ) -> Cast:
     """Choose a platform for each role.
 
-    Parameters
-    ----------
-    given
-        What the command line says, each ``ROLE=PLATFORM``; ``ROLE=`` leaves the role out.
-    on
-        Platforms that the command line names without a role: one that is a role's default takes
-        that role, and no other role keeps its default then. A role that is left over takes what
-        stands in for its default, also from a role that would be a mere step beside it.
+    - `given`: what the command line says, each ``ROLE=PLATFORM``; ``ROLE=`` leaves the role out.
+    - `on`: platforms that the command line names without a role: one that is a role's default takes
+      that role, and no other role keeps its default then. A role that is left over takes what
+      stands in for its default, also from a role that would be a mere step beside it.
 
-    Raises
-    ------
-    StudyError
-        A role does not exist, or one platform would take two.
+    Raises StudyError: a role does not exist, or one platform would take two.
     """
     named = dict(_assignment(text, roles, where) for text in given)
     chosen: dict[str, str] = {}
@@ -128,10 +111,7 @@ def _assignment(text: str, roles: Mapping[str, Role], where: str) -> tuple[str, 
 def check_published_platforms(roles: Mapping[str, Role]) -> None:
     """Refuse a role that stands for a platform that no publication describes.
 
-    Raises
-    ------
-    StudyError
-        The message names the closest.
+    Raises StudyError: the message names the closest.
     """
     known = [f"{study.id}:{row.id}" for study in publications().values() for row in study.platforms]
     for name, role in roles.items():

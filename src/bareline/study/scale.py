@@ -59,15 +59,10 @@ class StudyScale(_Table):
 class MeasureScale(_Table):
     """A measure's ``scale.NAME``: what takes other values at this scale.
 
-    Attributes
-    ----------
-    params, sweep, per_rank
-        Parameters that are added or replaced; what is given in one of them replaces what has the
-        same name in the others.
-    ranks, ranks_per_node, threads, nodes, roles, timeout_s
-        As in ``[[measure]]``.
-    skip
-        Leave the measure out.
+    - `params`, `sweep`, `per_rank`: parameters that are added or replaced; what is given in one of
+      them replaces what has the same name in the others.
+    - `ranks`, `ranks_per_node`, `threads`, `nodes`, `roles`, `timeout_s`: as in ``[[measure]]``.
+    - `skip`: leave the measure out.
     """
 
     params: dict[str, Scalar] = {}

@@ -94,16 +94,10 @@ class Study(Limits, BaseModel):
 
         A parameter that is given as its default and one that is left out are the same.
 
-        Parameters
-        ----------
-        platforms
-            Those of the run, which a sweep such as ``ranks = "powers"`` follows; without any it is
-            its smallest case. Such a sweep may give a case that stands elsewhere too.
+        - `platforms`: those of the run, which a sweep such as ``ranks = "powers"`` follows; without
+          any it is its smallest case. Such a sweep may give a case that stands elsewhere too.
 
-        Raises
-        ------
-        StudyError
-            A case stands twice, or a measure asks for what its probe cannot do.
+        Raises StudyError: a case stands twice, or a measure asks for what its probe cannot do.
         """
         seen: set[tuple[Case, str]] = set()
         alike: dict[Case, Case] = {}
@@ -124,10 +118,7 @@ class Study(Limits, BaseModel):
     def params_of(self, case: Case) -> Any:
         """Give the checked parameters of a case; those left out have the defaults of the run.
 
-        Raises
-        ------
-        ProbeError
-            One is not what the probe takes.
+        Raises ProbeError: one is not what the probe takes.
         """
         probe = self.find_probe(case.probe)
         return probe.make_params({**self._defaults_of(probe), **parse_point(case.params)})
@@ -137,10 +128,7 @@ class Study(Limits, BaseModel):
     ) -> Command:
         """Give what a case executes, on one node where no layout is given.
 
-        Parameters
-        ----------
-        budgets
-            What the time budget of the case's points is multiplied by, where it has one.
+        - `budgets`: what the time budget of the case's points is multiplied by, where it has one.
         """
         probe, params = self.find_probe(case.probe), self.params_of(case)
         if budgets != 1.0 and hasattr(params, "budget_s"):
@@ -183,10 +171,7 @@ class Study(Limits, BaseModel):
     def find_probe(self, name: str, *, where: str | None = None) -> Probe[Any]:
         """Give the probe of this name: one of the study's own programs, or a known one.
 
-        Raises
-        ------
-        ProbeError
-            There is none; the message names the closest.
+        Raises ProbeError: there is none; the message names the closest.
         """
         return self._own_probes.get(name) or find_probe(name, where=where)
 
@@ -200,10 +185,7 @@ class Study(Limits, BaseModel):
     def asking(self, question: Sequence[str]) -> Study:
         """Give the study with another question.
 
-        Raises
-        ------
-        StudyError
-            It measures nothing of that.
+        Raises StudyError: it measures nothing of that.
         """
         study = self.model_copy(update={"question": list(question)})
         check_question(study, where="--question")
@@ -212,10 +194,7 @@ class Study(Limits, BaseModel):
     def at_scale(self, name: str) -> Study:
         """Give the study as it is at one of its scales.
 
-        Raises
-        ------
-        StudyError
-            It has no scale of this name, or is impossible at it.
+        Raises StudyError: it has no scale of this name, or is impossible at it.
         """
         where = f"study '{self.name}'"
         if name not in self.scales:
@@ -244,10 +223,7 @@ class Study(Limits, BaseModel):
     def with_roles(self, given: Sequence[str], on: Sequence[str]) -> Study:
         """Give the study with a platform for each role, as it stands in a run directory.
 
-        Raises
-        ------
-        StudyError
-            See `cast_roles`; or no role has a platform.
+        Raises StudyError: see `cast_roles`; or no role has a platform.
         """
         where = f"study '{self.name}'"
         cast = cast_roles(self.roles, given, on, where=where)
@@ -309,10 +285,8 @@ def study_from_toml(
 ) -> Study:
     """Check what a study file holds; see `bareline.study.reading`.
 
-    Parameters
-    ----------
-    defaults
-        Of a run: the defaults of each probe's parameters when it was made; today's without it.
+    - `defaults`: of a run: the defaults of each probe's parameters when it was made; today's
+      without it.
     """
     known = {"study", "role", "scale", "app", "measure", "exhibit"}
     for key in content:

@@ -56,11 +56,8 @@ Shape = tuple[int, int | None]
 class Sweep:
     """The ranks and nodes of a measure; see `bareline.study.measure.Measure`.
 
-    Parameters
-    ----------
-    ends
-        Nodes that the probe measures between, with one rank on each unless the measure says more;
-        None where the layout says how many it uses.
+    - `ends`: nodes that the probe measures between, with one rank on each unless the measure says
+      more; None where the layout says how many it uses.
     """
 
     ranks: int | Sequence[int] | str | None
@@ -84,20 +81,12 @@ class Sweep:
     def shapes(self, room: Mapping[str, Capacity], check: Callable[[int], None]) -> Iterator[Shape]:
         """Give ranks and nodes, each pair once.
 
-        Parameters
-        ----------
-        room
-            What the platforms hold, by name; without any, the smallest case of each sweep.
-        check
-            Refuses a number of ranks that the probe cannot run with.
+        - `room`: what the platforms hold, by name; without any, the smallest case of each sweep.
+        - `check`: refuses a number of ranks that the probe cannot run with.
 
-        Raises
-        ------
-        StudyError
-            The keys contradict each other, no ranks divide evenly over nodes that are named, or
-            these are more than the probe measures between.
-        ProbeError
-            The probe cannot run with a number of ranks that the study names.
+        Raises StudyError: the keys contradict each other, no ranks divide evenly over nodes that
+        are named, or these are more than the probe measures between.
+        Raises ProbeError: the probe cannot run with a number of ranks that the study names.
         """
         if self.ranks_per_node is None:
             found = self._over_nodes(room, check)

@@ -76,10 +76,8 @@ def open_bench(
     - `layout`: largest layout; one rank on every node without it.
     - `options`: options of the platform.
 
-    Raises
-    ------
-    PlatformError
-        The platform type or its allocation lacks what each must have; the message names it.
+    Raises PlatformError: the platform type or its allocation lacks what each must have; the message
+    names it.
     """
     _refuse_incomplete(platform)
     spec = PlatformSpec(platform.type_name, platform.type_name, platform.options(**options))

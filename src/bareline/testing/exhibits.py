@@ -26,10 +26,7 @@ def planted_document(tmp_path_factory: pytest.TempPathFactory) -> Document:
 class ExhibitContract:
     """Tests of a kind of exhibit; the fixture `planted_document` must be imported, too.
 
-    Attributes
-    ----------
-    exhibit
-        The kind of exhibit.
+    - `exhibit`: the kind of exhibit.
     """
 
     exhibit: Exhibit

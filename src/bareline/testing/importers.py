@@ -15,12 +15,7 @@ from bareline.vocabulary.model import Measured
 class ImporterContract:
     """Tests of an importer against a captured output.
 
-    Attributes
-    ----------
-    importer
-        The importer.
-    captured
-        A file with an output of its program, all of whose trials were measured.
+    - `captured`: a file with an output of its program, all of whose trials were measured.
     """
 
     importer: Importer

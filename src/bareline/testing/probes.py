@@ -17,14 +17,10 @@ _GARBAGE = ["", "\n", "\x00\x01", "Segmentation fault\n", "{}\n", "[]\n", "null\
 class ProbeContract:
     """Tests of a probe against a captured output of its program.
 
-    Attributes
-    ----------
-    probe
-        The probe.
-    captured
-        A file with what its program printed when it succeeded, run with the probe's defaults.
-    result_file
-        Name of the file that the program writes its results to, where it does not print them.
+    - `captured`: a file with what its program printed when it succeeded, run with the probe's
+      defaults.
+    - `result_file`: name of the file that the program writes its results to, where it does not
+      print them.
     """
 
     probe: Probe[Any]

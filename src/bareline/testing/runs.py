@@ -46,16 +46,11 @@ def planted_run(
 ) -> Run:
     """Make and execute a run of null trials.
 
-    Parameters
-    ----------
-    folder
-        Run directory to make.
-    platforms
-        Options of null platforms by name; two of them, the second half again as slow, without it.
-    params
-        Parameters of the null probe.
-    head
-        Keys of ``[study]``; with ``control=True`` the first platform is measured again.
+    - `folder`: run directory to make.
+    - `platforms`: options of null platforms by name; two of them, the second half again as slow,
+      without it.
+    - `params`: parameters of the null probe.
+    - `head`: keys of ``[study]``; with ``control=True`` the first platform is measured again.
     """
     chosen = platforms or {"a": {}, "b": {"factor": 1.5}}
     tables = {name: {"type": "null", **options} for name, options in chosen.items()}

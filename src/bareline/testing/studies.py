@@ -12,10 +12,7 @@ from bareline.study.study import study_from_toml
 class StudyContract:
     """Tests of a study.
 
-    Attributes
-    ----------
-    name
-        What it is asked for by.
+    - `name`: what it is asked for by.
     """
 
     name: str

@@ -73,10 +73,7 @@ class CloudAllocation(Allocation):
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command; where an instance dies meanwhile, again once it is replaced.
 
-        Raises
-        ------
-        TimeUp
-            The instances have cost what they may.
+        Raises TimeUp: the instances have cost what they may.
         """
         for attempt in range(1, _TRIES + 1):
             self._budget.see()

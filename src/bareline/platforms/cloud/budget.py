@@ -81,13 +81,7 @@ class Budget:
         ) / HOUR_S
 
     def begin(self, instance: str) -> None:
-        """Count an instance from now on.
-
-        Raises
-        ------
-        TimeUp
-            The hours are used up.
-        """
+        """Count an instance from now on, or raise TimeUp: the hours are used up."""
         most = self._options.max_instances
         if most is not None and self._taken.instances >= most:
             raise PlatformError(
@@ -107,10 +101,7 @@ class Budget:
     def see(self) -> None:
         """See that hours are left.
 
-        Raises
-        ------
-        TimeUp
-            None are: the run ends, and gives its instances back.
+        Raises TimeUp: None are: the run ends, and gives its instances back.
         """
         most = self._options.max_hours
         if most is not None and self.hours >= most:

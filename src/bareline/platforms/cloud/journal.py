@@ -37,20 +37,13 @@ def is_abandoned(name: str) -> bool:
 class Story:
     """A journal as it was read.
 
-    Parameters
-    ----------
-    owner
-        Mark of the process that wrote it.
-    kind
-        Type of the platform.
-    platform
-        Its name.
-    account
-        How the cloud is reached again, without any secret.
-    things
-        All that was asked for and is not known to be gone, by name, in the order of asking.
-    asked_at, up_since
-        When that was, and since when instances are there, in seconds of the epoch.
+    - `owner`: mark of the process that wrote it.
+    - `kind`: type of the platform.
+    - `platform`: its name.
+    - `account`: how the cloud is reached again, without any secret.
+    - `things`: all that was asked for and is not known to be gone, by name, in the order of asking.
+    - `asked_at`, `up_since`: when that was, and since when instances are there, in seconds of the
+      epoch.
     """
 
     owner: str
@@ -105,10 +98,7 @@ def folder_of(cache: Path) -> Path:
 class Journal:
     """The journal of a group of instances, while it is in use.
 
-    Parameters
-    ----------
-    kind, platform, account
-        As in `Story`.
+    - `kind`, `platform`, `account`: as in `Story`.
     """
 
     def __init__(self, cache: Path, kind: str, platform: str, account: Mapping[str, str]) -> None:

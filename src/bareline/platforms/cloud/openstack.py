@@ -121,14 +121,9 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
 
     - `conflict_is_busy`: what is asked for is only in the way of something that ends by itself.
 
-    Raises
-    ------
-    ToolMissing
-        The SDK is not installed.
-    Busy
-        The same may succeed later.
-    QuotaReached
-        The project may have no more.
+    Raises ToolMissing: the SDK is not installed.
+    Raises Busy: the same may succeed later.
+    Raises QuotaReached: the project may have no more.
     """
     try:
         import requests

@@ -45,13 +45,7 @@ _QUEUE_S = 0.020
 
 
 def parse_rate(text: str) -> int:
-    """Read a rate such as ``10gbit`` in bits per second.
-
-    Raises
-    ------
-    ValueError
-        It is none.
-    """
+    """Read a rate such as ``10gbit`` in bits per second, or raise ValueError: it is none."""
     match = _RATE.fullmatch(text)
     rate = round(float(match[1]) * _SCALE[match[2]]) if match else 0
     if not 1_000_000 <= rate <= _HIGHEST_RATE:

@@ -42,12 +42,8 @@ class Exchanged:
 def exchange(line: Sequence[str], content: bytes, timeout_s: float, most_bytes: int) -> Exchanged:
     """Give bytes to a command line, and take bytes back.
 
-    Raises
-    ------
-    TimeoutError
-        It has not ended by then.
-    OverflowError
-        It gives more than `most_bytes`.
+    Raises TimeoutError: it has not ended by then.
+    Raises OverflowError: it gives more than `most_bytes`.
     """
     complaint, room = bytearray(), most_bytes
 

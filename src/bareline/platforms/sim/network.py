@@ -230,10 +230,7 @@ def presets() -> dict[str, dict[str, Any]]:
 def preset(name: str) -> Network:
     """Give a network by name: a straight line of latency and rate.
 
-    Raises
-    ------
-    KeyError
-        There is none of this name.
+    Raises KeyError: there is none of this name.
     """
     table = presets()[name]
     rate, latency = table["bytes_per_s"], table["latency_s"]

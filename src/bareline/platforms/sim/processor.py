@@ -57,13 +57,7 @@ def processors() -> Mapping[str, Mapping[str, Any]]:
 
 
 def rates_of(name: str) -> Rates:
-    """Give the printed rates of a processor.
-
-    Raises
-    ------
-    KeyError
-        There is none of this name.
-    """
+    """Give the printed rates of a processor, or raise KeyError: there is none of this name."""
     table = processors()[name]
     return Rates(table["dgemm_flops_per_s"], table["stream_bytes_per_s"])
 

@@ -272,10 +272,7 @@ class SlurmAllocation(RemoteAllocation):
     def _find_lost(self) -> NodesLost | None:
         """Find out what of the allocation is gone, and why.
 
-        Raises
-        ------
-        TimeUp
-            It is the job that bareline runs in.
+        Raises TimeUp: it is the job that bareline runs in.
         """
         state = settled_state(self._job.number)
         self._job.see_own_end(state)
@@ -296,10 +293,7 @@ class SlurmAllocation(RemoteAllocation):
     def _see_time(self, timeout_s: float) -> None:
         """Renew an allocation that would end before a trial does.
 
-        Raises
-        ------
-        TimeUp
-            It is inherited, and too short.
+        Raises TimeUp: it is inherited, and too short.
         """
         state = job_state(self._job.number)
         if not state.runs:
@@ -322,13 +316,7 @@ class SlurmAllocation(RemoteAllocation):
         self._renew()
 
     def _replace(self, lost: NodesLost, then: str) -> None:
-        """Get other nodes in the place of what is lost.
-
-        Raises
-        ------
-        NodesLost
-            There are none.
-        """
+        """Get other nodes in the place of what is lost, or raise NodesLost: there are none."""
         self._events.append(f"{lost}; {then}")
         try:
             self._renew(orderly=False)

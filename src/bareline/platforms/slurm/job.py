@@ -201,10 +201,7 @@ class Job:
     def see_own_end(self, state: JobState) -> None:
         """See whether this very process is about to be ended, with the job that it is part of.
 
-        Raises
-        ------
-        TimeUp
-            It should have been by now.
+        Raises TimeUp: it should have been by now.
         """
         if self.inherited and not state.runs:
             # Slurm starts it again where the job was requeued. Until it has ended it, every trial

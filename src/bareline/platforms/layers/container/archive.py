@@ -31,12 +31,8 @@ _OCI = "application/vnd.oci.image"
 def unpacked(archive: Path, folder: Path) -> Path:
     """Give the root below a folder that an archive unpacks to, once for each content.
 
-    Raises
-    ------
-    PlatformError
-        It cannot be read, or holds what must not be unpacked.
-    ToolMissing
-        umoci is not installed.
+    Raises PlatformError: it cannot be read, or holds what must not be unpacked.
+    Raises ToolMissing: umoci is not installed.
     """
     if shutil.which("umoci") is None:
         raise ToolMissing(
@@ -96,10 +92,8 @@ def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
 
     It has no set-user bits, no attributes and no owner, and only we may write to it.
 
-    Raises
-    ------
-    ValueError
-        It removes a folder above its own, which umoci 0.4.7 does, or its name is too long.
+    Raises ValueError: it removes a folder above its own, which umoci 0.4.7 does, or its name is too
+    long.
     """
     parts = entry.name.split("/")
     if any(part in (".wh.", ".wh..", ".wh...") for part in parts):

@@ -32,13 +32,7 @@ def _size_bytes(given: object) -> object:
 
 
 def parse_cpu_set(text: str) -> tuple[int, ...]:
-    """Read a list of processors like ``0-3,8``.
-
-    Raises
-    ------
-    ValueError
-        The text is no such list.
-    """
+    """Read a list of processors like ``0-3,8``, or raise ValueError: the text is no such list."""
     if not _CPU_SET.fullmatch(text):
         raise ValueError(f"{text[:40]!r} is no list of processors; write it like 0-3,8")
     cpus: set[int] = set()

@@ -22,10 +22,7 @@ _DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}")
 def parse_pci_address(text: str) -> tuple[int, int, int, int]:
     """Read ``0000:3b:02.1`` as domain, bus, slot and function.
 
-    Raises
-    ------
-    ValueError
-        The text is no PCI address.
+    Raises ValueError: the text is no PCI address.
     """
     match = _PCI_ADDRESS.fullmatch(text)
     if match is None or int(match[3], 16) > 0x1F:
