@@ -24,16 +24,11 @@ Side = tuple[str, BoolCube]
 class Boots:
     """What is independent in the comparison of two platforms.
 
-    Parameters
-    ----------
-    groups
-        The group of each block; blocks of one group stand for one value. Each block has a group
-        of its own where nothing boots, and where there are too few boots.
-    count
-        How many independent boots there are (of two platforms that boot, groups of blocks that
-        share none); None where nothing boots.
-    few
-        There are so few that whatever is claimed holds for these boots alone.
+    - `groups`: the group of each block; blocks of one group stand for one value. Each block has a
+      group of its own where nothing boots, and where there are too few boots.
+    - `count`: how many independent boots there are (of two platforms that boot, groups of blocks
+      that share none); None where nothing boots.
+    - `few`: there are so few that whatever is claimed holds for these boots alone.
     """
 
     groups: IntCube
@@ -44,10 +39,7 @@ class Boots:
     def between(cls, cube: Cube, platform: Side, baseline: Side, *, paired: bool) -> Boots:
         """Find the boots of two platforms.
 
-        Parameters
-        ----------
-        paired
-            They share blocks. If not, either has boots of its own.
+        - `paired`: they share blocks. If not, either has boots of its own.
         """
         blocks = cube.values.shape[-1]
         alone = np.arange(blocks)

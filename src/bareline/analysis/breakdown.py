@@ -135,10 +135,7 @@ def breakdowns(
 ) -> list[Breakdown]:
     """Split the loss of every program that is slower somewhere, the largest first.
 
-    Raises
-    ------
-    ProfileError
-        A profile that the run keeps is damaged.
+    Raises ProfileError: a profile that the run keeps is damaged.
     """
     found = []
     for cell in cells:

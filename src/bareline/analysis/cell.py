@@ -56,23 +56,15 @@ class Estimate:
 class Lost:
     """Launches that exceeded a time limit or crashed, of a case and on both sides.
 
-    Parameters
-    ----------
-    lost, tried, base_lost, base_tried
-        How many exceeded it, of how many that did not crash.
-    crashed, base_crashed
-        How many crashed.
-    limit_s
-        The limit on the side that lost more; None where it is not known.
-    by_points
-        It is the limit of each point, by which some were left out, not of the launch.
-    took_s
-        What a launch takes on the other side, as a median; None where none ended.
-    at_least
-        Where they leave the ratio open, what it is at least, or at most if below 1; None where
-        nothing is known.
-    by_loss
-        1 or -1 where their number alone makes the row worse or better, else 0.
+    - `lost`, `tried`, `base_lost`, `base_tried`: how many exceeded it, of how many that did not
+      crash.
+    - `crashed`, `base_crashed`: how many crashed.
+    - `limit_s`: the limit on the side that lost more; None where it is not known.
+    - `by_points`: it is the limit of each point, by which some were left out, not of the launch.
+    - `took_s`: what a launch takes on the other side, as a median; None where none ended.
+    - `at_least`: where they leave the ratio open, what it is at least, or at most if below 1; None
+      where nothing is known.
+    - `by_loss`: 1 or -1 where their number alone makes the row worse or better, else 0.
     """
 
     lost: int
@@ -98,42 +90,27 @@ class Lost:
 class Cell:
     """A summarized value of a platform, and its comparison with the baseline.
 
-    Attributes
-    ----------
-    baseline
-        What it is compared with; empty for the baseline itself, and where nothing is compared.
-    metric
-        What was measured: unit, which way is good, whether it is a detail.
-    headline
-        Whether it is the metric that its probe is judged by.
-    n, n_baseline
-        Launches behind either side.
-    n_failed, n_failed_baseline
-        Trials of the case that failed.
-    value, base
-        Median over launches on both sides, in the metric's unit; None where there is none.
-    ratio
-        Times worse than the baseline; None where there is no ratio.
-    difference
-        Above 0 is worse, in the metric's unit: where a value is not positive and there is no
-        ratio.
-    verdict
-        What it says: a difference only where it is likely at least. None for the baseline and for
-        what is not compared.
-    grade
-        How sure its comparison is; None for the baseline and for what is not compared.
-    caveats
-        Of both sides; `own_caveats` are those that the baseline does not share.
-    reason
-        Why it cannot be compared; empty where it can.
-    exact
-        Both sides are simulated: the interval is the error of the models.
-    n_used
-        Values that were compared: launches, or boots where several share one.
-    lost
-        Launches that exceeded a time limit or crashed; None where none did.
-    few_boots
-        Its platforms were booted so rarely that what is claimed holds for these boots alone.
+    - `baseline`: what it is compared with; empty for the baseline itself, and where nothing is
+      compared.
+    - `metric`: what was measured: unit, which way is good, whether it is a detail.
+    - `headline`: whether it is the metric that its probe is judged by.
+    - `n`, `n_baseline`: launches behind either side.
+    - `n_failed`, `n_failed_baseline`: trials of the case that failed.
+    - `value`, `base`: median over launches on both sides, in the metric's unit; None where there is
+      none.
+    - `ratio`: times worse than the baseline; None where there is no ratio.
+    - `difference`: above 0 is worse, in the metric's unit: where a value is not positive and there
+      is no ratio.
+    - `verdict`: what it says: a difference only where it is likely at least. None for the baseline
+      and for what is not compared.
+    - `grade`: how sure its comparison is; None for the baseline and for what is not compared.
+    - `caveats`: of both sides; `own_caveats` are those that the baseline does not share.
+    - `reason`: why it cannot be compared; empty where it can.
+    - `exact`: both sides are simulated: the interval is the error of the models.
+    - `n_used`: values that were compared: launches, or boots where several share one.
+    - `lost`: launches that exceeded a time limit or crashed; None where none did.
+    - `few_boots`: its platforms were booted so rarely that what is claimed holds for these boots
+      alone.
     """
 
     place: Place
@@ -196,11 +173,8 @@ class Cell:
 def read_cells(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> tuple[Cell, ...]:
     """Join summary and comparison; what only one of them holds is kept, either may be absent.
 
-    Parameters
-    ----------
-    summary, comparison
-        As of `bareline.analysis.comparison.Comparison`. Cells of the baseline come from the summary
-        alone.
+    - `summary`, `comparison`: as of `bareline.analysis.comparison.Comparison`. Cells of the
+      baseline come from the summary alone.
     """
     compared = {_key(row): row for row in _rows(comparison)}
     cells = [read_cell(row, compared.pop(_key(row), None)) for row in _rows(summary)]

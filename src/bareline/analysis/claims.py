@@ -47,22 +47,14 @@ class Loss:
 class Outcome:
     """What a run says to a claim.
 
-    Attributes
-    ----------
-    status
-        Whether it says the same; never "weaker", which needs the printed figure.
-    own
-        Times worse, or the last of a growth; of an order the pair that is nearest to the contrary.
-    first
-        Where a growth begins.
-    change
-        What the status rests on: `own`, or by how many times the loss grows.
-    losses, first_losses
-        What they are the means of.
-    of
-        Of an order, how many ratios must hold.
-    reason
-        Why it is not measured; else what of it is not.
+    - `status`: whether it says the same; never "weaker", which needs the printed figure.
+    - `own`: times worse, or the last of a growth; of an order the pair that is nearest to the
+      contrary.
+    - `first`: where a growth begins.
+    - `change`: what the status rests on: `own`, or by how many times the loss grows.
+    - `losses`, `first_losses`: what they are the means of.
+    - `of`: of an order, how many ratios must hold.
+    - `reason`: why it is not measured; else what of it is not.
     """
 
     status: Status
@@ -78,12 +70,8 @@ class Outcome:
 class Held:
     """The cells of a run, for asking what one published platform loses against another.
 
-    Parameters
-    ----------
-    cells
-        Compared with the baseline.
-    cast
-        Who took the part of each published platform.
+    - `cells`: compared with the baseline.
+    - `cast`: who took the part of each published platform.
     """
 
     def __init__(
@@ -97,11 +85,8 @@ class Held:
     def outcome(self, check: Check, prefer: Callable[[Place], bool]) -> Outcome:
         """Evaluate a claim.
 
-        Parameters
-        ----------
-        prefer
-            Tells the places for which the document prints a figure: a ratio is taken there, if
-            the run has any of them, else at its most ranks.
+        - `prefer`: tells the places for which the document prints a figure: a ratio is taken there,
+          if the run has any of them, else at its most ranks.
         """
         absent = [name for name in check.platforms if name not in self._cast]
         if check.platform in absent or set(absent) >= set(check.against):

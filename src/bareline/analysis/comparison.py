@@ -42,19 +42,11 @@ from bareline.vocabulary.errors import AnalysisError
 class Comparison:
     """Platforms compared with a baseline: each result is computed when it is first asked for.
 
-    Parameters
-    ----------
-    records
-        Runs of one or several platforms.
-    baseline
-        What to compare with: the first run's own without it, or the only platform.
-    margin
-        Relative difference that does not matter: the first run's own without it.
+    - `records`: runs of one or several platforms.
+    - `baseline`: what to compare with: the first run's own without it, or the only platform.
+    - `margin`: relative difference that does not matter: the first run's own without it.
 
-    Raises
-    ------
-    AnalysisError
-        The baseline is none of the platforms.
+    Raises AnalysisError: the baseline is none of the platforms.
     """
 
     def __init__(
@@ -80,10 +72,7 @@ class Comparison:
     def others(self) -> list[str]:
         """What is compared with the baseline.
 
-        Raises
-        ------
-        AnalysisError
-            There is nothing: the baseline is the only platform.
+        Raises AnalysisError: there is nothing: the baseline is the only platform.
         """
         if self.alone:
             raise AnalysisError(
@@ -212,10 +201,7 @@ class Comparison:
     def rows_with_controls(self) -> pl.DataFrame:
         """All rows, those of controls marked in the column "control"; of one platform theirs alone.
 
-        Raises
-        ------
-        AnalysisError
-            The baseline is the only platform, and has no control.
+        Raises AnalysisError: the baseline is the only platform, and has no control.
         """
         again = self.control_table
         parts = [] if self.alone and again is not None else [(self.table, False)]
@@ -249,12 +235,8 @@ class Comparison:
     def why_not(self, cause: str) -> list[WhyNot]:
         """Say of each platform why a cause is, or is not, named.
 
-        Raises
-        ------
-        AnalysisError
-            There is nothing to compare.
-        UsageError
-            There is no cause of that name.
+        Raises AnalysisError: there is nothing to compare.
+        Raises UsageError: there is no cause of that name.
         """
         rule, facts = rule_of(cause), self.records.facts
         return [
@@ -331,10 +313,8 @@ class Comparison:
     def sentences(self) -> list[Sentence]:
         """All that is said: the verdict, the steps and the conclusions.
 
-        Raises
-        ------
-        AnalysisError
-            One platform alone has no verdict, and nothing can be concluded from its figures.
+        Raises AnalysisError: one platform alone has no verdict, and nothing can be concluded from
+        its figures.
         """
         concluded = [conclusion.sentence for conclusion in self.conclusions]
         if self.alone and (concluded or self.controls):
@@ -346,10 +326,7 @@ class Comparison:
 
         "kind" tells them apart.
 
-        Raises
-        ------
-        AnalysisError
-            As for `sentences`.
+        Raises AnalysisError: as for `sentences`.
         """
         told = [
             {

@@ -161,10 +161,7 @@ class Conclusion:
 def conclusions(records: Records) -> list[Conclusion]:
     """Say what the figures of each platform mean together; a sentence for each rule that applies.
 
-    Parameters
-    ----------
-    records
-        Runs of one or several platforms.
+    - `records`: runs of one or several platforms.
     """
     measured = set(records.trials.get_column("probe").unique())
     emulated = emulated_platforms(records)

@@ -100,10 +100,7 @@ class Condition:
     def check(self, comparison: Comparison) -> Outcome:
         """Say, a line each, which rows meet the condition.
 
-        Raises
-        ------
-        UsageError
-            The selector matches no row.
+        Raises UsageError: the selector matches no row.
         """
         rows = self.select(comparison.points)
         cells = [_Row(row["point_row"], read_cell(None, row)) for row in rows.iter_rows(named=True)]
@@ -177,15 +174,9 @@ class Condition:
     def select(self, points: pl.DataFrame) -> pl.DataFrame:
         """Give the rows that the selector names.
 
-        Parameters
-        ----------
-        points
-            Rows with platform, probe, metric, layer, headline, better and verdict.
+        - `points`: rows with platform, probe, metric, layer, headline, better and verdict.
 
-        Raises
-        ------
-        UsageError
-            The selector matches no row.
+        Raises UsageError: the selector matches no row.
         """
         chosen = points.filter(named(self.selector) & (pl.col("better") != "none"))
         if self.verdict is not Verdict.DOES_NOT_FIT:
@@ -263,13 +254,7 @@ def _digits(value: float) -> str:
 
 
 def parse_condition(text: str) -> Condition:
-    """Read a condition.
-
-    Raises
-    ------
-    UsageError
-        It is none.
-    """
+    """Read a condition, or raise UsageError: it is none."""
     if fails := _FAILS.fullmatch(text):
         return Condition(text, fails[1], "", "fails", 0.0)
     if verdict := _VERDICT.fullmatch(text):

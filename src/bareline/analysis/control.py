@@ -33,21 +33,14 @@ _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 class Control:
     """What came of comparing the baseline with itself.
 
-    Parameters
-    ----------
-    platform, again
-        What was measured twice, and the name that it had the second time.
-    of_baseline
-        Whether it is what the other platforms are compared with.
-    tested, differ, equal
-        Rows that have a test, those that are called slower or faster, those called equal.
-    claims
-        Certain differences that sentences would claim.
-    floors
-        For each layer in which rows differ, the largest difference, as a ratio above 1; infinite
-        where it is off the scale.
-    margin
-        Relative difference within which rows are equal.
+    - `platform`, `again`: what was measured twice, and the name that it had the second time.
+    - `of_baseline`: whether it is what the other platforms are compared with.
+    - `tested`, `differ`, `equal`: rows that have a test, those that are called slower or faster,
+      those called equal.
+    - `claims`: certain differences that sentences would claim.
+    - `floors`: for each layer in which rows differ, the largest difference, as a ratio above 1;
+      infinite where it is off the scale.
+    - `margin`: relative difference within which rows are equal.
     """
 
     platform: str
@@ -115,10 +108,7 @@ def judge_control(
 ) -> Control:
     """Count what a comparison of something with itself found.
 
-    Parameters
-    ----------
-    points, findings
-        Of the comparison of `again` with `platform`.
+    - `points`, `findings`: of the comparison of `again` with `platform`.
     """
     tested = points.filter(pl.col("p_adjusted").is_not_null() & (pl.col("n_used") >= MIN_LAUNCHES))
     different = tested.filter(pl.col("verdict").is_in(_DIFFERENT))

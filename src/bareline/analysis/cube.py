@@ -33,22 +33,14 @@ IntCube = NDArray[np.int64]
 class Cube:
     """Values as an array of shape (platforms, points, blocks), NaN where there is none.
 
-    Attributes
-    ----------
-    runs
-        The run of each block: blocks of different runs never coincide.
-    points
-        One row per point, in the order of the second axis.
-    lost
-        Which values are absent because the launch, or its point, exceeded a time limit: they would
-        be slower than what was measured. What was not started any more is not among them.
-    crashed
-        Which values are absent because the launch crashed.
-    limit_s
-        The time limit of the launches that exceeded it, shape (platforms, cases); NaN where none
-        did.
-    took_s
-        What each measured launch took as a whole, shape (platforms, cases, blocks).
+    - `runs`: the run of each block: blocks of different runs never coincide.
+    - `points`: one row per point, in the order of the second axis.
+    - `lost`: which values are absent because the launch, or its point, exceeded a time limit: they
+      would be slower than what was measured. What was not started any more is not among them.
+    - `crashed`: which values are absent because the launch crashed.
+    - `limit_s`: the time limit of the launches that exceeded it, shape (platforms, cases); NaN
+      where none did.
+    - `took_s`: what each measured launch took as a whole, shape (platforms, cases, blocks).
     """
 
     def __init__(
@@ -134,10 +126,7 @@ class Cube:
     def boots_of(self, platforms: Sequence[str]) -> tuple[IntCube, IntCube]:
         """Give which blocks ran, wholly or in part, in which boot of any of some platforms.
 
-        Returns
-        -------
-        at, boot
-            As `bareline.stats.grouped` takes them; nothing of what boots nowhere.
+        Gives as `bareline.stats.grouped` takes them; nothing of what boots nowhere.
         """
         codes = [self.platforms.index(name) for name in platforms]
         own = self._boots.filter(pl.col("p").is_in(codes))
@@ -158,12 +147,8 @@ class Cube:
 def _numbered(values: pl.DataFrame, placed: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Number the points of all cases.
 
-    Returns
-    -------
-    points
-        case, metric, point, point_row.
-    values
-        p, point_row, at, value.
+    Gives case, metric, point, point_row.
+    Gives p, point_row, at, value.
     """
     flat = (
         values.select("row", "metric", "point", "value")

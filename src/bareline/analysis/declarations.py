@@ -27,16 +27,10 @@ Factors = dict[tuple[str, str], float]
 def declarations(runs: Sequence[Run]) -> tuple[pl.DataFrame, list[Factors]]:
     """Give what metrics are, and what each run's values are multiplied by to be that.
 
-    Returns
-    -------
-    tuple
-        A row per probe and metric: probe, metric, layer, title, unit, better, detail, headline.
-        And for each run the factors that are not 1.
+    Gives a row per probe and metric: probe, metric, layer, title, unit, better, detail, headline.
+    And for each run the factors that are not 1.
 
-    Raises
-    ------
-    AnalysisError
-        Runs disagree on what a metric is, or on which way it is good.
+    Raises AnalysisError: runs disagree on what a metric is, or on which way it is good.
     """
     newest = {name: declared for run in runs for name, declared in run.header.probes.items()}
     rows: list[dict[str, Any]] = []
@@ -111,10 +105,7 @@ def _better(probe: str, metric: str, every: Sequence[_Declared]) -> str:
 def convert(values: pl.DataFrame, trials: pl.DataFrame, factors: Factors) -> pl.DataFrame:
     """Give the values of a run in the units that are common to all runs.
 
-    Parameters
-    ----------
-    values, trials
-        As of `bareline.store.tables.Tables`.
+    - `values`, `trials`: as of `bareline.store.tables.Tables`.
     """
     if not factors:
         return values

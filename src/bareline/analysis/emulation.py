@@ -49,12 +49,8 @@ def unlike_processors(points: pl.DataFrame, pair: Pair, emulated: Collection[str
     Beside a real baseline a run launches an emulated processor twice and no more: two such
     platforms do not compare with each other then, either.
 
-    Parameters
-    ----------
-    points
-        With "layer", in the order of the pair's values.
-    emulated
-        As of `emulated_platforms`.
+    - `points`: with "layer", in the order of the pair's values.
+    - `emulated`: as of `emulated_platforms`.
     """
     theirs = points.get_column("layer").is_in([layer.value for layer in PROCESSOR_LAYERS])
     least = np.minimum(pair.ratio.n, pair.ratio.n_baseline)

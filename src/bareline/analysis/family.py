@@ -27,18 +27,13 @@ _SHARE = 4
 class Family:
     """What is certain of points and of means over several of them, all together.
 
-    Attributes
-    ----------
-    points
-        For each pair the p-value of each point; NaN where nothing was asked.
-    by_loss
-        For each pair and point: 1 or -1 where lost launches alone make it worse or better, else 0.
-    means
-        For each pair and group of points their mean; None where it has fewer than two points with
-        a ratio, or too few launches.
-    exchanged
-        How many blocks, or boots, names were exchanged in: the fewest, if pairs differ; 0 where
-        nothing was in common blocks.
+    - `points`: for each pair the p-value of each point; NaN where nothing was asked.
+    - `by_loss`: for each pair and point: 1 or -1 where lost launches alone make it worse or better,
+      else 0.
+    - `means`: for each pair and group of points their mean; None where it has fewer than two points
+      with a ratio, or too few launches.
+    - `exchanged`: how many blocks, or boots, names were exchanged in: the fewest, if pairs differ;
+      0 where nothing was in common blocks.
     """
 
     points: list[FloatCube]
@@ -56,14 +51,9 @@ def family_wise(
 ) -> Family:
     """Say what is certain over all points of all pairs, and means over some of them, together.
 
-    Parameters
-    ----------
-    tested
-        Which points of each pair are asked about; the others get NaN.
-    groups
-        For each pair the points whose mean is asked about: those of a finding.
-    weights
-        For each pair what the statistics of its points are multiplied by.
+    - `tested`: which points of each pair are asked about; the others get NaN.
+    - `groups`: for each pair the points whose mean is asked about: those of a finding.
+    - `weights`: for each pair what the statistics of its points are multiplied by.
     """
     asked = groups or [()] * len(pairs)
     weighed = weights or [np.ones(mask.shape) for mask in tested]
@@ -100,15 +90,8 @@ def discoveries(
 ) -> tuple[list[FloatCube], list[IntCube]]:
     """Give q-values over all points of all pairs together: the false discovery rate.
 
-    Parameters
-    ----------
-    tested
-        As for `family_wise`.
-
-    Returns
-    -------
-    q, by_loss
-        As `Family.points` and `Family.by_loss`.
+    - `tested`: as for `family_wise`.
+    Gives as `Family.points` and `Family.by_loss`.
     """
     members = [
         Members(pair, own, (), np.ones(own.shape)) for pair, own in zip(pairs, tested, strict=True)
@@ -142,10 +125,7 @@ def certainly_beyond(
     The probability of any false "certainly" among all points of all pairs is at most 5 %. A point
     without a ratio is never certain.
 
-    Parameters
-    ----------
-    tested, weights
-        As for `family_wise`.
+    - `tested`, `weights`: as for `family_wise`.
     """
     asked = [mask & pair.ratio.on_logs for pair, mask in zip(pairs, tested, strict=True)]
     found = [np.zeros(mask.shape, dtype=np.bool_) for mask in asked]
@@ -188,10 +168,7 @@ def _families(pairs: Sequence[Pair], *, exact: bool = False) -> list[tuple[IntCu
     leaves a pair fewer than six groups that has more by itself, pairs with unlike boots are
     families of their own. A pair with few boots is asked about these boots, and binds no other.
 
-    Parameters
-    ----------
-    exact
-        Also give pairs without noise.
+    - `exact`: also give pairs without noise.
     """
     numbers = [k for k, pair in enumerate(pairs) if pair.paired and (exact or not pair.exact)]
     if not numbers:

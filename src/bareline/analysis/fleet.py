@@ -25,14 +25,10 @@ _NODE = "node="
 class Measured:
     """One metric of a probe over a fleet.
 
-    Attributes
-    ----------
-    units
-        Of each row the node, or the two nodes.
-    ends
-        Their indices among the fleet's nodes, shape (rows, 1 or 2).
-    values : float array, shape (rows, launches)
-        Logarithms, larger is worse; NaN where a launch has none.
+    - `units`: of each row the node, or the two nodes.
+    - `ends`: their indices among the fleet's nodes, shape (rows, 1 or 2).
+    - `values`, `shape (rows`, `launches)`: logarithms, larger is worse; NaN where a
+      launch has none.
     """
 
     probe: str
@@ -54,14 +50,9 @@ class Measured:
 class Fleet:
     """The nodes of a platform and what was measured of each.
 
-    Attributes
-    ----------
-    nodes
-        Names, in the order in which they are first told.
-    switches
-        Which of them hang on which switch; empty where nobody says.
-    excluded
-        What was left out, as a folded list.
+    - `nodes`: names, in the order in which they are first told.
+    - `switches`: which of them hang on which switch; empty where nobody says.
+    - `excluded`: what was left out, as a folded list.
     """
 
     platform: str

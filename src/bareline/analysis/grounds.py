@@ -45,10 +45,7 @@ WEAKENING = frozenset(
 class Source:
     """Which metric of which probe speaks of a class of applications.
 
-    Attributes
-    ----------
-    size
-        Only messages that are "small" or "large"; all of them without it.
+    - `size`: only messages that are "small" or "large"; all of them without it.
     """
 
     application_class: str
@@ -110,30 +107,18 @@ _UNCOUPLED = frozenset({"npb.ep"})
 class Ground:
     """How much worse one thing is on a platform than on the baseline.
 
-    Attributes
-    ----------
-    application_class, platform, subject
-        What it speaks of, where, and what was measured.
-    lo, hi
-        Span of the ratio; None where a bound or too few trials leave it open.
-    told
-        The figure in words.
-    varies
-        The span is a range over several programs or sizes that was seen, not an uncertainty.
-    approximate
-        Printed with "about".
-    n
-        Trials; 0 for a published figure.
-    source
-        Place in the publication, or nothing for what was measured here.
-    failure
-        Why there is no figure, in words; empty where there is one.
-    ratio
-        The figure itself; None for a range or a bound.
-    grade
-        How sure the difference is; None for a published one.
-    crashed
-        How many of how many launches crashed or never ended, in words.
+    - `application_class`, `platform`, `subject`: what it speaks of, where, and what was measured.
+    - `lo`, `hi`: span of the ratio; None where a bound or too few trials leave it open.
+    - `told`: the figure in words.
+    - `varies`: the span is a range over several programs or sizes that was seen, not an
+      uncertainty.
+    - `approximate`: printed with "about".
+    - `n`: trials; 0 for a published figure.
+    - `source`: place in the publication, or nothing for what was measured here.
+    - `failure`: why there is no figure, in words; empty where there is one.
+    - `ratio`: the figure itself; None for a range or a bound.
+    - `grade`: how sure the difference is; None for a published one.
+    - `crashed`: how many of how many launches crashed or never ended, in words.
     """
 
     application_class: str
@@ -185,12 +170,9 @@ def measured_grounds(
 ) -> list[Ground]:
     """Give what a comparison says of each class, one ground per point.
 
-    Parameters
-    ----------
-    titles
-        What each probe measures, in words.
-    emulated
-        The platforms whose processor is software, by their facts or by what their trials said.
+    - `titles`: what each probe measures, in words.
+    - `emulated`: the platforms whose processor is software, by their facts or by what their trials
+      said.
     """
     of_probe: dict[str, list[Place]] = {}
     for cell in cells:

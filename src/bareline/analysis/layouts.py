@@ -25,10 +25,7 @@ ANY = "any"
 def layouts(trials: pl.DataFrame) -> pl.DataFrame:
     """Give the layout of each case on each platform, where it is one and known.
 
-    Returns
-    -------
-    polars.DataFrame
-        platform, the columns of a case, layout, nodes_used.
+    Gives platform, the columns of a case, layout, nodes_used.
     """
     known = (
         trials.filter(pl.col("layout").is_not_null())
@@ -62,11 +59,8 @@ def _words(layout: Layout, placed: bool) -> str:
 class Split:
     """Cases that a platform measured on several layouts: each layout is a case of its own.
 
-    Parameters
-    ----------
-    layouts
-        The columns of a case, one of the layouts that it had anywhere, its nodes and threads, and
-        the case's parameters with where on a node its ranks were.
+    - `layouts`: the columns of a case, one of the layouts that it had anywhere, its nodes and
+      threads, and the case's parameters with where on a node its ranks were.
     """
 
     layouts: pl.DataFrame

@@ -22,10 +22,7 @@ _TOGETHER = ["platform", "baseline", "layer", "headline"]
 def lopsided(table: pl.DataFrame, pairs: Sequence[Pair]) -> pl.DataFrame:
     """Mark differences that the shape of the noise alone may have made.
 
-    Parameters
-    ----------
-    table
-        Of `bareline.analysis.points.compare_points`.
+    - `table`: of `bareline.analysis.points.compare_points`.
     """
     by_names = {(pair.platform, pair.baseline): pair for pair in pairs}
     compared = table.filter(pl.col("verdict").is_in([str(v) for v in COMPARED]))

@@ -21,23 +21,15 @@ Points = IntCube
 class Mean:
     """How several points compare together: the mean of their logarithms.
 
-    Parameters
-    ----------
-    ratio, lo, hi
-        Times worse than the baseline with its 95 % interval; infinite where lost launches leave an
-        end open.
-    n
-        Values behind it: blocks, or boots where launches share one.
-    points
-        Points that it is over.
-    p
-        As certain as all else of its family is held to be at `bareline.stats.CERTAIN_ALPHA`.
-    verdict
-        What may be said of it.
-    lost, tried, base_lost, base_tried
-        Launches of its cases on both sides: how many exceeded their limit, of how many.
-    by_loss
-        1 or -1 where lost launches alone make it certainly worse or better, else 0.
+    - `ratio`, `lo`, `hi`: times worse than the baseline with its 95 % interval; infinite where lost
+      launches leave an end open.
+    - `n`: values behind it: blocks, or boots where launches share one.
+    - `points`: points that it is over.
+    - `p`: as certain as all else of its family is held to be at `bareline.stats.CERTAIN_ALPHA`.
+    - `verdict`: what may be said of it.
+    - `lost`, `tried`, `base_lost`, `base_tried`: launches of its cases on both sides: how many
+      exceeded their limit, of how many.
+    - `by_loss`: 1 or -1 where lost launches alone make it certainly worse or better, else 0.
     """
 
     ratio: float

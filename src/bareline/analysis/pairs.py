@@ -23,12 +23,9 @@ def repeated(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCub
 
     A simulation prints the same whenever it is repeated, so a run does not repeat it.
 
-    Parameters
-    ----------
-    values, beside
-        Of the platform without noise and of the other one, shape (points, blocks).
-    but
-        Where a value is absent for a reason: it exceeded a time limit.
+    - `values`, `beside`: of the platform without noise and of the other one, shape (points,
+      blocks).
+    - `but`: where a value is absent for a reason: it exceeded a time limit.
     """
     alike = stats.summarize(values).median[:, None]
     there = np.isnan(values) & ~np.isnan(beside) & ~but
@@ -42,31 +39,19 @@ class Pair:
     For rates the baseline stands on top, so that a ratio above 1, and a difference above 0, is
     worse.
 
-    Parameters
-    ----------
-    noiseless
-        Platforms that give the same value in every block.
-
-    Attributes
-    ----------
-    values, base : float array, shape (points, blocks)
-        As they were measured.
-    paired : bool
-        Whether they were measured in common blocks.
-    exact : bool
-        Neither side has noise: no test, and no least number of launches.
-    bounded : bool
-        The ratio has an interval.
-    boots : Boots
-        Which blocks are one for every test and interval, because they share a boot.
-    lost, base_lost : bool array, shape (points, blocks)
-        Launches of both sides that exceeded a limit.
-    tried, base_tried : bool array, shape (points, blocks)
-        What was launched on both sides and did not crash: it gave a value, or met a limit.
-    crashed, base_crashed : bool array, shape (points, blocks)
-        What crashed on both sides: it counts as lost, and bounds nothing.
-    case : int array, shape (points,)
-        The number of each point's case.
+    - `noiseless`: platforms that give the same value in every block.
+    - `values`, `base : float array`, `shape (points`, `blocks)`: as they were measured.
+    - `paired`: whether they were measured in common blocks.
+    - `exact`: neither side has noise: no test, and no least number of launches.
+    - `bounded`: the ratio has an interval.
+    - `boots`: which blocks are one for every test and interval, because they share a boot.
+    - `lost`, `base_lost : bool array`, `shape (points`, `blocks)`: launches of both sides that
+      exceeded a limit.
+    - `tried`, `base_tried : bool array`, `shape (points`, `blocks)`: what was launched on both
+      sides and did not crash: it gave a value, or met a limit.
+    - `crashed`, `base_crashed : bool array`, `shape (points`, `blocks)`: what crashed on both
+      sides: it counts as lost, and bounds nothing.
+    - `case`, `shape (points`, `)`: the number of each point's case.
     """
 
     exact = False

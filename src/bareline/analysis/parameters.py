@@ -42,10 +42,7 @@ def _of_before() -> Mapping[str, Params]:
 def common_defaults(known: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, Scalar]]:
     """Give the defaults of all runs together; those in which runs differ are in none.
 
-    Parameters
-    ----------
-    known
-        What `defaults_of` gives for each run.
+    - `known`: what `defaults_of` gives for each run.
     """
     every = _every(known)
     return {
@@ -74,17 +71,9 @@ def shown(
     A parameter that a run does not know has the default on which all others agree: what a probe
     learns later is what it did before.
 
-    Parameters
-    ----------
-    said
-        What each run's cases say.
-    known
-        What `defaults_of` gives for each run.
-
-    Returns
-    -------
-    list
-        For each run the text of every case.
+    - `said`: what each run's cases say.
+    - `known`: what `defaults_of` gives for each run.
+    Gives for each run the text of every case.
     """
     common = common_defaults(known)
     differing = {
@@ -116,12 +105,8 @@ def differences(
 ) -> tuple[str, ...]:
     """Say which parameters had other defaults in some runs, whose cases are not each other's like.
 
-    Parameters
-    ----------
-    said, known
-        As for `shown`.
-    runs
-        Names of the runs.
+    - `said`, `known`: as for `shown`.
+    - `runs`: names of the runs.
     """
     silent: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for texts, defaults, run in zip(said, known, runs, strict=True):

@@ -33,31 +33,21 @@ def compare_points(
 ) -> pl.DataFrame:
     """Compare platforms with what they are paired with, point by point.
 
-    Parameters
-    ----------
-    summary
-        Of the same records.
-    margin
-        Relative difference that does not matter.
-    any_layout
-        Also compare what was measured on unlike layouts.
-
-    Returns
-    -------
-    polars.DataFrame
-        platform, baseline, the columns of `KEY`, layer, unit, better, detail, headline, n,
-        n_baseline, value, value_baseline, ratio (above 1 is worse than the baseline), lo, hi,
-        difference, difference_lo, difference_hi (above 0 is worse; where there is no ratio), delta
-        (Cliff; above 0 is worse), p_adjusted (to the false discovery rate of all rows), verdict,
-        caveats. A point that only one side has is there, with the verdict that says why. For
-        findings also point_row, nodes_used, unlike, refused (why it is not comparable),
-        boots (how many are independent; null where nothing boots), few_boots (so few that what is
-        claimed holds for these boots alone) and, of launches lost to limits: lost, tried, base_lost
-        and base_tried (how many of how many), crashed and base_crashed (how many ended badly),
-        limit_s (of the side that lost more) and by_points
-        (whether it is the limit of each point, not of a launch), took_s (what a launch takes on the
-        other), at_least (what the ratio is at least, or at most if below 1,
-        where they leave it open), by_loss (1 worse, -1 better, certainly by their number alone).
+    - `summary`: of the same records.
+    - `margin`: relative difference that does not matter.
+    - `any_layout`: also compare what was measured on unlike layouts.
+    Gives platform, baseline, the columns of `KEY`, layer, unit, better, detail, headline, n,
+    n_baseline, value, value_baseline, ratio (above 1 is worse than the baseline), lo, hi,
+    difference, difference_lo, difference_hi (above 0 is worse; where there is no ratio), delta
+    (Cliff; above 0 is worse), p_adjusted (to the false discovery rate of all rows), verdict,
+    caveats. A point that only one side has is there, with the verdict that says why. For findings
+    also point_row, nodes_used, unlike, refused (why it is not comparable), boots (how many are
+    independent; null where nothing boots), few_boots (so few that what is claimed holds for these
+    boots alone) and, of launches lost to limits: lost, tried, base_lost and base_tried (how many of
+    how many), crashed and base_crashed (how many ended badly), limit_s (of the side that lost more)
+    and by_points (whether it is the limit of each point, not of a launch), took_s (what a launch
+    takes on the other), at_least (what the ratio is at least, or at most if below 1, where they
+    leave it open), by_loss (1 worse, -1 better, certainly by their number alone).
     """
     placed = layouts(records.trials)
     emulated = emulated_platforms(records)

@@ -28,30 +28,20 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 class Records:
     """The records of one or several runs, ready for analysis.
 
-    Attributes
-    ----------
-    trials
-        One row per trial, without samples: run, trial, block, platform, the case's columns,
-        layout, status, stage, reason, started, duration_s, clock, caveats.
-    values
-        One row per sample: trial number, metric and point (categorical), value, caveats.
-    declarations
-        One row per probe and metric: layer, unit, better, detail, headline.
-    runs
-        The runs, in the order given.
-    left_out
-        One row per case that a plan did not ask of a platform: platform, the case's columns,
-        reason.
-    controls
-        Platforms that are their run's baseline measured again, each with that baseline. None of
-        `platforms`, and in no frame here: `with_controls` holds them.
-    whole
-        The same records with those of the controls; None where there are none.
-    planned
-        One row per case that a plan asks of a platform: platform, the case's columns; None where
-        a run did not keep that (imported results, runs of before).
-    unlike_defaults
-        Sentences on parameters whose defaults differ between runs, so that these are not compared.
+    - `trials`: one row per trial, without samples: run, trial, block, platform, the case's columns,
+      layout, status, stage, reason, started, duration_s, clock, caveats.
+    - `values`: one row per sample: trial number, metric and point (categorical), value, caveats.
+    - `declarations`: one row per probe and metric: layer, unit, better, detail, headline.
+    - `runs`: the runs, in the order given.
+    - `left_out`: one row per case that a plan did not ask of a platform: platform, the case's
+      columns, reason.
+    - `controls`: platforms that are their run's baseline measured again, each with that baseline.
+      None of `platforms`, and in no frame here: `with_controls` holds them.
+    - `whole`: the same records with those of the controls; None where there are none.
+    - `planned`: one row per case that a plan asks of a platform: platform, the case's columns; None
+      where a run did not keep that (imported results, runs of before).
+    - `unlike_defaults`: sentences on parameters whose defaults differ between runs, so that these
+      are not compared.
     """
 
     trials: pl.DataFrame
@@ -163,10 +153,7 @@ class Records:
     def samples_at(self, places: pl.DataFrame) -> pl.DataFrame:
         """Give the rows of `samples` at some points of some probes, and all of the other probes.
 
-        Parameters
-        ----------
-        places
-            The columns of a case, and point.
+        - `places`: the columns of a case, and point.
         """
         theirs = pl.col("probe").is_in(places.get_column("probe").unique().implode())
         crowded, others = self.trials.filter(theirs), self.trials.filter(~theirs)
@@ -207,12 +194,8 @@ def read_runs(runs: Sequence[Run]) -> Records:
 
     A platform name that several runs share is told apart as ``name@run``.
 
-    Raises
-    ------
-    AnalysisError
-        There are no records, or runs disagree on what a metric is.
-    StoreError
-        A run is damaged.
+    Raises AnalysisError: there are no records, or runs disagree on what a metric is.
+    Raises StoreError: a run is damaged.
     """
     read = [read_frames(run) for run in runs]
     shared = _shared_names([frames.trials for frames in read])

@@ -18,11 +18,8 @@ from bareline.vocabulary.errors import UsageError, did_you_mean
 def named(selector: str) -> pl.Expr:
     """Tell which rows a selector names.
 
-    Parameters
-    ----------
-    selector
-        A layer, a layer's metric, a probe or a probe's metric, with ``PLATFORM:`` in front to name
-        one platform only; without a metric the headline.
+    - `selector`: a layer, a layer's metric, a probe or a probe's metric, with ``PLATFORM:`` in
+      front to name one platform only; without a metric the headline.
     """
     platform, colon, name = selector.rpartition(":")
     full = pl.concat_str([pl.col("probe"), pl.col("metric")], separator=".") == name
@@ -36,10 +33,7 @@ def named(selector: str) -> pl.Expr:
 class Selection:
     """Names that a row must have, one of each kind that is given.
 
-    Parameters
-    ----------
-    probe, platform, metric, layer
-        Names; none of a kind means all.
+    - `probe`, `platform`, `metric`, `layer`: names; none of a kind means all.
     """
 
     probe: Sequence[str] = ()
@@ -53,17 +47,11 @@ class Selection:
     def of(self, table: pl.DataFrame, records: Records) -> pl.DataFrame:
         """Give the rows of a table that were asked for.
 
-        Parameters
-        ----------
-        table
-            Rows with a column "probe", and "platform", "metric", "layer" where they have such.
-        records
-            What was measured: it has all that could be asked for.
+        - `table`: rows with a column "probe", and "platform", "metric", "layer" where they have
+          such.
+        - `records`: what was measured: it has all that could be asked for.
 
-        Raises
-        ------
-        UsageError
-            A name stands nowhere in the records.
+        Raises UsageError: a name stands nowhere in the records.
         """
         if not self:
             return table
@@ -75,15 +63,9 @@ class Selection:
     def among(self, known: pl.DataFrame) -> pl.DataFrame:
         """Give the rows of a table that itself has all that could be asked for.
 
-        Parameters
-        ----------
-        known
-            Rows with the columns probe, platform, metric and layer.
+        - `known`: rows with the columns probe, platform, metric and layer.
 
-        Raises
-        ------
-        UsageError
-            A name stands in none of them.
+        Raises UsageError: a name stands in none of them.
         """
         chosen = known
         for field in fields(self):

@@ -88,12 +88,9 @@ def tell(
 ) -> list[_Clause]:
     """Say what findings say, a clause for each kind of verdict and each changed subject.
 
-    Parameters
-    ----------
-    with_platforms
-        Name each finding's platform; a sentence about a single one does so in its lead.
-    causes
-        Platforms and codes of caveats that are said as causes: they are not said twice.
+    - `with_platforms`: name each finding's platform; a sentence about a single one does so in its
+      lead.
+    - `causes`: platforms and codes of caveats that are said as causes: they are not said twice.
     """
 
     def on(found: Iterable[Finding]) -> list[Piece]:
@@ -353,12 +350,8 @@ def _doubts(findings: Sequence[Finding], on: _On, causes: Set[tuple[str, str]]) 
 def step_sentence(before: str, name: str, findings: Sequence[Finding], margin: float) -> Sentence:
     """Say in one sentence what a step of a ladder changes.
 
-    Parameters
-    ----------
-    before, name
-        The platform before the step, and the one after it.
-    findings
-        About `name` compared with `before`.
+    - `before`, `name`: the platform before the step, and the one after it.
+    - `findings`: about `name` compared with `before`.
     """
     told = joined(tell(findings, margin, with_platforms=False), between=Break(), last=Break())
     lead = Lead(f"From {before} to {name}")

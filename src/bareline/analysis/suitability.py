@@ -68,14 +68,9 @@ class Certainty(StrEnum):
 class ApplicationClass:
     """A class of applications by what limits them.
 
-    Attributes
-    ----------
-    name, title
-        Its code and its name in a table.
-    about
-        What such applications are.
-    voided_by
-        Caveats under which a figure says nothing about this class.
+    - `name`, `title`: its code and its name in a table.
+    - `about`: what such applications are.
+    - `voided_by`: caveats under which a figure says nothing about this class.
     """
 
     name: str
@@ -124,14 +119,9 @@ CLASSES: tuple[ApplicationClass, ...] = (
 class Judgement:
     """What one platform means for one class of applications.
 
-    Attributes
-    ----------
-    grounds
-        What it rests on, the worst first; those that a caveat voids are not among them.
-    voided
-        Grounds that say nothing about this class, because of their caveats.
-    reason
-        The answer in words, with its figures.
+    - `grounds`: what it rests on, the worst first; those that a caveat voids are not among them.
+    - `voided`: grounds that say nothing about this class, because of their caveats.
+    - `reason`: the answer in words, with its figures.
     """
 
     application_class: ApplicationClass

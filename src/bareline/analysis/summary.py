@@ -28,12 +28,9 @@ LAYERS = [layer.value for layer in Layer]
 def summarize(records: Records) -> pl.DataFrame:
     """Summarize every point on every platform.
 
-    Returns
-    -------
-    polars.DataFrame
-        platform, the columns of `KEY`, layer, unit, better, detail, headline, n, value (median),
-        lo and hi (95 % interval, null below 6 trials), p5, p95, iqr_rel, outliers, n_failed,
-        caveats. Points that a platform lacks have no row here; a comparison shows them.
+    Gives platform, the columns of `KEY`, layer, unit, better, detail, headline, n, value (median),
+    lo and hi (95 % interval, null below 6 trials), p5, p95, iqr_rel, outliers, n_failed, caveats.
+    Points that a platform lacks have no row here; a comparison shows them.
     """
     cube = records.cube
     parts = []
@@ -234,10 +231,7 @@ def _sample_caveats(records: Records) -> pl.DataFrame:
 def failed_cases(records: Records) -> pl.DataFrame:
     """Name the cases of which trials failed on a platform, so that a summary hides none.
 
-    Returns
-    -------
-    polars.DataFrame
-        platform, the case's columns, n (measured trials), n_failed, stage and reason of the last.
+    Gives platform, the case's columns, n (measured trials), n_failed, stage and reason of the last.
     """
     return (
         records.trials.group_by("platform", *CASE, maintain_order=True)

@@ -36,14 +36,9 @@ _CABLED_SHARE, _CABLED_LINKS = 0.05, 10
 class Deviating:
     """A unit that is certainly worse than the others.
 
-    Attributes
-    ----------
-    kind
-        "switch": its nodes, or the links between them; "uplink": the links that leave it.
-    names
-        The switch, the node, or the two nodes of a link.
-    ratio, lo, hi
-        How many times worse, with an interval that holds for the whole survey.
+    - `kind`: "switch": its nodes, or the links between them; "uplink": the links that leave it.
+    - `names`: the switch, the node, or the two nodes of a link.
+    - `ratio`, `lo`, `hi`: how many times worse, with an interval that holds for the whole survey.
     """
 
     kind: Kind
@@ -79,18 +74,11 @@ class Mapped:
 class Survey:
     """What is known of a fleet.
 
-    Attributes
-    ----------
-    deviating
-        What is certainly worse, switches first, the worst first.
-    maps
-        Each metric by node.
-    tests
-        How many units were judged.
-    launches
-        Fewest and most of a metric.
-    unjudged
-        What could not be judged and why, a sentence each.
+    - `deviating`: what is certainly worse, switches first, the worst first.
+    - `maps`: each metric by node.
+    - `tests`: how many units were judged.
+    - `launches`: fewest and most of a metric.
+    - `unjudged`: what could not be judged and why, a sentence each.
     """
 
     fleet: Fleet
@@ -228,10 +216,7 @@ class _Judge:
 def survey(fleet: Fleet, margin: float) -> Survey:
     """Judge a fleet.
 
-    Parameters
-    ----------
-    margin
-        Worse by less than this share is no fault.
+    - `margin`: worse by less than this share is no fault.
     """
     judge = _Judge(fleet, margin)
     for one in fleet.measured:

@@ -27,19 +27,12 @@ _OWN = frozenset((*_FIRST, *_PLACE, *_VALUE, *_TRIAL, "params", "point"))
 def tidy_samples(records: Records, samples: pl.DataFrame) -> pl.DataFrame:
     """Give samples with a column for each parameter.
 
-    Parameters
-    ----------
-    samples
-        Rows of ``records.samples``, or of those with controls.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per sample: run, study, platform, control, layer, probe, title, ranks, threads, nodes,
-        placement, layout; the parameters of case and point, null where a probe has none of that
-        name (``param_NAME`` where a column of ours has the name); metric, value (SI base units),
-        unit, better, headline, detail; block, trial, attempt, started (UTC), duration_s and what
-        else is known of the trial; caveats as a list.
+    - `samples`: rows of ``records.samples``, or of those with controls.
+    Gives a row per sample: run, study, platform, control, layer, probe, title, ranks, threads,
+    nodes, placement, layout; the parameters of case and point, null where a probe has none of that
+    name (``param_NAME`` where a column of ours has the name); metric, value (SI base units), unit,
+    better, headline, detail; block, trial, attempt, started (UTC), duration_s and what else is
+    known of the trial; caveats as a list.
     """
     return _tidy(records, samples, ("params", "point"), (*_PLACE,), (*_VALUE, *_TRIAL))
 
@@ -47,11 +40,8 @@ def tidy_samples(records: Records, samples: pl.DataFrame) -> pl.DataFrame:
 def tidy_trials(records: Records) -> pl.DataFrame:
     """Give trials, failed ones among them, with a column for each parameter of their case.
 
-    Returns
-    -------
-    polars.DataFrame
-        As `tidy_samples`, a row per trial: status is measured or failed, and stage and reason say
-        where and why.
+    Gives as `tidy_samples`, a row per trial: status is measured or failed, and stage and reason say
+    where and why.
     """
     layers = records.declarations.select("probe", "layer").unique("probe", maintain_order=True)
     trials = records.with_controls.trials.join(layers, on="probe", how="left")

@@ -41,16 +41,11 @@ _PASSING = ("time.", "host.boot", "load", "steal")
 class Step:
     """Where a series changed its level, certainly over all series that were looked at.
 
-    Parameters
-    ----------
-    at
-        Number of the first run of the new level.
-    ratio, lo, hi
-        The new level by the old one, above 1 worse, with its 95 % interval over runs.
-    verdict
-        Slower or faster.
-    changed
-        Facts of the platform that are others on the two sides: name, before, after.
+    - `at`: number of the first run of the new level.
+    - `ratio`, `lo`, `hi`: the new level by the old one, above 1 worse, with its 95 % interval over
+      runs.
+    - `verdict`: slower or faster.
+    - `changed`: facts of the platform that are others on the two sides: name, before, after.
     """
 
     at: int
@@ -70,16 +65,10 @@ class Step:
 class Series:
     """One point of one metric on one platform over runs.
 
-    Parameters
-    ----------
-    platform, place, layer, unit, better, headline
-        Which.
-    medians, lo, hi
-        A value a run, in SI base units, with its 95 % interval; None where the run lacks it.
-    step
-        Its certain step, if it made one.
-    simulated
-        Its values are times of a simulator.
+    - `medians`, `lo`, `hi`: a value a run, in SI base units, with its 95 % interval; None where the
+      run lacks it.
+    - `step`: its certain step, if it made one.
+    - `simulated`: its values are times of a simulator.
     """
 
     platform: str
@@ -106,14 +95,9 @@ class Series:
 class Trend:
     """Runs in the order of their dates, and what they show.
 
-    Parameters
-    ----------
-    runs
-        The latest last.
-    margin
-        Relative difference that does not matter.
-    asked
-        Which rows are looked at; a step is certain over all of these.
+    - `runs`: the latest last.
+    - `margin`: relative difference that does not matter.
+    - `asked`: which rows are looked at; a step is certain over all of these.
     """
 
     runs: tuple[Run, ...]
@@ -128,10 +112,7 @@ class Trend:
     def series(self) -> list[Series]:
         """All series that were asked for, in the order of the first run that has them.
 
-        Raises
-        ------
-        AnalysisError
-            Fewer than two runs have anything that was asked for.
+        Raises AnalysisError: fewer than two runs have anything that was asked for.
         """
         table = self._table()
         keys = table.select(*_SERIES, *_SHOWN).unique(maintain_order=True)
@@ -257,10 +238,7 @@ class Trend:
 def meeting(trend: Trend, condition: Condition) -> Outcome:
     """Say which series meet a condition such as ``mpi is slower``: by a step that is certain.
 
-    Raises
-    ------
-    UsageError
-        It asks for something else, or nothing is named so.
+    Raises UsageError: it asks for something else, or nothing is named so.
     """
     if condition.verdict not in (Verdict.SLOWER, Verdict.FASTER):
         raise UsageError(
@@ -296,12 +274,8 @@ def trend_of(
 ) -> Trend:
     """Put runs into the order of their dates.
 
-    Parameters
-    ----------
-    margin
-        Relative difference that does not matter; without it, what the latest run declares.
-    asked
-        Which rows are looked at; all without it.
+    - `margin`: relative difference that does not matter; without it, what the latest run declares.
+    - `asked`: which rows are looked at; all without it.
     """
     ordered = tuple(sorted(runs, key=lambda run: (run.header.created, run.path.name)))
     return Trend(ordered, margin or margin_of(ordered[-1]), asked or Selection())

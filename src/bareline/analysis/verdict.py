@@ -39,24 +39,15 @@ from bareline.vocabulary.verdicts import Grade, Verdict
 class Square:
     """One layer on one platform.
 
-    Parameters
-    ----------
-    mark
-        The worst of its findings: a certain change before what failed, equal only if all of it is.
-    grade
-        How sure that is.
-    words
-        What stands in the matrix: the worst certain change with its interval, or the mark.
-    subject
-        What it is of, e.g. ``MPI ping-pong below 8 KiB, 8 B``; empty where it is of all.
-    point
-        The point that `words` say; None where no change is certain.
-    more
-        How many further findings change certainly.
-    note
-        What failed or is missing besides; why it is not comparable, or not measured.
-    anchor
-        Where the evidence stands on the page.
+    - `mark`: the worst of its findings: a certain change before what failed, equal only if all of
+      it is.
+    - `grade`: how sure that is.
+    - `words`: what stands in the matrix: the worst certain change with its interval, or the mark.
+    - `subject`: what it is of, e.g. ``MPI ping-pong below 8 KiB, 8 B``; empty where it is of all.
+    - `point`: the point that `words` say; None where no change is certain.
+    - `more`: how many further findings change certainly.
+    - `note`: what failed or is missing besides; why it is not comparable, or not measured.
+    - `anchor`: where the evidence stands on the page.
     """
 
     mark: Verdict
@@ -73,16 +64,11 @@ class Square:
 class Glance:
     """The verdict at a glance.
 
-    Parameters
-    ----------
-    headline
-        One line.
-    layers, platforms
-        Rows and columns of the matrix, in order; the baseline is not among the platforms.
-    squares
-        By layer and platform; a layer that was not measured there has none.
-    promise
-        How sure all of it is, with the number of comparisons.
+    - `headline`: one line.
+    - `layers`, `platforms`: rows and columns of the matrix, in order; the baseline is not among the
+      platforms.
+    - `squares`: by layer and platform; a layer that was not measured there has none.
+    - `promise`: how sure all of it is, with the number of comparisons.
     """
 
     headline: Sentence
@@ -240,22 +226,13 @@ def promise(
 ) -> str:
     """Say how sure a verdict is, from what was done.
 
-    Parameters
-    ----------
-    tests
-        Comparisons that "certain" holds over.
-    rows
-        Rows of tables that were tested.
-    exchanged
-        Blocks, or boots, in which names were exchanged: the fewest, if pairs differ.
-    in_blocks
-        Whether everything was measured in common blocks.
-    booted
-        Whether platforms came up anew, so that a boot is what is exchanged.
-    exact
-        Platforms that are simulated as the baseline is.
-    few_boots
-        Platforms that came up fewer than six times: nothing of them is certain.
+    - `tests`: comparisons that "certain" holds over.
+    - `rows`: rows of tables that were tested.
+    - `exchanged`: blocks, or boots, in which names were exchanged: the fewest, if pairs differ.
+    - `in_blocks`: whether everything was measured in common blocks.
+    - `booted`: whether platforms came up anew, so that a boot is what is exchanged.
+    - `exact`: platforms that are simulated as the baseline is.
+    - `few_boots`: platforms that came up fewer than six times: nothing of them is certain.
     """
     apart = (
         f"What is said of {listing(exact)} follows from the models and what they were given: "

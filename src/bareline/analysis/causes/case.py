@@ -52,18 +52,11 @@ class Measurement:
 class Case:
     """What a rule may look at.
 
-    Parameters
-    ----------
-    finding, point
-        A loss.
-    findings
-        All of them about the same platform.
-    facts, baseline_facts
-        Of both sides.
-    others
-        The same thing measured on other platforms, each with that platform's facts.
-    split
-        What of a program's time is computation and what communication; None where unknown.
+    - `finding`, `point`: a loss.
+    - `findings`: all of them about the same platform.
+    - `facts`, `baseline_facts`: of both sides.
+    - `others`: the same thing measured on other platforms, each with that platform's facts.
+    - `split`: what of a program's time is computation and what communication; None where unknown.
     """
 
     finding: Finding
@@ -160,12 +153,8 @@ class Case:
 def beside(ratio: Estimate, cause: Cause, where: str) -> Cause:
     """Bound the part of a cause below by a platform without it, or withdraw it.
 
-    Parameters
-    ----------
-    ratio
-        How much more the loss is than on the other platform; see `Case.against`.
-    where
-        The other platform, and what it has instead.
+    - `ratio`: how much more the loss is than on the other platform; see `Case.against`.
+    - `where`: the other platform, and what it has instead.
     """
     assert ratio.lo is not None and ratio.hi is not None
     told = with_interval(ratio)

@@ -26,29 +26,19 @@ class Word(StrEnum):
 class Cause:
     """Something that differs, and the factor that it can explain.
 
-    Parameters
-    ----------
-    words
-        What differs, as the end of a sentence.
-    lo, hi
-        Bounds of the factor; `hi` is None where nothing bounds it.
-    measurement
-        The probe whose figures bound the factor; empty where facts do. Causes that rest on one
-        measurement explain one factor together.
-    measured
-        What that probe measured, in words; empty where `words` say it.
-    withdrawn
-        Why it is no cause after all; empty where it is one.
-    name
-        What it is, e.g. ``link rate``; a rule that leaves it empty lends its own.
-    rule
-        The name of the rule that found it.
-    part
-        It is what one part of the program's time costs: parts add up, whereas factors multiply.
-    told
-        The sentence of an earlier layer says it in full.
-    caveat
-        Code of the caveat that says the same: what a sentence says as a cause it need not repeat.
+    - `words`: what differs, as the end of a sentence.
+    - `lo`, `hi`: bounds of the factor; `hi` is None where nothing bounds it.
+    - `measurement`: the probe whose figures bound the factor; empty where facts do. Causes that
+      rest on one measurement explain one factor together.
+    - `measured`: what that probe measured, in words; empty where `words` say it.
+    - `withdrawn`: why it is no cause after all; empty where it is one.
+    - `name`: what it is, e.g. ``link rate``; a rule that leaves it empty lends its own.
+    - `rule`: the name of the rule that found it.
+    - `part`: it is what one part of the program's time costs: parts add up, whereas factors
+      multiply.
+    - `told`: the sentence of an earlier layer says it in full.
+    - `caveat`: code of the caveat that says the same: what a sentence says as a cause it need not
+      repeat.
     """
 
     words: str

@@ -26,14 +26,9 @@ _Bounds = tuple[float, float | None]
 class Explanation:
     """What explains the worst certain loss of a finding.
 
-    Parameters
-    ----------
-    finding, point
-        What is explained.
-    causes
-        What is known to differ; those withdrawn have their reason.
-    absent
-        Why the other causes that concern it are none, by name.
+    - `finding`, `point`: what is explained.
+    - `causes`: what is known to differ; those withdrawn have their reason.
+    - `absent`: why the other causes that concern it are none, by name.
     """
 
     finding: Finding

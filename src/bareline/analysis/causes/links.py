@@ -111,10 +111,7 @@ def _carried(case: Case, most: float, least: float, ratio: Estimate) -> tuple[fl
     of its time on the baseline, or what a stream loses if it never reached the stream's rate. What
     crosses the link many times, or both ways, loses what a stream loses.
 
-    Parameters
-    ----------
-    ratio
-        What a stream loses.
+    - `ratio`: what a stream loses.
     """
     assert ratio.lo is not None and ratio.hi is not None
     base, size = case.base_value, case.place.size_bytes

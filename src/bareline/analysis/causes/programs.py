@@ -53,12 +53,8 @@ class _Part:
         A program that times its parts itself narrows what the probes leave open; it never widens
         it, since what no probe below it lost has another reason.
 
-        Parameters
-        ----------
-        worse
-            Those probes that are certainly worse.
-        least
-            What all of them lose at least.
+        - `worse`: those probes that are certainly worse.
+        - `least`: what all of them lose at least.
         """
         most = max(worse, key=lambda each: each.ratio.value)
         lo, hi = least, max(each.ratio.hi or 1.0 for each in worse)

@@ -19,12 +19,8 @@ from bareline.vocabulary.units import significant
 class Need:
     """A fact that a cause rests on.
 
-    Parameters
-    ----------
-    keys
-        Keys of facts, any of which will do.
-    both
-        Whether both platforms must tell it; else the slower one.
+    - `keys`: keys of facts, any of which will do.
+    - `both`: whether both platforms must tell it; else the slower one.
     """
 
     keys: tuple[str, ...]
@@ -50,20 +46,12 @@ class Need:
 class Rule:
     """A cause that may be known.
 
-    Parameters
-    ----------
-    name
-        What it is, e.g. ``link rate``.
-    layers
-        Those whose losses it may explain.
-    find
-        Looks at a loss; every fact of `needs` is there then.
-    needs
-        Facts that it rests on, each of which is needed.
-    probes
-        Probes that measure its effect; any of them will do, and most rules do without.
-    only
-        The probes whose losses it may explain; empty for all of its layers.
+    - `name`: what it is, e.g. ``link rate``.
+    - `layers`: those whose losses it may explain.
+    - `find`: looks at a loss; every fact of `needs` is there then.
+    - `needs`: facts that it rests on, each of which is needed.
+    - `probes`: probes that measure its effect; any of them will do, and most rules do without.
+    - `only`: the probes whose losses it may explain; empty for all of its layers.
     """
 
     name: str

@@ -26,14 +26,9 @@ def explain(
 ) -> list[Explanation]:
     """Explain every finding with a certain loss.
 
-    Parameters
-    ----------
-    findings
-        About all platforms, compared with `baseline`.
-    facts
-        By platform.
-    splits
-        What programs compute and communicate, where anything tells it.
+    - `findings`: about all platforms, compared with `baseline`.
+    - `facts`: by platform.
+    - `splits`: what programs compute and communicate, where anything tells it.
     """
     told = []
     for finding in findings:

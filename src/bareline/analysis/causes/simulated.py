@@ -21,18 +21,11 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 class _Parameter:
     """A parameter of a simulated platform.
 
-    Parameters
-    ----------
-    name
-        What the cause is called.
-    key
-        The fact that holds it.
-    words
-        What it is, as the subject of "was given as".
-    higher
-        Whether more of it is better.
-    computes
-        Whether it is of computation: it then concerns programs, not messages.
+    - `name`: what the cause is called.
+    - `key`: the fact that holds it.
+    - `words`: what it is, as the subject of "was given as".
+    - `higher`: whether more of it is better.
+    - `computes`: whether it is of computation: it then concerns programs, not messages.
     """
 
     name: str

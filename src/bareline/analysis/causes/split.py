@@ -30,14 +30,10 @@ _Case = tuple[str, str, int, int, int]
 class Split:
     """How a program divides its time on the baseline.
 
-    Parameters
-    ----------
-    computing, communicating
-        Shares of the time; what is neither is files.
-    source
-        Who tells it, in words.
-    own_computing, own_communicating
-        Times worse that the parts themselves are, where the program tells it.
+    - `computing`, `communicating`: shares of the time; what is neither is files.
+    - `source`: who tells it, in words.
+    - `own_computing`, `own_communicating`: times worse that the parts themselves are, where the
+      program tells it.
     """
 
     computing: float
@@ -50,10 +46,7 @@ class Split:
 class Splits:
     """The splits of the programs of a comparison; profiles are read when they are asked for.
 
-    Parameters
-    ----------
-    cells
-        As of `bareline.analysis.comparison.Comparison.cells`.
+    - `cells`: as of `bareline.analysis.comparison.Comparison.cells`.
     """
 
     def __init__(self, records: Records, cells: Iterable[Cell], baseline: str) -> None:

@@ -72,15 +72,10 @@ class Measured:
 class Answer:
     """What came of a cause for one loss.
 
-    Parameters
-    ----------
-    word
-        None where it is no cause of it.
-    reason
-        Why it is none, or what it says.
-    figures
-        Measured, explained and residual, and the causes that explain it with this one; empty where
-        it explains nothing.
+    - `word`: None where it is no cause of it.
+    - `reason`: why it is none, or what it says.
+    - `figures`: measured, explained and residual, and the causes that explain it with this one;
+      empty where it explains nothing.
     """
 
     layer: Layer
@@ -131,10 +126,7 @@ class WhyNot:
 def rule_of(name: str) -> Rule:
     """Find a cause by its name; upper case and hyphens do not matter.
 
-    Raises
-    ------
-    UsageError
-        There is none of that name; all are listed.
+    Raises UsageError: there is none of that name; all are listed.
     """
     known = {_plain(rule.name): rule for rule in RULES}
     asked = _plain(name)
@@ -161,12 +153,8 @@ def why_not(
 ) -> WhyNot:
     """Say of one platform why a cause is, or is not, named.
 
-    Parameters
-    ----------
-    findings, explanations
-        Of all platforms, compared with `baseline`.
-    facts
-        By platform.
+    - `findings`, `explanations`: of all platforms, compared with `baseline`.
+    - `facts`: by platform.
     """
     own, base = facts.get(platform, {}), facts.get(baseline, {})
     known = [

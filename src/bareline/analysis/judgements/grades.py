@@ -78,23 +78,13 @@ class Group:
 class Judged:
     """The rows of a page with their grades, and what their certainty rests on.
 
-    Parameters
-    ----------
-    table
-        What `bareline.analysis.points.compare_points` made of the pairs.
-    floors
-        By layer the largest ratio between the baseline and itself: what lies below is open.
-
-    Attributes
-    ----------
-    table
-        With the column "grade".
-    groups
-        The rows of each finding, by pair, layer and probe.
-    tests
-        How many comparisons "certain" holds over.
-    exchanged
-        How many blocks, or boots, names were exchanged in; 0 where nothing was in common blocks.
+    - `table`: what `bareline.analysis.points.compare_points` made of the pairs.
+    - `floors`: by layer the largest ratio between the baseline and itself: what lies below is open.
+    - `table`: with the column "grade".
+    - `groups`: the rows of each finding, by pair, layer and probe.
+    - `tests`: how many comparisons "certain" holds over.
+    - `exchanged`: how many blocks, or boots, names were exchanged in; 0 where nothing was in common
+      blocks.
     """
 
     def __init__(

@@ -59,18 +59,11 @@ _Clause = list[Piece]
 class Asked:
     """What the answer rests on.
 
-    Attributes
-    ----------
-    findings
-        All of them.
-    cells
-        Those that the question names.
-    breakdowns
-        Where the extra time of programs goes.
-    predicted
-        What was predicted of them from the baseline.
-    with_nodes
-        Names need the nodes: not all ran on as many.
+    - `findings`: all of them.
+    - `cells`: those that the question names.
+    - `breakdowns`: where the extra time of programs goes.
+    - `predicted`: what was predicted of them from the baseline.
+    - `with_nodes`: names need the nodes: not all ran on as many.
     """
 
     findings: Sequence[Finding]

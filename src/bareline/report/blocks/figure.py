@@ -18,35 +18,22 @@ if TYPE_CHECKING:
 class Figure:
     """One figure or table of the page.
 
-    Attributes
-    ----------
-    id
-        Unique on the page; also the name of the figure's files.
-    probe, layer
-        Where it belongs; empty for the whole page.
-    panels
-        The drawing, in pieces that the page may put beside each other; none for a table.
-    names
-        What tells the panels apart, e.g. ``16 nodes, 128 ranks``; none where there is one.
-    large
-        The panel that is drawn large at first, by its place; the others stand small beside it, and
-        the reader chooses. All are of one size without it.
-    narrow
-        The drawing for screens of less than 40 em; `panels` serve both without it.
-    wide
-        Whether the figure takes the whole width rather than half of it.
-    folded
-        Whether its table is folded away even though nothing is drawn.
-    text_summary
-        What the figure shows, for whoever cannot see it.
-    caveats
-        What must be known of the values, in words: stands under the drawing where it is a file
-        of its own. On the page the table says it.
-    sources
-        Of the published figures that are drawn: where each stands in the page's list, and the
-        publication with the place in it.
-    data
-        The numbers in base units, as its CSV file holds them; without them, what the table shows.
+    - `id`: unique on the page; also the name of the figure's files.
+    - `probe`, `layer`: where it belongs; empty for the whole page.
+    - `panels`: the drawing, in pieces that the page may put beside each other; none for a table.
+    - `names`: what tells the panels apart, e.g. ``16 nodes, 128 ranks``; none where there is one.
+    - `large`: the panel that is drawn large at first, by its place; the others stand small beside
+      it, and the reader chooses. All are of one size without it.
+    - `narrow`: the drawing for screens of less than 40 em; `panels` serve both without it.
+    - `wide`: whether the figure takes the whole width rather than half of it.
+    - `folded`: whether its table is folded away even though nothing is drawn.
+    - `text_summary`: what the figure shows, for whoever cannot see it.
+    - `caveats`: what must be known of the values, in words: stands under the drawing where it is a
+      file of its own. On the page the table says it.
+    - `sources`: of the published figures that are drawn: where each stands in the page's list, and
+      the publication with the place in it.
+    - `data`: the numbers in base units, as its CSV file holds them; without them, what the table
+      shows.
     """
 
     id: str

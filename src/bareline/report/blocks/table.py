@@ -40,26 +40,15 @@ class Column:
 class Field:
     """One field of a table.
 
-    Attributes
-    ----------
-    order
-        What the column is sorted by; the text itself without it.
-    caveats
-        What becomes footnotes.
-    platform
-        Name of the platform whose mark stands before the text.
-    link
-        Id of what on the page it leads to, e.g. the source of a published figure.
-    tip
-        What hovering says.
-    wrap
-        Whether it is running text, which breaks into lines.
-    note
-        A second line in lighter ink.
-    look
-        The shade of a cell of a heat strip.
-    anchor
-        Id under which others lead to it.
+    - `order`: what the column is sorted by; the text itself without it.
+    - `caveats`: what becomes footnotes.
+    - `platform`: name of the platform whose mark stands before the text.
+    - `link`: id of what on the page it leads to, e.g. the source of a published figure.
+    - `tip`: what hovering says.
+    - `wrap`: whether it is running text, which breaks into lines.
+    - `note`: a second line in lighter ink.
+    - `look`: the shade of a cell of a heat strip.
+    - `anchor`: id under which others lead to it.
     """
 
     text: str | Sentence
@@ -84,17 +73,11 @@ class Field:
 class Table:
     """Rows of fields under heads.
 
-    Attributes
-    ----------
-    starts
-        Rows that begin a group.
-    foot
-        A last row that sorting leaves in its place.
-    groups
-        Rows of heads over several columns: the words and how many they span, from the second
-        column on.
-    label
-        What it shows, for whoever cannot see it.
+    - `starts`: rows that begin a group.
+    - `foot`: a last row that sorting leaves in its place.
+    - `groups`: rows of heads over several columns: the words and how many they span, from the
+      second column on.
+    - `label`: what it shows, for whoever cannot see it.
     """
 
     columns: tuple[Column, ...]
@@ -115,10 +98,7 @@ class Table:
 class Rows(Generic[R]):
     """A table of some rows, to which columns are added one after the other.
 
-    Parameters
-    ----------
-    group
-        What rows that stand together share; all of them without it.
+    - `group`: what rows that stand together share; all of them without it.
     """
 
     def __init__(self, rows: Iterable[R], group: Callable[[R], object] | None = None) -> None:

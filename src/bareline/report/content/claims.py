@@ -38,23 +38,14 @@ class Bar:
 class ClaimRow:
     """A claim of a publication beside what was measured.
 
-    Attributes
-    ----------
-    claim, source
-        In the publication's words, and where it stands there.
-    sides
-        Who is compared with whom here; empty where nobody is.
-    printed, measured
-        Both figures in words; the second with its interval.
-    where
-        The ranks and nodes of what was measured.
-    status
-        Whether both say the same.
-    why
-        Why it is not measured, or what is to be known of what is.
-    bars, dots
-        What is drawn, toward the claim: above 1 is what the publication says. Of a growth the
-        first and the last of either.
+    - `claim`, `source`: in the publication's words, and where it stands there.
+    - `sides`: who is compared with whom here; empty where nobody is.
+    - `printed`, `measured`: both figures in words; the second with its interval.
+    - `where`: the ranks and nodes of what was measured.
+    - `status`: whether both say the same.
+    - `why`: why it is not measured, or what is to be known of what is.
+    - `bars`, `dots`: what is drawn, toward the claim: above 1 is what the publication says. Of a
+      growth the first and the last of either.
     """
 
     claim: str

@@ -34,14 +34,11 @@ Launches = Mapping[tuple[int, int], float]
 class Point:
     """A cell by ranks.
 
-    Parameters
-    ----------
-    ranks
-        Its place on the axis: ranks, or nodes.
-    efficiency
-        Against the fewest ranks of the same platform, in %: from medians. Its 95 % interval is that
-        of the ratio of both within blocks; none below six common blocks, for simulated times, which
-        have no noise, and at the fewest ranks, where it is 100 % by definition.
+    - `ranks`: its place on the axis: ranks, or nodes.
+    - `efficiency`: against the fewest ranks of the same platform, in %: from medians. Its 95 %
+      interval is that of the ratio of both within blocks; none below six common blocks, for
+      simulated times, which have no noise, and at the fewest ranks, where it is 100 % by
+      definition.
     """
 
     cell: Cell
@@ -56,12 +53,9 @@ def efficiencies(
 
     Simulated and wall times are never divided by each other.
 
-    Parameters
-    ----------
-    weak
-        The problem grows with the ranks.
-    samples
-        Of the cells' metric, as of `bareline.analysis.records.Records`; no intervals without.
+    - `weak`: the problem grows with the ranks.
+    - `samples`: of the cells' metric, as of `bareline.analysis.records.Records`; no intervals
+      without.
     """
     known = sorted((c for c in cells if c.median), key=lambda cell: position(cell, x))
     bases: dict[bool, Cell] = {}

@@ -21,12 +21,8 @@ def write_samples(records: Records, path: Path, asked: Selection) -> int:
     Those of controls are among them, marked in the column "control". `asked` says which rows. A
     file that ends with ``.prom`` or ``.openmetrics`` has the medians instead.
 
-    Raises
-    ------
-    UsageError
-        The ending names none of these.
-    StoreError
-        The file cannot be written.
+    Raises UsageError: the ending names none of these.
+    Raises StoreError: the file cannot be written.
     """
     write = _WRITERS.get(path.suffix)
     if write is None:

@@ -31,16 +31,10 @@ _ORDER = {key: index for index, key in enumerate(FACT_KEYS)}
 class Row:
     """One fact on every platform.
 
-    Parameters
-    ----------
-    fact
-        Label, group, unit and kind.
-    values
-        Value on node 0 of each platform, None where it is not known.
-    texts
-        The same for people, with the nodes that differ: ``10.0 Gb/s; node 1: 1.00 Gb/s``.
-    equal
-        All platforms agree, on every node.
+    - `fact`: label, group, unit and kind.
+    - `values`: value on node 0 of each platform, None where it is not known.
+    - `texts`: the same for people, with the nodes that differ: ``10.0 Gb/s; node 1: 1.00 Gb/s``.
+    - `equal`: all platforms agree, on every node.
     """
 
     fact: FactKey

@@ -139,10 +139,7 @@ def deviates(found: Survey, one: Mapped, name: str) -> bool:
 def rows_of_nodes(fleet: Fleet, most: int) -> list[tuple[str, tuple[int, ...]]]:
     """Lay the nodes out: a row for each switch, or rows of so many nodes.
 
-    Returns
-    -------
-    list
-        What a row is called, and the indices of its nodes.
+    Gives what a row is called, and the indices of its nodes.
     """
     groups = fleet.groups
     laid: list[tuple[str, tuple[int, ...]]] = []

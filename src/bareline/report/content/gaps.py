@@ -83,10 +83,7 @@ class Gaps:
 def find(document: Document, empty: Sequence[ExhibitSpec]) -> Gaps:
     """Gather the gaps of a document.
 
-    Parameters
-    ----------
-    empty
-        Exhibits that the study asks for and that the run holds nothing for.
+    - `empty`: exhibits that the study asks for and that the run holds nothing for.
     """
     return Gaps(
         tuple(_failures(document)),

@@ -32,11 +32,8 @@ _LEAST_CORE_HOURS = 1 / 60
 def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = None) -> Document:
     """Gather all that a report of a comparison shows; one platform alone is shown by itself.
 
-    Parameters
-    ----------
-    fact_rows
-        The platforms' characteristics, one value per platform in the order of
-        ``records.platforms``; read from the runs without it.
+    - `fact_rows`: the platforms' characteristics, one value per platform in the order of
+      ``records.platforms``; read from the runs without it.
     """
     records = comparison.records
     header = records.runs[0].header

@@ -22,10 +22,7 @@ from bareline.vocabulary.texts import cleaned
 def write_junit(records: Records, outcomes: Sequence[Outcome], path: Path) -> None:
     """Write conditions and failed cases as a suite of tests.
 
-    Raises
-    ------
-    StoreError
-        The file cannot be written.
+    Raises StoreError: the file cannot be written.
     """
     cases = [_condition(outcome) for outcome in outcomes]
     cases += [_failed(row) for row in failed_cases(records).iter_rows(named=True)]

@@ -17,10 +17,7 @@ _LEAST_END = 2.0
 class Lengths:
     """Lengths on one logarithmic scale, in percent of its whole.
 
-    Attributes
-    ----------
-    end
-        How many times worse or better the whole scale stands for.
+    - `end`: how many times worse or better the whole scale stands for.
     """
 
     end: float

@@ -29,10 +29,7 @@ _FAMILIES = {
 def write_openmetrics(records: Records, path: Path, asked: Selection) -> int:
     """Write the medians of runs; give the number of points.
 
-    Raises
-    ------
-    OSError
-        The file cannot be written.
+    Raises OSError: the file cannot be written.
     """
     table = asked.of(summarize(records), records)
     rows = list(table.iter_rows(named=True))

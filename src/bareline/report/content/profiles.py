@@ -63,10 +63,7 @@ class ProfileLine:
 def profile_lines(records: Records) -> list[ProfileLine]:
     """Sum up the profiles of all trials that have one.
 
-    Raises
-    ------
-    ProfileError
-        A profile that the run keeps is damaged.
+    Raises ProfileError: a profile that the run keeps is damaged.
     """
     trials = records.trials.filter(
         pl.col("profile").fill_null(False) & (pl.col("status") == "measured")

@@ -33,12 +33,8 @@ _WHERE = ("ranks", "nodes", "placement")
 class PublishedPoint:
     """A published ratio and the platforms of the run that it can be laid beside.
 
-    Attributes
-    ----------
-    platform, baseline
-        Of the run: they take the roles of the published ones.
-    short, label
-        The publication and its table, figure or section.
+    - `platform`, `baseline`: of the run: they take the roles of the published ones.
+    - `short`, `label`: the publication and its table, figure or section.
     """
 
     ratio: PublishedRatio
@@ -170,10 +166,8 @@ def _holds(condition: Condition, value: object) -> bool:
 def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[PublishedPoint]:
     """Give every published ratio whose two platforms have somebody in the run.
 
-    Parameters
-    ----------
-    roles
-        The study's ``[role]`` tables: who took each, and the published platforms it stands for.
+    - `roles`: the study's ``[role]`` tables: who took each, and the published platforms it stands
+      for.
     """
     cast: dict[str, list[str]] = {}
     for role in roles.values():
@@ -200,14 +194,9 @@ def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Publish
 class PrintedValue:
     """An absolute published value, for a platform of the run that stands for the published one.
 
-    Attributes
-    ----------
-    value
-        In the store's unit.
-    text
-        As it is printed, with its unit.
-    gain
-        What is printed of it as so many times better than another value; empty without.
+    - `value`: in the store's unit.
+    - `text`: as it is printed, with its unit.
+    - `gain`: what is printed of it as so many times better than another value; empty without.
     """
 
     value: float

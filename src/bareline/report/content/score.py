@@ -73,19 +73,12 @@ class Meeting:
 class Score:
     """What is inside, of what counts.
 
-    Parameters
-    ----------
-    inside, counted
-        Points with a range on both sides.
-    bounds_inside, bounds
-        Points with a bound on one side.
-    given, disturbed
-        Points that are not counted.
-    off
-        Half of the counted points are at most so many times from the middle of their range.
-    coin
-        How many would be inside by chance: ratios drawn evenly, on a log scale, from `least` to
-        `most`, over all that was printed for these platforms.
+    - `inside`, `counted`: points with a range on both sides.
+    - `bounds_inside`, `bounds`: points with a bound on one side.
+    - `given`, `disturbed`: points that are not counted.
+    - `off`: half of the counted points are at most so many times from the middle of their range.
+    - `coin`: how many would be inside by chance: ratios drawn evenly, on a log scale, from `least`
+      to `most`, over all that was printed for these platforms.
     """
 
     inside: int
@@ -130,10 +123,7 @@ class Score:
 def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> Score:
     """Count them.
 
-    Parameters
-    ----------
-    printed
-        Ends of all ranges that were printed, of points that nothing stands beside too.
+    - `printed`: ends of all ranges that were printed, of points that nothing stands beside too.
     """
     found = [meeting for meeting in meetings if meeting.counts]
     given = sum(meeting.is_given for meeting in meetings)

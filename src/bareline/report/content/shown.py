@@ -33,12 +33,8 @@ PLACE = ("params", "ranks", "threads", "nodes", "point")
 class Shown:
     """What a page shows of a summary and of the compared points.
 
-    Attributes
-    ----------
-    places
-        Of the probes of which not everything is shown: probe and the columns of `PLACE`.
-    notes
-        By these probes, what is shown of them, as a sentence.
+    - `places`: of the probes of which not everything is shown: probe and the columns of `PLACE`.
+    - `notes`: by these probes, what is shown of them, as a sentence.
     """
 
     summary: pl.DataFrame

@@ -69,10 +69,7 @@ def placed(cells: Iterable[Cell], x: str) -> list[Cell]:
 class Along:
     """The axes that all panels of a figure share, so that they can be compared by eye.
 
-    Attributes
-    ----------
-    zero
-        Where the parameter 0 stands on the logarithmic axis, if it occurs.
+    - `zero`: where the parameter 0 stands on the logarithmic axis, if it occurs.
     """
 
     document: Document
@@ -142,12 +139,8 @@ class Along:
     ) -> Strip:
         """Draw medians, which no logarithmic axis has room for where they are not positive.
 
-        Parameters
-        ----------
-        title
-            Of the whole panel.
-        told
-            What hovering says of a value; the value and its ratio without it.
+        - `title`: of the whole panel.
+        - `told`: what hovering says of a value; the value and its ratio without it.
         """
         factor, own = self.scale.factor, [cell for cell in cells if cell.value is not None]
         rows = [

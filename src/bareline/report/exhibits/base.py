@@ -37,18 +37,11 @@ K = TypeVar("K", bound=Hashable)
 class Shown:
     """What a kind says of one figure; what all kinds say alike is added to it.
 
-    Attributes
-    ----------
-    what
-        What tells it from others of its kind, for its name.
-    title, label
-        Where the specification has no title; what follows it to tell figures apart.
-    notes
-        What stands in the caption after the specification's own.
-    cells
-        What it shows: they give its layer, its caveats and its data, unless these are given.
-    spec
-        Another specification than the study's, whose title and caption are another figure's.
+    - `what`: what tells it from others of its kind, for its name.
+    - `title`, `label`: where the specification has no title; what follows it to tell figures apart.
+    - `notes`: what stands in the caption after the specification's own.
+    - `cells`: what it shows: they give its layer, its caveats and its data, unless these are given.
+    - `spec`: another specification than the study's, whose title and caption are another figure's.
     """
 
     title: str
@@ -124,10 +117,7 @@ class Kind(Exhibit):
 def load_exhibits() -> Mapping[str, Exhibit]:
     """Find every kind of exhibit of this package and of installed plug-ins, by name.
 
-    Raises
-    ------
-    PluginError
-        Two share a name, or a plug-in is no kind of exhibit.
+    Raises PluginError: two share a name, or a plug-in is no kind of exhibit.
     """
     every = chain(own("bareline.report.exhibits", "EXHIBIT"), brought("bareline.exhibits"))
     return named("kind of exhibit", checked("exhibit", every, Exhibit), lambda one: one.kind)
@@ -136,10 +126,7 @@ def load_exhibits() -> Mapping[str, Exhibit]:
 def find_exhibit(kind: str) -> Exhibit:
     """Give the kind of exhibit of this name.
 
-    Raises
-    ------
-    AnalysisError
-        There is none; the message names the closest.
+    Raises AnalysisError: there is none; the message names the closest.
     """
     exhibits = load_exhibits()
     if kind in exhibits:

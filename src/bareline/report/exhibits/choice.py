@@ -45,16 +45,10 @@ def default_exhibits(document: Document) -> tuple[ExhibitSpec, ...]:
 def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
     """Draw all figures of a document.
 
-    Returns
-    -------
-    figures, empty
-        The figures with unique ids, and the exhibits that the study asks for but for which the
-        run holds nothing.
+    Gives the figures with unique ids, and the exhibits that the study asks for but for which the
+    run holds nothing.
 
-    Raises
-    ------
-    AnalysisError
-        The study asks for a kind of exhibit that does not exist.
+    Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
     """
     specs: Sequence[ExhibitSpec] = document.exhibits or default_exhibits(document)
     first = [spec for spec in specs if spec.kind == "overview"] or [ExhibitSpec(kind="overview")]

@@ -47,10 +47,7 @@ def tone_of(verdict: Verdict | None) -> Tone:
 class CellRows(Rows[R]):
     """A table of which every row is about one cell.
 
-    Parameters
-    ----------
-    cell
-        Gives a row's cell.
+    - `cell`: gives a row's cell.
     """
 
     def __init__(

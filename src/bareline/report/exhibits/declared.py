@@ -26,12 +26,9 @@ from bareline.vocabulary.place import varying
 class Row:
     """A row of a figure and of its table: a cell, under its group's title, and what is shown of it.
 
-    Attributes
-    ----------
-    shown
-        What the kind draws of the cell: its median, the performance lost, an efficiency.
-    ratio, base, value
-        To the baseline, and both sides, as the specification's rule reports them.
+    - `shown`: what the kind draws of the cell: its median, the performance lost, an efficiency.
+    - `ratio`, `base`, `value`: to the baseline, and both sides, as the specification's rule reports
+      them.
     """
 
     cell: Cell
@@ -46,14 +43,9 @@ class Row:
 class Chosen:
     """What one figure shows of a document: cells, in rows that a title puts together.
 
-    Attributes
-    ----------
-    x
-        Parameter on the horizontal axis, if there is one.
-    what, probe, label
-        As in `Shown`.
-    places
-        By title, where on that axis something was to be measured.
+    - `x`: parameter on the horizontal axis, if there is one.
+    - `what`, `probe`, `label`: as in `Shown`.
+    - `places`: by title, where on that axis something was to be measured.
     """
 
     document: Document
@@ -110,16 +102,10 @@ C = TypeVar("C", bound=Chosen)
 class Declared(Exhibit, Generic[C]):
     """A kind as data.
 
-    Attributes
-    ----------
-    query
-        Gives what each figure shows; nothing where the run holds none of it.
-    title
-        Where the specification has none.
-    columns
-        Tabulates it.
-    mark, notes, words
-        Draws it, says in the caption what must be known, and sums it up.
+    - `query`: gives what each figure shows; nothing where the run holds none of it.
+    - `title`: where the specification has none.
+    - `columns`: tabulates it.
+    - `mark`, `notes`, `words`: draws it, says in the caption what must be known, and sums it up.
     """
 
     kind: str

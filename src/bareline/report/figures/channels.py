@@ -49,15 +49,10 @@ def tip() -> alt.Description:
 def layer(mark: str, rows: Rows, ink: str = "", *, told: bool = False, **how: Any) -> alt.Chart:
     """Draw a layer: one mark for each row.
 
-    Parameters
-    ----------
-    ink
-        What the rows colour, of `_INKS`.
-    told
-        Whether hovering says each row's "tip"; a mark without one is silent.
-    how
-        ``x`` and ``y`` as channels or px, ``x2``, ``y2``, ``text`` and ``detail`` as names of
-        fields; the rest is the mark's style.
+    - `ink`: what the rows colour, of `_INKS`.
+    - `told`: whether hovering says each row's "tip"; a mark without one is silent.
+    - `how`: ``x`` and ``y`` as channels or px, ``x2``, ``y2``, ``text`` and ``detail`` as names of
+      fields; the rest is the mark's style.
     """
     channels = {name: _channel(name, how.pop(name)) for name in _CHANNELS if name in how}
     for one in ink.split():

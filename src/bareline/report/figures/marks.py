@@ -58,10 +58,7 @@ def stretches(rows: Rows, places: Places) -> list[dict[str, Any]]:
 
     Simulated and measured values are never joined either.
 
-    Parameters
-    ----------
-    places
-        Every place of the axis at which something was to be measured.
+    - `places`: every place of the axis at which something was to be measured.
     """
     if isinstance(places, Mapping):
         return [
@@ -132,13 +129,9 @@ def spans(rows: Rows, x: alt.X, y: alt.Y, **style: Any) -> alt.Chart:
 def printed_marks(rows: Rows, x: alt.X, y: alt.Y, turn: float) -> list[alt.Chart]:
     """Draw published values with the range of x that they are told for.
 
-    Parameters
-    ----------
-    rows
-        As of `spans` and `diamonds`; "x" to "end" is the range of x, "middle" its middle. "pale"
-        is what was measured elsewhere, "beside" says where.
-    turn
-        Where on the axis words stand left of their mark, not right of it.
+    - `rows`: as of `spans` and `diamonds`; "x" to "end" is the range of x, "middle" its middle.
+      "pale" is what was measured elsewhere, "beside" says where.
+    - `turn`: where on the axis words stand left of their mark, not right of it.
     """
     found: list[alt.Chart] = []
     dashed: Style = {"strokeWidth": 1, "strokeDash": [3, 2]}

@@ -47,10 +47,7 @@ def why_undrawn() -> Obstacle | None:
 def refuse_undrawn() -> None:
     """Refuse to draw where nothing can be drawn.
 
-    Raises
-    ------
-    ReportError
-        A package is missing, or the address space is limited.
+    Raises ReportError: a package is missing, or the address space is limited.
     """
     if obstacle := why_undrawn():
         raise ReportError(f"no figure can be drawn: {obstacle.reason}", hint=obstacle.step)
@@ -59,10 +56,7 @@ def refuse_undrawn() -> None:
 def refuse_too_little_room() -> None:
     """Refuse a report where tables have no room: what reads them ends the whole process then.
 
-    Raises
-    ------
-    ReportError
-        The address space is limited to little more than what is in use.
+    Raises ReportError: the address space is limited to little more than what is in use.
     """
     least = f"a report takes {_TABLES_BYTES >> 20} MiB more than what is in use"
     if reason := _too_few(_TABLES_BYTES, least):

@@ -40,18 +40,11 @@ def nothing(_across: alt.X, _up: alt.Y) -> Iterable[alt.Chart]:
 class Strip:
     """One pair of axes: a line of values for each platform.
 
-    Attributes
-    ----------
-    rows
-        As of `bareline.report.figures.marks`, without their stretches.
-    ticks
-        Of the values.
-    under, over
-        What is drawn below and above the lines.
-    named
-        Whether the platforms' names stand at the ends of their lines.
-    whiskers
-        Whether each interval is a line, too: a band needs a neighbour.
+    - `rows`: as of `bareline.report.figures.marks`, without their stretches.
+    - `ticks`: of the values.
+    - `under`, `over`: what is drawn below and above the lines.
+    - `named`: whether the platforms' names stand at the ends of their lines.
+    - `whiskers`: whether each interval is a line, too: a band needs a neighbour.
     """
 
     title: str

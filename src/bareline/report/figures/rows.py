@@ -83,12 +83,9 @@ def names_of(rows: Rows, x: float, y: alt.Y, size: float = 42) -> alt.Chart:
 class Bar:
     """A platform's row in a group, on the axis: its bar, or in `text` why there is none.
 
-    Attributes
-    ----------
-    dots, printed
-        Trials and published values with their tips; these with where else they were measured.
-    parts
-        What the bar is divided into from zero on, each with how strongly it is filled.
+    - `dots`, `printed`: trials and published values with their tips; these with where else they
+      were measured.
+    - `parts`: what the bar is divided into from zero on, each with how strongly it is filled.
     """
 
     name: str

@@ -151,12 +151,8 @@ def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> d
 
     With the gaps taken out, that is an isotonic regression, solved by pooling adjacent violators.
 
-    Parameters
-    ----------
-    wanted
-        Position (px) at which each label would stand best.
-    gap
-        Least distance between two labels; less where `low` to `high` is too short for it.
+    - `wanted`: position (px) at which each label would stand best.
+    - `gap`: least distance between two labels; less where `low` to `high` is too short for it.
     """
     order = sorted(wanted, key=lambda name: wanted[name])
     if len(order) > 1:

@@ -26,12 +26,9 @@ _NUMBER_PX = 11
 class Tread:
     """A step: its name, what was measured, as a row of `figures.marks`, and what was printed.
 
-    Attributes
-    ----------
-    own
-        With "y", "lo", "hi", "text", "tip" and the platform's ink; None where nothing was measured.
-    printed
-        With "y", "text" and "tip"; None where nothing is printed.
+    - `own`: with "y", "lo", "hi", "text", "tip" and the platform's ink; None where nothing was
+      measured.
+    - `printed`: with "y", "text" and "tip"; None where nothing is printed.
     """
 
     name: str

@@ -27,10 +27,7 @@ Mark = tuple[float, str]
 class StripRow:
     """A platform: its trials and their median, and those that are printed for it.
 
-    Attributes
-    ----------
-    ink
-        Colour, fill and shape of its marks.
+    - `ink`: colour, fill and shape of its marks.
     """
 
     name: str

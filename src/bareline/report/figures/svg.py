@@ -54,10 +54,7 @@ def specification(chart: Chart) -> dict[str, Any]:
 def draw(chart: Chart) -> str:
     """Draw a chart as it stands, in the light colours.
 
-    Raises
-    ------
-    ReportError
-        Nothing can be drawn here.
+    Raises ReportError: nothing can be drawn here.
     """
     refuse_undrawn()
     import vl_convert
@@ -75,14 +72,10 @@ def for_page(
     screen readers get the figure's summary and its table instead of a thousand dots. What marks
     have in common is written once for all of them.
 
-    Parameters
-    ----------
-    label
-        Text summary, as the accessible name.
-    prefix
-        Makes the ids of clip paths unique on the page.
-    term
-        Gives the id of what explains an axis' title, which the title's ``data-term`` then names.
+    - `label`: text summary, as the accessible name.
+    - `prefix`: makes the ids of clip paths unique on the page.
+    - `term`: gives the id of what explains an axis' title, which the title's ``data-term`` then
+      names.
     """
     root = ElementTree.fromstring(drawing)
     if term is not None:
@@ -206,10 +199,7 @@ def _moved(outline: str, x: float, y: float) -> str:
 def _share(group: ElementTree.Element, *, any_order: bool) -> None:
     """Write what neighbours in a group look like once, on a group around them.
 
-    Parameters
-    ----------
-    any_order
-        They may change places: each look's marks then stand together.
+    - `any_order`: they may change places: each look's marks then stand together.
     """
     children = list(group)
     if any_order:

@@ -37,14 +37,9 @@ _EDGE_PX, _FOOT_PX = 4.0, 36.0
 class Choice:
     """One of the panels that a reader chooses from.
 
-    Attributes
-    ----------
-    id
-        Of the panel's drawing, which the small one shows again.
-    view
-        The part of it that the small one shows: the plots without their axes' labels.
-    large
-        Whether it is drawn large at first.
+    - `id`: of the panel's drawing, which the small one shows again.
+    - `view`: the part of it that the small one shows: the plots without their axes' labels.
+    - `large`: whether it is drawn large at first.
     """
 
     id: str
@@ -60,11 +55,8 @@ class Choice:
 class DrawnFigure:
     """A figure with its panels drawn for the page.
 
-    Attributes
-    ----------
-    sources
-        By publication and place in it, where each published figure stands in the page's list, and
-        its number there.
+    - `sources`: by publication and place in it, where each published figure stands in the page's
+      list, and its number there.
     """
 
     figure: Figure
@@ -150,12 +142,8 @@ def draw_figure(
 ) -> DrawnFigure:
     """Draw a figure's panels and lay out its data table.
 
-    Parameters
-    ----------
-    explained
-        The page has a glossary, which the titles of axes then name.
-    numbers
-        Of the page's list of published figures, by where they stand.
+    - `explained`: the page has a glossary, which the titles of axes then name.
+    - `numbers`: of the page's list of published figures, by where they stand.
     """
 
     def panels(charts: Sequence[object], prefix: str) -> tuple[Markup, ...]:

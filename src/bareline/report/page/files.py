@@ -23,10 +23,7 @@ FORMATS = ("html", "md", "pdf")
 def default_page(run: Path, form: str) -> Path:
     """Name the page of a run, in its folder.
 
-    Raises
-    ------
-    StoreError
-        Something else stands there: a run may come from elsewhere.
+    Raises StoreError: something else stands there: a run may come from elsewhere.
     """
     page = run / f"report.{form}"
     if os.path.lexists(page) and (page.is_symlink() or not page.is_file()):
@@ -47,22 +44,13 @@ def write_report(
 ) -> Path:
     """Write the report as a page, as Markdown, or as PDF.
 
-    Parameters
-    ----------
-    form
-        One of `FORMATS`.
-    figures
-        Folder into which the figures were written, for Markdown to show them.
-    address
-        Where the page will stand on the web: a picture for previews of links is then written
-        beside it.
+    - `form`: one of `FORMATS`.
+    - `figures`: folder into which the figures were written, for Markdown to show them.
+    - `address`: where the page will stand on the web: a picture for previews of links is then
+      written beside it.
 
-    Raises
-    ------
-    AnalysisError
-        The study asks for a kind of exhibit that does not exist.
-    StoreError
-        The file cannot be written, or Chromium does not print it.
+    Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
+    Raises StoreError: the file cannot be written, or Chromium does not print it.
     """
     if form == "pdf":
         return print_page(render_page(document), path)
@@ -77,12 +65,8 @@ def write_report(
 def write_page(document: Document, path: Path, address: str = "") -> Path:
     """Write the page, and beside it the picture for previews of links where its address is known.
 
-    Raises
-    ------
-    AnalysisError
-        The study asks for a kind of exhibit that does not exist.
-    StoreError
-        The file cannot be written.
+    Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
+    Raises StoreError: the file cannot be written.
     """
     written = _write(path, render_page(document, address))
     if address and not why_undrawn():
@@ -108,14 +92,9 @@ def _write(path: Path, text: str) -> Path:
 def write_figures(document: Document, folder: Path) -> list[Path]:
     """Write every figure as SVG and as PNG, from the page's own specifications.
 
-    Raises
-    ------
-    AnalysisError
-        The study asks for a kind of exhibit that does not exist.
-    ReportError
-        Nothing can be drawn here.
-    StoreError
-        A file cannot be written.
+    Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
+    Raises ReportError: nothing can be drawn here.
+    Raises StoreError: a file cannot be written.
     """
     refuse_undrawn()
     written = []

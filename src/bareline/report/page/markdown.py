@@ -19,10 +19,8 @@ from bareline.vocabulary.texts import cleaned
 def render_markdown(document: Document, figures: Path | None = None) -> str:
     """Give the report's text.
 
-    Parameters
-    ----------
-    figures
-        Folder of the figures' files, as the text is to name it; without it no picture is shown.
+    - `figures`: folder of the figures' files, as the text is to name it; without it no picture is
+      shown.
     """
     about = (document.study_title, document.subtitle, document.study_description)
     head = [f"# {escaped(document.title)}", "  \n".join(map(escaped, filter(None, about)))]

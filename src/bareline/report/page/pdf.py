@@ -16,10 +16,7 @@ _LONGEST_S = 180
 def print_page(html: str, path: Path) -> Path:
     """Print a page to a PDF file.
 
-    Raises
-    ------
-    StoreError
-        No Chromium is installed, it fails, or the file cannot be written.
+    Raises StoreError: no Chromium is installed, it fails, or the file cannot be written.
     """
     browser = find_browser()
     if browser is None:

@@ -17,12 +17,8 @@ from bareline.vocabulary.errors import StoreError
 def write_validation(done: Validation, folder: Path) -> list[Path]:
     """Draw each model's predictions against what was measured, as SVG and PNG.
 
-    Raises
-    ------
-    ReportError
-        Nothing can be drawn here.
-    StoreError
-        A file cannot be written.
+    Raises ReportError: nothing can be drawn here.
+    Raises StoreError: a file cannot be written.
     """
     shown = looks(sorted({trial.platform for trial in done.trials}))
     charts = {
@@ -37,12 +33,8 @@ def write_validation(done: Validation, folder: Path) -> list[Path]:
 def write_loss(loss: Loss, folder: Path) -> list[Path]:
     """Draw a loss as a waterfall, as SVG and PNG.
 
-    Raises
-    ------
-    ReportError
-        Nothing can be drawn here.
-    StoreError
-        A file cannot be written.
+    Raises ReportError: nothing can be drawn here.
+    Raises StoreError: a file cannot be written.
     """
     shown = looks([loss.base, loss.platform])
     return _write({f"loss-{loss.platform}": waterfall_chart(loss, shown)}, folder)

@@ -22,11 +22,8 @@ _TOKENS = re.compile(f"{_SKIPPED}|{_NAMES}|<[^>]*>", re.DOTALL)
 def link_terms(page: str) -> str:
     """Link the first of each term in a section's text to the glossary.
 
-    Parameters
-    ----------
-    page
-        HTML as the page's template gives it: texts and attributes are escaped, so that ``<`` and
-        ``>`` stand at the ends of tags alone.
+    - `page`: HTML as the page's template gives it: texts and attributes are escaped, so that ``<``
+      and ``>`` stand at the ends of tags alone.
     """
     begin, end = page.index("<main"), page.index('<section id="glossary">')
     return page[:begin] + "".join(_linked(page[begin:end])) + page[end:]

@@ -30,13 +30,7 @@ _SECTIONS = {
 
 
 def write_profile_page(profile: Profile, path: Path) -> Path:
-    """Write the page.
-
-    Raises
-    ------
-    ProfileError
-        It cannot be written.
-    """
+    """Write the page, or raise ProfileError: it cannot be written."""
     text = render_profile_page(profile)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

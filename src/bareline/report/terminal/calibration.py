@@ -15,10 +15,7 @@ def print_calibration(
 ) -> None:
     """Print how far simulation and measurements lie apart, a line a probe, the worst point named.
 
-    Parameters
-    ----------
-    rows
-        As of ``--json``: probe, ranks, params, measured, simulated, error.
+    - `rows`: as of ``--json``: probe, ranks, params, measured, simulated, error.
     """
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("probe", overflow="fold")

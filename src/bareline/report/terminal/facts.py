@@ -20,12 +20,8 @@ def print_facts(
 
     Platforms that do not fit beside each other stand in further tables below.
 
-    Parameters
-    ----------
-    names
-        The platforms, in the order of each row's values.
-    details
-        Also details that differ, and what is the same everywhere.
+    - `names`: the platforms, in the order of each row's values.
+    - `details`: also details that differ, and what is the same everywhere.
     """
     shown = [row for row in rows if details or not (row.equal or row.detail)]
     if not shown and rows:

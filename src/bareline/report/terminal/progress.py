@@ -28,10 +28,7 @@ _ANSWER_S = 60.0
 class Steps:
     """Lines of long work that is no run: where it stands, and when it will end.
 
-    Parameters
-    ----------
-    step
-        What one step of it is, e.g. ``pair``.
+    - `step`: what one step of it is, e.g. ``pair``.
     """
 
     def __init__(self, step: str, console: Console) -> None:
@@ -203,10 +200,7 @@ def progress_on(
 ) -> Iterator[PlainProgress | LiveProgress]:
     """Give the progress display that suits a console.
 
-    Parameters
-    ----------
-    stop_on_failure
-        End the run where a program fails on every platform, and do not ask.
+    - `stop_on_failure`: end the run where a program fails on every platform, and do not ask.
     """
     log, shown = logging.getLogger("bareline"), _Shown(console)
     log.setLevel(logging.INFO)

@@ -54,10 +54,7 @@ _LONGEST_SWEEP = 7
 def print_summary(summary: pl.DataFrame, console: Console, *, details: bool = False) -> None:
     """Print medians with their intervals, one table per probe and unit.
 
-    Parameters
-    ----------
-    details
-        Also detail metrics, and every point of a sweep.
+    - `details`: also detail metrics, and every point of a sweep.
     """
     cells = read_cells(summary if details else unprofiled(summary), None)
 
@@ -85,10 +82,7 @@ def print_cost(texts: Sequence[str], console: Console) -> None:
 def print_failed(failed: pl.DataFrame, console: Console) -> None:
     """Name what failed or was skipped, a line each, with the reason of the last failure.
 
-    Parameters
-    ----------
-    failed
-        As of `bareline.analysis.summary.failed_cases`.
+    - `failed`: as of `bareline.analysis.summary.failed_cases`.
     """
     for row in failed.iter_rows(named=True):
         where = f"{case_words(row)} on {row['platform']}"
@@ -117,10 +111,7 @@ def print_control(
 def print_comparison(comparison: Comparison, console: Console, *, details: bool = False) -> None:
     """Print the answer, every finding on every platform, and why.
 
-    Parameters
-    ----------
-    details
-        Also every point of every metric.
+    - `details`: also every point of every metric.
     """
     print_blocks(compared(comparison), console)
     console.print()
@@ -136,10 +127,7 @@ def print_selected(
 ) -> None:
     """Print some rows of a comparison, and of how many they are.
 
-    Parameters
-    ----------
-    details
-        Also detail metrics, and every point of a sweep.
+    - `details`: also detail metrics, and every point of a sweep.
     """
     _print_rows(rows, console, details=details)
     console.print(

@@ -54,16 +54,10 @@ class Tally(Protocol):
 class PlanNotes:
     """What is to be said of a plan beside its trials.
 
-    Parameters
-    ----------
-    scale, changes
-        The scale of the study, and what it changed.
-    exact
-        Platforms of which one trial of a case is all there is.
-    control, baseline
-        The platform that is the baseline once more, "" without one.
-    costs
-        Core hours that it is going to take, in lines.
+    - `scale`, `changes`: the scale of the study, and what it changed.
+    - `exact`: platforms of which one trial of a case is all there is.
+    - `control`, `baseline`: the platform that is the baseline once more, "" without one.
+    - `costs`: core hours that it is going to take, in lines.
     """
 
     scale: str | None = None

@@ -18,12 +18,9 @@ _SPECIAL = re.compile(r"([\\`*_\[\]|#])")
 def markdown(blocks: Iterable[Block], figures: Path | None = None, level: int = 2) -> Iterator[str]:
     """Write blocks, a text for each.
 
-    Parameters
-    ----------
-    figures
-        Folder of the figures' files, as the text is to name it; without it no picture is shown.
-    level
-        Of the headings of sections.
+    - `figures`: folder of the figures' files, as the text is to name it; without it no picture is
+      shown.
+    - `level`: of the headings of sections.
     """
     for block in blocks:
         match block:
