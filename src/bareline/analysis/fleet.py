@@ -27,8 +27,7 @@ class Measured:
 
     - `units`: of each row the node, or the two nodes.
     - `ends`: their indices among the fleet's nodes, shape (rows, 1 or 2).
-    - `values`, `shape (rows`, `launches)`: logarithms, larger is worse; NaN where a
-      launch has none.
+    - `values`: of shape (rows, launches), logarithms, larger is worse; NaN where a launch has none.
     """
 
     probe: str

@@ -40,18 +40,18 @@ class Pair:
     worse.
 
     - `noiseless`: platforms that give the same value in every block.
-    - `values`, `base : float array`, `shape (points`, `blocks)`: as they were measured.
+    - `values`, `base`, of shape (points, blocks): as they were measured.
     - `paired`: whether they were measured in common blocks.
     - `exact`: neither side has noise: no test, and no least number of launches.
     - `bounded`: the ratio has an interval.
     - `boots`: which blocks are one for every test and interval, because they share a boot.
-    - `lost`, `base_lost : bool array`, `shape (points`, `blocks)`: launches of both sides that
+    - `lost`, `base_lost`, of shape (points, blocks): launches of both sides that
       exceeded a limit.
-    - `tried`, `base_tried : bool array`, `shape (points`, `blocks)`: what was launched on both
+    - `tried`, `base_tried`, of shape (points, blocks): what was launched on both
       sides and did not crash: it gave a value, or met a limit.
-    - `crashed`, `base_crashed : bool array`, `shape (points`, `blocks)`: what crashed on both
+    - `crashed`, `base_crashed`, of shape (points, blocks): what crashed on both
       sides: it counts as lost, and bounds nothing.
-    - `case`, `shape (points`, `)`: the number of each point's case.
+    - `case`, of shape (points,): the number of each point's case.
     """
 
     exact = False
