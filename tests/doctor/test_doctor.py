@@ -368,15 +368,24 @@ def test_container_runtimes_are_told_one_by_one_and_those_that_are_not_here_toge
     monkeypatch, tmp_path
 ):
     lines = {"bwrap": "echo 0.8.0; [ $1 = --version ] || { echo no right >&2; exit 1; }"}
-    for name, line in (lines | {"podman": "echo podman version 4.3.1"}).items():
+    lines["podman"] = "echo podman version 4.3.1"
+    # As Docker says it: the reason first, where to read on last.
+    lines["docker"] = (
+        "[ $1 = --version ] && echo Docker version 20.10 && exit; "
+        "printf 'docker: Cannot connect to the daemon.\\n\\nRun docker --help\\n' >&2; exit 1"
+    )
+    for name, line in lines.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/nonexistent")
-    bubblewrap, podman, others = runtimes()
+    bubblewrap, podman, docker, others = runtimes()
     assert (bubblewrap.name, bubblewrap.status) == ("bubblewrap", Status.WARN)
     assert "makes no container: no right" in bubblewrap.detail
     assert (podman.name, podman.status) == ("Podman", Status.OK)
     assert podman.detail.startswith("4.3.1 ")
+    assert docker.status is Status.WARN
+    assert docker.detail == "makes no container: docker: Cannot connect to the daemon."
+    assert "start its daemon" in docker.hint
     assert "Apptainer" in others.detail and "Podman" not in others.detail
 
 

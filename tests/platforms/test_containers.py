@@ -14,6 +14,7 @@ import stat
 import subprocess
 import sys
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ from bareline.platforms.layers.container.look import (
 )
 from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, Image
 from bareline.platforms.local import LocalOptions, LocalPlatform
+from bareline.platforms.process import local_environment, run_process
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout
@@ -458,6 +460,35 @@ def test_a_folder_of_a_run_needs_no_place_where_the_cache_has_one(share, skeleto
             written = Command(argv=("sh", "-c", 'echo seen >"$1"', "sh", f"{scratch}/file"))
             assert machine.run(written, Layout(1), timeout_s=60).exit_code == 0
         assert (scratch / "file").read_text() == "seen\n"
+
+
+def test_a_runtime_without_its_service_is_not_available(tmp_path, monkeypatch):
+    if shutil.which("docker") is None:
+        pytest.skip("docker is not installed")
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no-daemon")
+    spec = _platform(runtime="docker", image="debian")
+    found = LocalPlatform.available(spec)
+    assert not found.ok and "start its daemon" in found.hint
+    assert "Docker makes no container: " in found.reason and "daemon" in found.reason
+    assert "--help" not in found.reason
+
+
+def test_a_limit_of_bareline_is_not_told_as_a_signal():
+    finished = run_process(["sleep", "9"], env=local_environment(), timeout_s=0.3)
+    assert finished.why == "no answer within 0 s"
+    assert replace(finished, timed_out=False).why == f"exit code {finished.exit_code}"
+
+
+def test_the_page_says_which_runtime_takes_which_image():
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "containers.md"
+    rows = [row.split("|")[1:-1] for row in page.read_text().splitlines() if row[:2] == "| "]
+    told = {row[0].strip(" `"): [cell.strip() for cell in row[1:]] for row in rows if len(row) == 6}
+    kinds = [image.value for image in Image]
+    assert told.pop("image") == kinds
+    assert told == {
+        name: ["yes" if image in runtime.images else "" for image in Image]
+        for name, runtime in RUNTIMES.items()
+    }
 
 
 _AS_USER = """

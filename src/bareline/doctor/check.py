@@ -78,11 +78,3 @@ def ask(
         stdin=stdin,
         cwd=cwd,
     )
-
-
-def last_line(done: Finished) -> str:
-    """Give the last thing that a program said, or how it ended."""
-    if done.timed_out:
-        return f"no answer within {done.duration_s:.0f} s"
-    said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-    return said[-1].strip() if said else f"exit code {done.exit_code}"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bareline.doctor.check import Area, Check, Status, ask, last_line
+from bareline.doctor.check import Area, Check, Status
 from bareline.doctor.programs import find_program, program
 from bareline.host.tools import install_hint
+from bareline.platforms.layers.container.boxes import check_runtime
 from bareline.platforms.layers.container.runtimes import RUNTIMES
+from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.units import listing
 
 _HINT = "install what your site uses, if a platform is to have it"
-#: Makes a container as bareline does, of this machine's own root.
-_TRY = ("bwrap", "--unshare-user", "--ro-bind", "/", "/", "true")
 
 
 def runtimes() -> Iterable[Check]:
@@ -23,12 +23,12 @@ def runtimes() -> Iterable[Check]:
             missing.append(runtime.title)
             continue
         found = program(runtime.program, Area.CONTAINERS, title=runtime.title)
-        if runtime.program == _TRY[0] and found.status is Status.OK:
-            tried = ask(_TRY)
-            if tried.exit_code:
-                why = f"makes no container: {last_line(tried)}"
-                hint = "allow user namespaces, or run bareline as root"
-                found = Check(runtime.title, Area.CONTAINERS, Status.WARN, why, hint)
+        if found.status is Status.OK:
+            try:
+                check_runtime(runtime)
+            except PlatformError as error:
+                detail, hint = error.what.removeprefix(f"{runtime.title} "), error.hint or ""
+                found = Check(runtime.title, Area.CONTAINERS, Status.WARN, detail, hint)
         yield found
     if missing:
         detail = f"not installed: {listing(missing)}"

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from bareline.doctor.check import Area, Check, Status, ask, last_line
+from bareline.doctor.check import Area, Check, Status, ask
 from bareline.doctor.programs import program
 from bareline.host.cache import cache_folder
 from bareline.host.tools import package_hint
@@ -59,7 +59,7 @@ def namespaces() -> Iterable[Check]:
                 name,
                 Area.NETNS,
                 status,
-                f"the kernel refuses it ({last_line(done)})",
+                f"the kernel refuses it ({done.why})",
                 f"load the kernel module as root: `modprobe {module}`",
             )
 

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable
 from importlib import metadata
 
-from bareline.doctor.check import Area, Check, Status, ask, last_line
+from bareline.doctor.check import Area, Check, Status, ask
 from bareline.host.tools import TOOLS, find_browser, install_hint
 from bareline.probes.base import required_programs
 from bareline.vocabulary.errors import BarelineError
@@ -42,7 +42,7 @@ def program(
     if tool and tool.version:
         done = ask([path, tool.version])
         if done.timed_out or done.exit_code < 0:
-            return Check(title, area, Status.WARN, f"does not run: {last_line(done)}")
+            return Check(title, area, Status.WARN, f"does not run: {done.why}")
         match = _VERSION.search(done.stdout) or _VERSION.search(done.stderr)
         found = match[0] if match else ""
     return Check(title, area, Status.OK, " ".join(part for part in (found, path) if part))
@@ -102,7 +102,7 @@ def _slurm_controller() -> Check:
             name,
             Area.CLUSTERS,
             Status.MISSING,
-            f"does not answer: {last_line(done)}",
+            f"does not answer: {done.why}",
             "start slurmctld, or work where the cluster's configuration is",
         )
     partitions = ", ".join(dict.fromkeys(done.stdout.split()))

@@ -15,7 +15,7 @@ from pathlib import Path
 from bareline import __version__
 from bareline.build import cache as build_cache
 from bareline.build.sources import source_folder
-from bareline.doctor.check import Area, Check, Status, ask, last_line
+from bareline.doctor.check import Area, Check, Status, ask
 from bareline.doctor.programs import find_program, program
 from bareline.host.cache import cache_folder
 from bareline.host.tools import install_hint, package_hint
@@ -216,7 +216,7 @@ def _two_ranks(library: MpiInstallation) -> Check:
                 title,
                 Area.MPI,
                 Status.WARN,
-                f"{told}: a program does not compile: {last_line(done)}",
+                f"{told}: a program does not compile: {done.why}",
                 f"try `{library.mpicc} --version`",
             )
         host = [Node("localhost", "127.0.0.1", len(os.sched_getaffinity(0)))]
@@ -230,6 +230,6 @@ def _two_ranks(library: MpiInstallation) -> Check:
         title,
         Area.MPI,
         Status.WARN,
-        f"{told}: a job of two ranks fails: {last_line(done)}",
+        f"{told}: a job of two ranks fails: {done.why}",
         f"try `{' '.join(line)}`",
     )

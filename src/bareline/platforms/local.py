@@ -24,7 +24,7 @@ from bareline.platforms.launchers import (
     Transport,
     mpi_facts,
 )
-from bareline.platforms.layers.container.boxes import check_runtime
+from bareline.platforms.layers.container.boxes import check_container
 from bareline.platforms.layers.container.options import ContainerKeys
 from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.mounted import (
@@ -172,7 +172,7 @@ class LocalPlatform(HerePlatform[LocalOptions]):
         check_cores(options.cores)
         check_io_folder(options.io_folder)
         check_neighbours(options.neighbours)
-        check_runtime(options.container)
+        check_container(options.container)
         check_here(options.filesystem, root=os.geteuid() == 0, user_namespace=False, network=False)
 
     @contextmanager

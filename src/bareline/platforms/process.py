@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -26,6 +27,8 @@ _HELD_S = 5.0
 #: How often it is looked whether a process is lost.
 _LOOK_S = 0.5
 _PR_SET_PDEATHSIG = 1
+#: The last line of many programs that failed: "Run 'docker run --help' for more information".
+_ADVICE = re.compile(r"^(run|see|try)\b.*(help|more)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +57,19 @@ class Finished:
         }
         return Output(**{**known, "argv": tuple(argv), **more})
 
+    @property
+    def why(self) -> str:
+        """Why it failed: the last that it said about it, or how it ended."""
+        if self.timed_out:
+            return f"no answer within {self.duration_s:.0f} s"
+        said = (self.stderr.strip() or self.stdout.strip()).splitlines()
+        lines = [line.strip() for line in said if line.strip() and not _ADVICE.match(line.strip())]
+        return lines[-1] if lines else f"exit code {self.exit_code}"
+
     def must(self, failed: str, *, where: str | None = None, hint: str | None = None) -> Finished:
         """Refuse it where it failed or took too long: say what did, and the last that it said."""
         if self.exit_code or self.timed_out:
-            lines = self.stderr.strip().splitlines()
-            why = (
-                "it took too long" if self.timed_out else lines[-1] if lines else "it said nothing"
-            )
-            raise PlatformError(f"{failed}: {why}", where=where, hint=hint)
+            raise PlatformError(f"{failed}: {self.why}", where=where, hint=hint)
         return self
 
 

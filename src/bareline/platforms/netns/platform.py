@@ -19,7 +19,7 @@ from bareline.platforms.here import (
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers import Job, Network, mpi_facts
 from bareline.platforms.launchers.job import agent_text
-from bareline.platforms.layers.container.boxes import check_runtime
+from bareline.platforms.layers.container.boxes import check_container
 from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.gluster import mount_gluster
 from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, folder_below, mount_volume
@@ -201,7 +201,7 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
         root = find_privilege() is Privilege.ROOT
         usable_cores(options)
         check_io_folder(options.io_folder)
-        check_runtime(options.container)
+        check_container(options.container)
         check_neighbours(options.neighbours)
         check_here(options.filesystem, root=root, user_namespace=not root, network=True)
 

@@ -25,15 +25,15 @@ from bareline.platforms.layers.container.look import (
     read_look,
 )
 from bareline.platforms.layers.container.options import Container
-from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, Image
+from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, Image, Runtime
 from bareline.platforms.nodes import Nodes
-from bareline.platforms.process import Process, holding, local_environment
+from bareline.platforms.process import Process, holding, local_environment, run_process
 from bareline.platforms.workdir import OWN_FOLDER, folder_name
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
 
 _READY_S = 60.0
-_END_S = 5.0
+_TRIED_S = 20.0
 #: Where MPI libraries leave what ranks of a node find each other by.
 _TEMPORARY = "/tmp"
 #: Makes the places in an image of bareline's where folders of the node are seen.
@@ -189,9 +189,8 @@ class Boxes:
         outside = self._nodes.on_node(0, look, stdin=look_script())
         inside = self._nodes.on_node(0, self.enter(look), stdin=look_script())
         if inside.exit_code or "libc" not in inside.stdout:
-            said = inside.stderr.strip().splitlines() or [f"exit code {inside.exit_code}"]
             raise PlatformError(
-                f"{self.runtime.title} starts no container here: {said[-1]}",
+                f"{self.runtime.title} starts no container here: {inside.why}",
                 where=self._where,
                 hint="docs/how-to/containers.md says what each runtime needs",
             )
@@ -237,7 +236,15 @@ def _outermost(folders: Iterable[str]) -> list[str]:
     return [path for path in every if not any(path.startswith(f"{one}/") for one in every)]
 
 
-def check_runtime(options: Container | None) -> None:
-    """See, without side effects, that a container's runtime is on this machine."""
+def check_container(options: Container | None) -> None:
+    """See, without side effects, that a container's runtime is on this machine and works."""
     if options:
         require(RUNTIMES[options.runtime].program)
+        check_runtime(RUNTIMES[options.runtime])
+
+
+def check_runtime(runtime: Runtime) -> None:
+    """Try a runtime that is on this machine: without its rights or its service it makes nothing."""
+    if runtime.tried:
+        tried = run_process(runtime.tried, env=local_environment(), timeout_s=_TRIED_S)
+        tried.must(f"{runtime.title} makes no container", hint=runtime.remedy)

@@ -115,6 +115,8 @@ class Runtime:
     - `has_tmp`: it shows /tmp by itself.
     - `needs_places`: folders that are shown must have their place in the image before.
     - `before`: lines of a shell that set what it needs.
+    - `tried`, `remedy`: the command line that fails where it cannot make containers on this
+      machine, and the next step then.
     """
 
     name: str
@@ -136,6 +138,8 @@ class Runtime:
     has_tmp: bool = False
     needs_places: bool = False
     before: str = ""
+    tried: tuple[str, ...] = ()
+    remedy: str = ""
 
     @property
     def joins(self) -> bool:
@@ -233,6 +237,10 @@ def _podman(name: str, title: str, user: Sequence[str], images: frozenset[Image]
         root=("--rootfs", "{}"),
         stored_id=(name, "image", "inspect", "--format", "{{.Id}}", _IMAGE),
         named=True,
+        tried=(name, "version" if name == "docker" else "info"),
+        remedy="start its daemon, and join its group (`usermod -aG docker $USER`)"
+        if name == "docker"
+        else "see `podman info`: it needs user namespaces and ranges in /etc/subuid",
     )
 
 
@@ -255,6 +263,8 @@ _ROWS = (
         writable=("--bind", "{}", "{}"),
         joins_with=("nsenter",),
         needs_places=True,
+        tried=("bwrap", "--unshare-user", "--ro-bind", "/", "/", "true"),
+        remedy="allow user namespaces, or run bareline as root",
     ),
     Runtime(
         name="charliecloud",
@@ -315,6 +325,8 @@ _ROWS = (
             *("-force-overlay=false", "-root", _IMAGE, "--"),
         ),
         whole=True,
+        tried=("runsc", "--platform=ptrace", "--network=none", "do", "true"),
+        remedy="it needs ptrace, and a kernel that it knows",
     ),
 )
 #: By the name that platform files give.
