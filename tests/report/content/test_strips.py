@@ -10,6 +10,7 @@ from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.findings import Finding
 from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.sizes import CLASSES
+from bareline.report.content.grid import open_span
 from bareline.report.content.strips import strip
 from bareline.vocabulary.model import Layer, Metric, format_point
 from bareline.vocabulary.place import Place
@@ -82,3 +83,13 @@ def test_a_strip_holds_every_finding_of_its_layer():
     table = strip([*found, replace(found[0], title="z")], Layer.MPI, ["b"])
     assert table is not None
     assert sum(bool(part.text) for row in table.rows for part in row[1:]) == 10
+
+
+def test_what_has_no_interval_says_of_how_few_launches_it_is():
+    bare = [finding(name, 2.0, Verdict.INCONCLUSIVE) for name in ("x", "y")]
+    bare = [
+        replace(one, points=(replace(one.points[0], n=4, n_baseline=4, ratio=Estimate(2.0)),))
+        for one in bare
+    ]
+    assert open_span(*bare) == "2.00 (n = 4)"
+    assert open_span(finding("z", 2.0, Verdict.INCONCLUSIVE)) == "1.96 to 2.04"

@@ -90,10 +90,14 @@ def ratio_text(finding: Finding) -> str:
     return f"{known} {partly}{_LACKING.get(verdict, verdict.value)}"
 
 
-def open_span(finding: Finding) -> str:
-    """Say between which ratios all points of an open finding may lie."""
-    bare = any(p.ratio and p.ratio.lo is None and p.ratio.hi is None for p in finding.compared)
-    return span_of([finding]) + (f" (n = {finding.n})" if bare else "")
+def open_span(*findings: Finding) -> str:
+    """Say between which ratios all points of open findings may lie, or of how few launches."""
+    bare = [
+        finding.n
+        for finding in findings
+        if any(p.ratio and p.ratio.lo is None and p.ratio.hi is None for p in finding.compared)
+    ]
+    return span_of(findings) + (f" (n = {min(bare)})" if bare else "")
 
 
 def span_of(findings: Sequence[Finding], digits: int = 3) -> str:

@@ -145,5 +145,5 @@ def _square(square: Square, findings: Sequence[Finding]) -> Field:
     mark = GRADE_MARKS[square.grade]
     words = square.words.text
     if undecided and square.grade is Grade.OPEN:
-        words = span_of(undecided)
+        words = open_span(*undecided)
     return Field(f"{mark} {words}", note=square.note, look=str(square.grade), link=square.anchor)

@@ -9,12 +9,12 @@ from markupsafe import Markup
 from bareline import __version__
 from bareline.analysis.parts import Evidence, Sentence
 from bareline.report.blocks.figure import Figure
-from bareline.report.blocks.prose import Prose, Section
+from bareline.report.blocks.prose import Section
 from bareline.report.content.claims import Axis, claims_of
 from bareline.report.content.document import Document
 from bareline.report.content.gloss import glosses
 from bareline.report.content.glossary import TERMS
-from bareline.report.content.grid import by_loss, grid, lone_platforms
+from bareline.report.content.grid import by_loss, lone_platforms
 from bareline.report.content.strips import matrix
 from bareline.report.content.why import waterfalls
 from bareline.report.exhibits.choice import draw_figures
@@ -84,8 +84,14 @@ def _matrix(document: Document) -> dict[str, object]:
     order = by_loss(document.findings, glance.platforms)
     lone = lone_platforms(document.findings, order)
     across = [name for name in order if name not in lone]
-    _, *shared = grid(document.findings, order)
-    told = [line for prose in shared if isinstance(prose, Prose) for line in prose.sentences]
+    told = [
+        f"{layer.plain} only: "
+        + ", ".join(
+            f"{name} {part.plain}" for name, part in zip(lone, parts, strict=True) if part.plain
+        )
+        for layer, *parts in matrix(glance, document.findings, lone).rows
+        if any(part.plain for part in parts)
+    ]
     return {"matrix": matrix(glance, document.findings, across), "shared": told}
 
 
