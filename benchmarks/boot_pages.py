@@ -19,10 +19,10 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.boots import Boots
-from bareline.analysis.cube import Cube
-from bareline.analysis.family import discoveries, family_wise
-from bareline.analysis.pairs import Pair
+from bareline.analysis.numbers.boots import Boots
+from bareline.analysis.numbers.cube import Cube
+from bareline.analysis.numbers.family import discoveries, family_wise
+from bareline.analysis.numbers.pairs import Pair
 from bareline.vocabulary.verdicts import Verdict
 
 SEED = 20_261_203

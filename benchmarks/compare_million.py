@@ -24,8 +24,8 @@ MEASURE = """
 import resource, sys, time
 from pathlib import Path
 begin = time.perf_counter()
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.numbers.records import read_runs
 from bareline.store.run import Run
 table = Comparison(read_runs([Run.open(Path(sys.argv[1]))])).table
 seconds = time.perf_counter() - begin

@@ -121,8 +121,8 @@ _READ = """
 import json, sys
 from pathlib import Path
 try:
-    from bareline.analysis.comparison import Comparison
-    from bareline.analysis.records import read_runs
+    from bareline.analysis.judgements.comparison import Comparison
+    from bareline.analysis.numbers.records import read_runs
     from bareline.store.run import Run
     def look(run):
         c = Comparison(read_runs([run]))

@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 
 from bareline import stats
-from bareline.analysis.cell import Cell
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.conditions import parse_condition
-from bareline.analysis.findings import Finding
-from bareline.analysis.records import read_runs
-from bareline.analysis.suitability import Answer, Certainty
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.judgements.conditions import parse_condition
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.judgements.suitability import Answer, Certainty
+from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.records import read_runs
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin
 from bareline.session.control import with_control

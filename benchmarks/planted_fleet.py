@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bareline.analysis.fleet import fleets
-from bareline.analysis.records import read_runs
-from bareline.analysis.survey import survey
+from bareline.analysis.judgements.survey import survey
+from bareline.analysis.numbers.fleet import fleets
+from bareline.analysis.numbers.records import read_runs
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin
 from bareline.session.origin import plan_of

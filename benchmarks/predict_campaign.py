@@ -38,7 +38,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bareline.analysis.records import read_runs
+from bareline.analysis.numbers.records import read_runs
 from bareline.host.tools import install_hint
 from bareline.predict.applications import applications
 from bareline.predict.needs import ladder_measures

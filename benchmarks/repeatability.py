@@ -17,8 +17,8 @@ from pathlib import Path
 import polars as pl
 from rich.console import Console
 
-from bareline.analysis.records import read_runs
-from bareline.analysis.summary import summarize
+from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.numbers.summary import summarize
 from bareline.platforms.config import platforms_from_toml
 from bareline.report.terminal.progress import PlainProgress
 from bareline.session import begin

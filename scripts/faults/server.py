@@ -14,7 +14,7 @@ import sys
 
 #: What commands import: once here, instead of in every child.
 PRELOADED = (
-    "bareline.analysis.comparison",
+    "bareline.analysis.judgements.comparison",
     "bareline.cli.main",
     "bareline.platforms.listing",
     "bareline.report.content.gather",

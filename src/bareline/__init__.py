@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from bareline.analysis.records import Records
+    from bareline.analysis.numbers.records import Records
 
 __all__ = ["__version__", "read", "trials"]
 __version__ = "0.1.0"
@@ -40,7 +40,7 @@ def read(*runs: str | PathLike[str]) -> pl.DataFrame:
     BarelineError
         What is given is no run, is damaged, or has no records yet.
     """
-    from bareline.analysis.tidy import tidy_samples
+    from bareline.analysis.numbers.tidy import tidy_samples
 
     records = _records(runs)
     return tidy_samples(records, records.with_controls.samples)
@@ -52,13 +52,13 @@ def trials(*runs: str | PathLike[str]) -> pl.DataFrame:
     Parameters and errors are those of `read`; ``status``, ``stage`` and ``reason`` say how each of
     them ended.
     """
-    from bareline.analysis.tidy import tidy_trials
+    from bareline.analysis.numbers.tidy import tidy_trials
 
     return tidy_trials(_records(runs))
 
 
 def _records(runs: tuple[str | PathLike[str], ...]) -> Records:
-    from bareline.analysis.records import read_runs
+    from bareline.analysis.numbers.records import read_runs
     from bareline.store.naming import find_run
     from bareline.store.run import Run
 

@@ -9,10 +9,10 @@ import os
 import numpy as np
 import pytest
 
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.conditions import parse_condition
-from bareline.analysis.records import read_runs
-from bareline.analysis.suitability import Answer
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.judgements.conditions import parse_condition
+from bareline.analysis.judgements.suitability import Answer
+from bareline.analysis.numbers.records import read_runs
 from bareline.vocabulary.model import Failed, Layer, Sample, Stage
 from bareline.vocabulary.verdicts import Grade, Verdict
 

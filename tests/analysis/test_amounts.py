@@ -2,8 +2,8 @@
 
 import pytest
 
-from bareline.analysis.amounts import ratio_words
-from bareline.analysis.cell import Estimate
+from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.words.amounts import ratio_words
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.numbers.records import read_runs
 from bareline.session import begin
 from bareline.session.origin import plan_of
 from bareline.study.study import study_from_toml

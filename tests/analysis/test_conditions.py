@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.conditions import parse_condition
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.judgements.conditions import parse_condition
+from bareline.analysis.numbers.records import read_runs
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.model import Failed, Sample, Stage
 from bareline.vocabulary.verdicts import Grade

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.conclusions import conclusions
-from bareline.analysis.parameters import defaults_of
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.judgements.conclusions import conclusions
+from bareline.analysis.numbers.parameters import defaults_of
+from bareline.analysis.numbers.records import read_runs
 from bareline.session import begin
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.model import Sample

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.numbers.records import read_runs
 from bareline.store.run import Run
 
 

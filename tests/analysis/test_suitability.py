@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.grounds import Ground, published_grounds
-from bareline.analysis.records import read_runs
-from bareline.analysis.suitability import (
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.judgements.grounds import Ground, published_grounds
+from bareline.analysis.judgements.suitability import (
     BEARABLE,
     CLASSES,
     NEAR_NATIVE,
@@ -22,6 +21,7 @@ from bareline.analysis.suitability import (
     judge_published,
     levels_of,
 )
+from bareline.analysis.numbers.records import read_runs
 from bareline.published.catalogue import publications
 from bareline.session import begin
 from bareline.session.origin import plan_of

@@ -1,7 +1,7 @@
 """Summaries of planted values."""
 
-from bareline.analysis.records import read_runs
-from bareline.analysis.summary import summarize
+from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.numbers.summary import summarize
 from bareline.vocabulary.model import Sample
 
 

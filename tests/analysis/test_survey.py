@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bareline.analysis.fleet import fleets, read_switches
-from bareline.analysis.records import read_runs
-from bareline.analysis.survey import survey
+from bareline.analysis.judgements.survey import survey
+from bareline.analysis.numbers.fleet import fleets, read_switches
+from bareline.analysis.numbers.records import read_runs
 from bareline.report.content.fleet import deviating_rows, node_rows, remedy, survey_lines
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

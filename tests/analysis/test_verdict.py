@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.conditions import parse_condition
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.judgements.conditions import parse_condition
+from bareline.analysis.numbers.records import read_runs
 from bareline.vocabulary.model import Failed, Layer, Layout, Sample, Stage, parse_point
 from bareline.vocabulary.verdicts import Verdict
 

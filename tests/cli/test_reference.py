@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from bareline.analysis.conditions import parse_condition
+from bareline.analysis.judgements.conditions import parse_condition
 from bareline.cli.main import app
 from bareline.probes.base import load_probes
 

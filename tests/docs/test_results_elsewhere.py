@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bareline.analysis.records import read_runs
-from bareline.analysis.selection import Selection
+from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.numbers.selection import Selection
 from bareline.report.content.exporting import write_samples
 from bareline.store.run import Run
 

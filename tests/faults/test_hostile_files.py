@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from bareline.analysis.records import read_runs
+from bareline.analysis.numbers.records import read_runs
 from bareline.platforms.base import availability_of, load_platform_types
 from bareline.platforms.config import load_platforms
 from bareline.report.terminal.progress import PlainProgress

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bareline.analysis.records import read_runs
+from bareline.analysis.numbers.records import read_runs
 from bareline.predict.applications import applications
 from bareline.predict.prediction import Clock
 from bareline.profile.files import PROFILE_FILE

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from bareline.analysis.suitability import CLASSES
+from bareline.analysis.judgements.suitability import CLASSES
 from bareline.formats.importer import load_importers
 from bareline.platforms.base import load_platform_types
 from bareline.platforms.config import load_platforms

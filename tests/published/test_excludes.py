@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bareline.analysis.cell import Cell
+from bareline.analysis.numbers.cell import Cell
 from bareline.published.catalogue import publications
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.content.published import PublishedPoint, same_place

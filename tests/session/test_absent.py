@@ -2,9 +2,9 @@
 
 import pytest
 
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.conditions import parse_condition
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.judgements.conditions import parse_condition
+from bareline.analysis.numbers.records import read_runs
 from bareline.platforms.config import platforms_from_toml
 from bareline.report.content import gaps
 from bareline.report.content.gather import document_of

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.numbers.records import read_runs
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, runner
 from bareline.session.control import with_control

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.analysis.records import read_runs
+from bareline.analysis.numbers.records import read_runs
 from bareline.cli.main import main
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import runner

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from bareline import formats
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.records import read_runs
-from bareline.analysis.selection import Selection
-from bareline.analysis.summary import summarize
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.numbers.selection import Selection
+from bareline.analysis.numbers.summary import summarize
 from bareline.formats.importer import load_importers
 from bareline.report.content.exporting import write_samples
 from bareline.report.content.gather import document_of

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.numbers.records import read_runs
 from bareline.platforms.null import NullAllocation, NullPlatform
 from bareline.report.content.gather import document_of, facts_by_machine
 from bareline.session import machine, versions

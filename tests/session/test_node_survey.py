@@ -6,9 +6,9 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from bareline.analysis.fleet import fleets
-from bareline.analysis.records import read_runs
-from bareline.analysis.survey import survey
+from bareline.analysis.judgements.survey import survey
+from bareline.analysis.numbers.fleet import fleets
+from bareline.analysis.numbers.records import read_runs
 from bareline.platforms.base import availability_of
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.netns import links

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bareline.analysis.records import read_runs
-from bareline.analysis.summary import summarize
+from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.numbers.summary import summarize
 from bareline.session.validation import Simulations
 from bareline.store.header import Header
 from bareline.store.run import Run

@@ -140,7 +140,7 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write every sample of runs as one tidy table, or the medians as OpenMetrics."""
-    from bareline.analysis.records import read_runs
+    from bareline.analysis.numbers.records import read_runs
     from bareline.report.content.exporting import write_samples
     from bareline.store.run import Run
 

@@ -27,9 +27,9 @@ def nodes(
     _out: FileOption = None,
 ) -> None:
     """Name the nodes, links and switches of a cluster that are worse than the others."""
-    from bareline.analysis.fleet import fleets
-    from bareline.analysis.records import read_runs
-    from bareline.analysis.survey import survey
+    from bareline.analysis.judgements.survey import survey
+    from bareline.analysis.numbers.fleet import fleets
+    from bareline.analysis.numbers.records import read_runs
     from bareline.report.content.fleet import deviating_rows, node_rows
     from bareline.report.terminal.fleet import print_survey
     from bareline.store.run import Run

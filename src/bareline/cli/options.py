@@ -12,8 +12,8 @@ from bareline.cli import completing
 from bareline.cli.output import complain, write_to
 
 if TYPE_CHECKING:
-    from bareline.analysis.records import Records
-    from bareline.analysis.selection import Selection
+    from bareline.analysis.numbers.records import Records
+    from bareline.analysis.numbers.selection import Selection
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Tidy rows as JSON on stdout.")]
 
@@ -38,14 +38,14 @@ def selection(
     layers: list[str] | None,
 ) -> Selection:
     """Give the rows that the four options ask for."""
-    from bareline.analysis.selection import Selection
+    from bareline.analysis.numbers.selection import Selection
 
     return Selection(probes or (), platforms or (), metrics or (), layers or ())
 
 
 def read_records(paths: Sequence[Path]) -> Records:
     """Read runs, and say where they measured unlike things."""
-    from bareline.analysis.records import read_runs
+    from bareline.analysis.numbers.records import read_runs
     from bareline.store.run import Run
 
     records = read_runs([Run.open(path) for path in paths])

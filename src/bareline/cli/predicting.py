@@ -12,7 +12,7 @@ from bareline.cli.output import complain, console, emit, printing_measures
 from bareline.vocabulary.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from bareline.analysis.records import Records
+    from bareline.analysis.numbers.records import Records
     from bareline.predict.prediction import Model
     from bareline.predict.questions import Request
 
@@ -149,7 +149,7 @@ def _model(name: str) -> Model:
 
 
 def _read(path: Path) -> Records:
-    from bareline.analysis.records import read_runs
+    from bareline.analysis.numbers.records import read_runs
     from bareline.store.run import Run
 
     return read_runs([Run.open(path)])

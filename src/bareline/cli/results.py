@@ -31,9 +31,9 @@ from bareline.vocabulary.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bareline.analysis.comparison import Comparison
-    from bareline.analysis.records import Records
-    from bareline.analysis.selection import Selection
+    from bareline.analysis.judgements.comparison import Comparison
+    from bareline.analysis.numbers.records import Records
+    from bareline.analysis.numbers.selection import Selection
 
 app = typer.Typer()
 
@@ -81,8 +81,8 @@ def show(
 def _show_summary(
     path: Path, asked: Selection, *, everything: bool, control: bool, as_json: bool
 ) -> None:
-    from bareline.analysis.rows import as_rows
-    from bareline.analysis.summary import failed_cases, summarize
+    from bareline.analysis.numbers.summary import failed_cases, summarize
+    from bareline.analysis.words.rows import as_rows
     from bareline.report.content.gather import cost_texts
     from bareline.report.content.profiles import profile_lines
     from bareline.report.profile.terminal import print_profile_lines
@@ -154,9 +154,9 @@ def compare(
     if len(paths) == 2 and all(is_profile(path) for path in paths):
         _compare_profiles(paths[0], paths[1], as_json=as_json)
         return
-    from bareline.analysis.comparison import Comparison
-    from bareline.analysis.conditions import parse_condition
-    from bareline.analysis.rows import as_rows
+    from bareline.analysis.judgements.comparison import Comparison
+    from bareline.analysis.judgements.conditions import parse_condition
+    from bareline.analysis.words.rows import as_rows
     from bareline.report.content.junit import write_junit
 
     conditions = [parse_condition(text) for text in fail_if or []]
@@ -179,7 +179,7 @@ def compare(
 def _emit_selected(
     comparison: Comparison, asked: Selection, *, details: bool, as_json: bool
 ) -> None:
-    from bareline.analysis.rows import as_rows
+    from bareline.analysis.words.rows import as_rows
     from bareline.report.terminal.results import print_selected
 
     every = comparison.rows_with_controls
@@ -245,7 +245,7 @@ def explain(
             read_records(paths), application, baseline, platform, figures, as_json=as_json
         )
         return
-    from bareline.analysis.comparison import Comparison
+    from bareline.analysis.judgements.comparison import Comparison
 
     comparison = Comparison(read_records(paths), baseline, margin)
     if why_not is None:

@@ -47,8 +47,8 @@ def trend(
     _out: FileOption = None,
 ) -> None:
     """Show metrics over runs in the order of their dates, and which changed certainly, and when."""
-    from bareline.analysis.conditions import parse_condition
-    from bareline.analysis.trend import meeting, trend_of
+    from bareline.analysis.judgements.conditions import parse_condition
+    from bareline.analysis.judgements.trend import meeting, trend_of
     from bareline.report.terminal.trend import print_trend
 
     conditions = [parse_condition(text) for text in fail_if or []]

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from bareline.analysis.profiled import LaunchKey, launch_values
-from bareline.analysis.records import Records
+from bareline.analysis.numbers.profiled import LaunchKey, launch_values
+from bareline.analysis.numbers.records import Records
 from bareline.predict.compute import program_of
 from bareline.predict.prediction import Clock, base_time_s
 from bareline.predict.replay import read_trace

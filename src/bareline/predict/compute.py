@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from bareline.analysis.records import Records
+from bareline.analysis.numbers.records import Records
 from bareline.predict.ladder import Ladder
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import format_point, parse_point

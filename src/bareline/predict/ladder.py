@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from bareline.analysis.records import Records
+from bareline.analysis.numbers.records import Records
 from bareline.predict.curve import Curve, CurveKey, without_disturbed
 from bareline.predict.needs import FIRST_MESSAGE, INIT, RECEIVING, SENDING, Need
 from bareline.vocabulary.collectives import MEASURED

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bareline.analysis.records import Records
+from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications
 from bareline.predict.compute import factor_between, same_processor
 from bareline.predict.ladder import Ladder, read_ladder

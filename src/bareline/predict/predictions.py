@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from bareline.analysis.records import Records
+from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.coverage import Strip, strips

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from bareline.analysis.records import Records
+from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import applications, name_of, usable
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.ladder import Ladder, read_ladder

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bareline.analysis.records import Records
+from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications, name_of, usable
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import INPUTS, Costs, Input, mixed

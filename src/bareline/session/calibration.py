@@ -18,8 +18,8 @@ from typing import Any
 
 import polars as pl
 
-from bareline.analysis.records import Records, read_runs
-from bareline.analysis.summary import summarize
+from bareline.analysis.numbers.records import Records, read_runs
+from bareline.analysis.numbers.summary import summarize
 from bareline.platforms.sim.network import seconds_at
 from bareline.session.validation import Check, Simulations
 from bareline.store.run import Run

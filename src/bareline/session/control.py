@@ -2,7 +2,7 @@
 
 The control is planned, brought up, booted and given its turn as any other platform, in the same
 blocks. Nothing that it shows can be the platform's: what differs is boots, drift, neighbours or
-chance. How often the comparison calls it different is what `bareline.analysis.control` says.
+chance. `bareline.analysis.judgements.control` says how often the comparison calls it different.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from bareline.analysis.records import Records
+from bareline.analysis.numbers.records import Records
 from bareline.host.cache import scratch_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
 from bareline.platforms.config import make_spec

@@ -1,12 +1,12 @@
 """Losses, measurements and facts as causes see them, made in memory."""
 
-from bareline.analysis.causes.links import STREAMS
-from bareline.analysis.causes.network import LATENCIES
-from bareline.analysis.causes.search import explain
-from bareline.analysis.cell import Cell, Estimate
-from bareline.analysis.findings import Finding
+from bareline.analysis.judgements.causes.links import STREAMS
+from bareline.analysis.judgements.causes.network import LATENCIES
+from bareline.analysis.judgements.causes.search import explain
+from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import grade_of
-from bareline.analysis.sizes import classes
+from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.sizes import classes
 from bareline.vocabulary.caveats import read_caveats
 from bareline.vocabulary.model import Layer, Metric
 from bareline.vocabulary.place import Place, varying

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bareline.analysis.causes.cause import Word
-from bareline.analysis.causes.search import explain
+from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.search import explain
 
 from .planted import explained, found, names
 

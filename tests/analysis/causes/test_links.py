@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.analysis.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import Word
 from bareline.vocabulary.verdicts import Verdict
 
 from .planted import LARGE, SMALL, explained, found, names

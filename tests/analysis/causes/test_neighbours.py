@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.analysis.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import Word
 
 from .planted import SMALL, explained, found, names
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from bareline.analysis.causes.cause import Word
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.numbers.records import read_runs
 from bareline.vocabulary.verdicts import Verdict
 
 from .planted import HASWELL, NEHALEM, SMALL, explained, found, names, processor

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from bareline.analysis.causes.cause import Word
-from bareline.analysis.causes.split import COMMUNICATING, COMPUTING, Split
-from bareline.analysis.cell import Estimate
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.split import COMMUNICATING, COMPUTING, Split
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.numbers.records import read_runs
 from bareline.profile.files import PROFILE_FILE, read_profile
 from bareline.vocabulary.model import Sample
 from bareline.vocabulary.verdicts import Verdict

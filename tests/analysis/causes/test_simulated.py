@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bareline.analysis.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import Word
 
 from .planted import SMALL, explained, found, names
 

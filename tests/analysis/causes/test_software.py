@@ -1,6 +1,6 @@
 """Causes below a program: another MPI library, another kernel."""
 
-from bareline.analysis.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import Word
 
 from .planted import explained, found, names
 

@@ -1,6 +1,6 @@
 """Causes in the storage, which nothing bounds."""
 
-from bareline.analysis.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import Word
 
 from .planted import explained, found, names
 

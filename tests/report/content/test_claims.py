@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from bareline.analysis.cell import Cell, Estimate
-from bareline.analysis.claims import Held, Status, mean_of, quotient
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.claims import Held, Status, mean_of, quotient
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.records import read_runs
 from bareline.published.catalogue import publications
 from bareline.published.findings import Check
 from bareline.report.content.claims import OPEN, Axis, ClaimRow, Claims, claims_of

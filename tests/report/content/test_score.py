@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.content.score import Meeting, disturbed, given, score
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Layer, Metric

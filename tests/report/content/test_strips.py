@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from bareline.analysis.cell import Cell, Estimate
-from bareline.analysis.findings import Finding
+from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import grade_of
-from bareline.analysis.sizes import CLASSES
+from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.sizes import CLASSES
 from bareline.report.content.grid import open_span
 from bareline.report.content.strips import strip
 from bareline.vocabulary.model import Layer, Metric, format_point

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 import store_at_scale
 
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.records import read_runs
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.numbers.records import read_runs
 from bareline.host.tools import find_browser
 from bareline.report.content.document import Document
 from bareline.report.content.gather import document_of

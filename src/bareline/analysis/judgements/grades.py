@@ -1,11 +1,11 @@
 """The grade of every row: how sure it is, decided here and read everywhere else.
 
 A row is *certain* if it holds together with all else that the page calls certain: the family of
-`bareline.analysis.family`, over all rows and the means of findings. It is *likely* if the page's
-false discovery rate, its own interval and its estimate say so (its verdict does), and the family
-does not; with fewer than six boots it is never more. In the family weighs 2 what is asked about:
-the study's question, and each case of a single figure, which is not one of twenty sizes; and a
-quarter what no sentence speaks of.
+`bareline.analysis.numbers.family`, over all rows and the means of findings. It is *likely* if the
+page's false discovery rate, its own interval and its estimate say so (its verdict does), and the
+family does not; with fewer than six boots it is never more. In the family weighs 2 what is asked
+about: the study's question, and each case of a single figure, which is not one of twenty sizes; and
+a quarter what no sentence speaks of.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.cell import COMPARED
-from bareline.analysis.cube import BoolCube, FloatCube, IntCube
-from bareline.analysis.family import certainly_beyond, family_wise
-from bareline.analysis.members import Mean
-from bareline.analysis.pairs import Pair
-from bareline.analysis.profiled import unprofiled
-from bareline.analysis.records import Records
-from bareline.analysis.selection import named
-from bareline.analysis.sizes import SizeClass, classes
+from bareline.analysis.numbers.cell import COMPARED
+from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
+from bareline.analysis.numbers.family import certainly_beyond, family_wise
+from bareline.analysis.numbers.members import Mean
+from bareline.analysis.numbers.pairs import Pair
+from bareline.analysis.numbers.profiled import unprofiled
+from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.selection import named
+from bareline.analysis.numbers.sizes import SizeClass, classes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE, Place, nodes_words
 from bareline.vocabulary.verdicts import Grade, Verdict
@@ -78,7 +78,7 @@ class Group:
 class Judged:
     """The rows of a page with their grades, and what their certainty rests on.
 
-    - `table`: what `bareline.analysis.points.compare_points` made of the pairs.
+    - `table`: what `bareline.analysis.numbers.points.compare_points` made of the pairs.
     - `floors`: by layer the largest ratio between the baseline and itself: what lies below is open.
     - `table`: with the column "grade".
     - `groups`: the rows of each finding, by pair, layer and probe.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from bareline.analysis.records import Records
+from bareline.analysis.numbers.records import Records
 from bareline.vocabulary.model import format_point, parse_point
 from bareline.vocabulary.place import Place
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bareline.analysis.amounts import Form, at_most, mean_pieces, outlook_words, reach, said
-from bareline.analysis.breakdown import Breakdown
-from bareline.analysis.cell import Cell, Estimate
-from bareline.analysis.findings import Finding
+from bareline.analysis.judgements.breakdown import Breakdown
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.predicted import Predicted, application_of
-from bareline.analysis.parts import (
+from bareline.analysis.words.amounts import Form, at_most, mean_pieces, outlook_words, reach, said
+from bareline.analysis.words.parts import (
     Amount,
     Break,
     Interval,

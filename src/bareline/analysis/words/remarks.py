@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bareline.analysis.emulation import EMULATED
-from bareline.analysis.findings import Finding
-from bareline.analysis.parts import Piece, Platform, joined
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.emulation import EMULATED
+from bareline.analysis.words.parts import Piece, Platform, joined
 from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant

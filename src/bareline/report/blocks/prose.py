@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from bareline.analysis.parts import Sentence
+from bareline.analysis.words.parts import Sentence
 from bareline.report.blocks.figure import Figure
 from bareline.report.blocks.table import Table
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, Literal, Self, TypeVar
 
-from bareline.analysis.amounts import between
-from bareline.analysis.cell import Estimate
-from bareline.analysis.parts import Sentence
+from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.words.amounts import between
+from bareline.analysis.words.parts import Sentence
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.units import plain, whole
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bareline.analysis.cell import Cell
+from bareline.analysis.numbers.cell import Cell
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.place import KEY, varying

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bareline.analysis.claims import Status
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.findings import Finding
-from bareline.analysis.parts import Sentence, sentence
-from bareline.analysis.reasons import reasons_of
+from bareline.analysis.judgements.claims import Status
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.words.parts import Sentence, sentence
+from bareline.analysis.words.reasons import reasons_of
 from bareline.report.blocks.prose import Block, Note, Prose, Words
 from bareline.report.blocks.table import Column, Field, Table, Tone
 from bareline.report.content.claims import ClaimRow, claims_of

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
-from bareline.analysis.cell import Cell, read_cells
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.findings import Finding
-from bareline.analysis.parts import Sentence
-from bareline.analysis.profiled import unprofiled
-from bareline.analysis.records import Records
-from bareline.analysis.trend import Trend, history_of, trend_of
-from bareline.analysis.verdict import Glance
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.judgements.trend import Trend, history_of, trend_of
+from bareline.analysis.numbers.cell import Cell, read_cells
+from bareline.analysis.numbers.profiled import unprofiled
+from bareline.analysis.numbers.records import Records
+from bareline.analysis.words.parts import Sentence
+from bareline.analysis.words.verdict import Glance
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.shown import Shown, choose
 from bareline.store.header import CalibrationKeys, RoleKeys

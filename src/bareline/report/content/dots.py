@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from bareline.analysis.cell import Cell
+from bareline.analysis.numbers.cell import Cell
 from bareline.report.content.document import Document
 
 #: Dots that a cell has at least, or none has any: smallest and largest; its mark is between.

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.content.cells import is_number, position
 from bareline.stats import paired_ratio
 from bareline.vocabulary.model import Scalar, format_point, parse_point
@@ -54,8 +54,7 @@ def efficiencies(
     Simulated and wall times are never divided by each other.
 
     - `weak`: the problem grows with the ranks.
-    - `samples`: of the cells' metric, as of `bareline.analysis.records.Records`; no intervals
-      without.
+    - `samples`: of the cells' metric, as of `Records`; no intervals without.
     """
     known = sorted((c for c in cells if c.median), key=lambda cell: position(cell, x))
     bases: dict[bool, Cell] = {}

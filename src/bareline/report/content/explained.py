@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.suitability import Answer, Judgement
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.judgements.suitability import Answer, Judgement
 from bareline.report.blocks.prose import Block, Note, Prose, Section
 from bareline.report.blocks.table import Field, Rows
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
-from bareline.analysis.records import Records
-from bareline.analysis.selection import Selection
-from bareline.analysis.tidy import tidy_samples
+from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.selection import Selection
+from bareline.analysis.numbers.tidy import tidy_samples
 from bareline.report.content.openmetrics import write_openmetrics
 from bareline.vocabulary.errors import StoreError, UsageError
 from bareline.vocabulary.files import replacing

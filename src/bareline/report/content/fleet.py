@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bareline.analysis.fleet import Fleet
-from bareline.analysis.survey import Deviating, Mapped, Survey
+from bareline.analysis.judgements.survey import Deviating, Mapped, Survey
+from bareline.analysis.numbers.fleet import Fleet
 from bareline.report.content.wording import metric_name
 from bareline.vocabulary.nodeset import fold, nodes_text
 from bareline.vocabulary.units import count, plain

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bareline.analysis.verdict import Glance
+from bareline.analysis.words.verdict import Glance
 from bareline.vocabulary.model import Layer
 
 #: The end of the scale is at least this many times: small changes are to look small.

@@ -13,9 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bareline.analysis.records import Records
-from bareline.analysis.selection import Selection
-from bareline.analysis.summary import summarize
+from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.selection import Selection
+from bareline.analysis.numbers.summary import summarize
 from bareline.vocabulary.model import parse_point
 
 _FAMILIES = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.stats.ratio import paired_ratio

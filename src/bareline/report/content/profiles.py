@@ -9,8 +9,8 @@ from statistics import median
 
 import polars as pl
 
-from bareline.analysis.profiled import kept_profiles
-from bareline.analysis.records import Records
+from bareline.analysis.numbers.profiled import kept_profiles
+from bareline.analysis.numbers.records import Records
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.summary import SizeSum, sizes, time_split, top_calls

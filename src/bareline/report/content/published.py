@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from bareline.analysis.cell import Cell
-from bareline.analysis.claims import holds_at
+from bareline.analysis.judgements.claims import holds_at
+from bareline.analysis.numbers.cell import Cell
 from bareline.published.catalogue import conditions, publications
 from bareline.published.model import PublishedStudy, Result
 from bareline.published.quantities import UNITS, Condition, Spread

@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bareline.analysis.cell import Cell
+from bareline.analysis.numbers.cell import Cell
 from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bareline.analysis.amounts import ratio_words
-from bareline.analysis.findings import Finding
-from bareline.analysis.verdict import Glance, Square
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.words.amounts import ratio_words
+from bareline.analysis.words.verdict import Glance, Square
 from bareline.report.blocks.table import Column, Field, Table
 from bareline.report.content.anchors import layer_anchor, probe_anchor
 from bareline.report.content.grid import (

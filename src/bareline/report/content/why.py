@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bareline.analysis.amounts import ratio_words, with_interval
-from bareline.analysis.breakdown import Breakdown, Piece
+from bareline.analysis.judgements.breakdown import Breakdown, Piece
+from bareline.analysis.words.amounts import ratio_words, with_interval
 from bareline.report.content.wording import sentence_case
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.analysis.cell import Cell
+from bareline.analysis.numbers.cell import Cell
 from bareline.published.catalogue import conditions
 from bareline.published.quantities import Spread
 from bareline.report.blocks.table import Field, Rows, Table

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.blocks.table import Field, Rows
 from bareline.report.content.document import Document
 from bareline.report.content.pairing import Paired, block_ratio

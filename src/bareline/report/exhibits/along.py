@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.content.cells import is_number, position
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, same_place

@@ -14,7 +14,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from bareline.analysis.cell import Cell
+from bareline.analysis.numbers.cell import Cell
 from bareline.report.blocks.figure import Figure
 from bareline.report.blocks.table import Table
 from bareline.report.content.anchors import slug

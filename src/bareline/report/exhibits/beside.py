@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bareline.analysis.cell import Cell
+from bareline.analysis.numbers.cell import Cell
 from bareline.report.blocks.table import Field
 from bareline.report.content.document import Document
 from bareline.report.content.pairing import Paired, block_ratio

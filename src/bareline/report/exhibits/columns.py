@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Self, TypeVar
 
-from bareline.analysis.cell import Cell
+from bareline.analysis.numbers.cell import Cell
 from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.cells import headline_first
 from bareline.report.content.published import PublishedPoint, beside

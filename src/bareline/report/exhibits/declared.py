@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.blocks.figure import Figure
 from bareline.report.blocks.table import Table
 from bareline.report.content.cells import headline_first

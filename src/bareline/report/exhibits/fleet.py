@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bareline.analysis.fleet import fleets
-from bareline.analysis.survey import Deviating, Mapped, Survey, survey
+from bareline.analysis.judgements.survey import Deviating, Mapped, Survey, survey
+from bareline.analysis.numbers.fleet import fleets
 from bareline.report.blocks.table import Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.fleet import (

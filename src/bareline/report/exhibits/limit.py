@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.blocks.table import Field, Table
 from bareline.report.content.document import Document
 from bareline.report.content.pairing import Paired, block_ratio

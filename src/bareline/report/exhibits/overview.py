@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.analysis.amounts import with_interval
-from bareline.analysis.findings import Finding
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.words.amounts import with_interval
 from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case, verdict_word

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from statistics import median
 from typing import Any
 
-from bareline.analysis.cell import Estimate
+from bareline.analysis.numbers.cell import Estimate
 from bareline.predict.coverage import SizeUsed, Strip
 from bareline.predict.predictions import Predictions
 from bareline.predict.questions import UPGRADES, Upgrade

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
-from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.content.cells import position, varying_beside
 from bareline.report.content.document import Document
 from bareline.report.content.efficiency import Point, each_rank, efficiencies

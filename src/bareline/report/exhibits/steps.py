@@ -11,7 +11,7 @@ from typing import Literal
 
 import polars as pl
 
-from bareline.analysis.cell import Cell, Estimate, read_cells
+from bareline.analysis.numbers.cell import Cell, Estimate, read_cells
 from bareline.report.blocks.table import Field, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PrintedValue, printed_values

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from bareline.analysis.suitability import Answer, ApplicationClass, Judgement, judge_published
+from bareline.analysis.judgements.suitability import (
+    Answer,
+    ApplicationClass,
+    Judgement,
+    judge_published,
+)
 from bareline.published.catalogue import publications
 from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.document import Document

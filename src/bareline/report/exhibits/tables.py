@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bareline.analysis.cell import Cell
+from bareline.analysis.numbers.cell import Cell
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.wording import metric_name, sentence_case

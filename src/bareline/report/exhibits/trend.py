@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
-from bareline.analysis.trend import Series, Step, Trend
+from bareline.analysis.judgements.trend import Series, Step, Trend
 from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from statistics import median
 
-from bareline.analysis.cell import Cell
+from bareline.analysis.numbers.cell import Cell
 from bareline.published.catalogue import publications
 from bareline.published.model import Trials
 from bareline.published.quantities import UNITS

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bareline.analysis.cell import Estimate
+from bareline.analysis.numbers.cell import Estimate
 from bareline.report.figures.channels import (
     MARK,
     Rows,

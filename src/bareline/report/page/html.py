@@ -7,7 +7,7 @@ import json
 from markupsafe import Markup
 
 from bareline import __version__
-from bareline.analysis.parts import Evidence, Sentence
+from bareline.analysis.words.parts import Evidence, Sentence
 from bareline.report.blocks.figure import Figure
 from bareline.report.blocks.prose import Section
 from bareline.report.content.claims import Axis, claims_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bareline.analysis.verdict import layer_line
+from bareline.analysis.words.verdict import layer_line
 from bareline.published.catalogue import conditions
 from bareline.report.blocks.figure import Figure
 from bareline.report.blocks.prose import Block, Folded, Note, Prose, Section

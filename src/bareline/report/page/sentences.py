@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup, escape
 
-from bareline.analysis.parts import Amount, Interval, Lead, Platform, Sentence
+from bareline.analysis.words.parts import Amount, Interval, Lead, Platform, Sentence
 
 #: Longest platform name that a line never breaks.
 _UNBROKEN = 24

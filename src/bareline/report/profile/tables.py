@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bareline.analysis.cell import Estimate
+from bareline.analysis.numbers.cell import Estimate
 from bareline.profile.model import Profile
 from bareline.profile.sites import Site
 from bareline.profile.summary import CallSum, Share, SizeSum, region_split, time_split

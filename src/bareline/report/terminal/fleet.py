@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from bareline.analysis.survey import Survey
+from bareline.analysis.judgements.survey import Survey
 from bareline.report.content.fleet import method_words, remedy, rows_of_nodes, survey_lines
 from bareline.report.writers.console import clean
 from bareline.vocabulary.units import count

@@ -12,11 +12,11 @@ import polars as pl
 from rich.console import Console
 from rich.text import Text
 
-from bareline.analysis.amounts import between, figure
-from bareline.analysis.cell import Cell, read_cells
-from bareline.analysis.comparison import Comparison
-from bareline.analysis.control import Control
-from bareline.analysis.profiled import unprofiled
+from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.judgements.control import Control
+from bareline.analysis.numbers.cell import Cell, read_cells
+from bareline.analysis.numbers.profiled import unprofiled
+from bareline.analysis.words.amounts import between, figure
 from bareline.report.content.cells import headline_first, numeric_axis
 from bareline.report.content.compared import compared
 from bareline.report.content.wording import (
@@ -82,7 +82,7 @@ def print_cost(texts: Sequence[str], console: Console) -> None:
 def print_failed(failed: pl.DataFrame, console: Console) -> None:
     """Name what failed or was skipped, a line each, with the reason of the last failure.
 
-    - `failed`: as of `bareline.analysis.summary.failed_cases`.
+    - `failed`: as of `bareline.analysis.numbers.summary.failed_cases`.
     """
     for row in failed.iter_rows(named=True):
         where = f"{case_words(row)} on {row['platform']}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from bareline.analysis.trend import Series, Step, Trend
+from bareline.analysis.judgements.trend import Series, Step, Trend
 from bareline.report.figures.scales import unit_scale
 from bareline.report.writers.columns import Column, print_table
 from bareline.report.writers.console import clean

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from bareline.analysis.amounts import ratio_words
-from bareline.analysis.causes.cause import Word
-from bareline.analysis.causes.why_not import Answer, Measured, WhyNot
+from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.why_not import Answer, Measured, WhyNot
+from bareline.analysis.words.amounts import ratio_words
 from bareline.report.writers.columns import Column, print_table
 from bareline.report.writers.console import clean
 from bareline.vocabulary.facts import format_fact

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from bareline.analysis.parts import Amount, Sentence
+from bareline.analysis.words.parts import Amount, Sentence
 from bareline.report.blocks.figure import Figure
 from bareline.report.blocks.prose import Block, Folded, Note, Prose, Section, Words
 from bareline.report.blocks.table import Field, Table

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from bareline.analysis.parts import Amount, Interval, Part, Sentence
+from bareline.analysis.words.parts import Amount, Interval, Part, Sentence
 from bareline.report.blocks.figure import Figure
 from bareline.report.blocks.prose import Block, Folded, Note, Prose, Section, Words
 from bareline.report.blocks.table import Field, Table, Tone

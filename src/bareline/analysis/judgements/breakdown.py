@@ -1,0 +1,331 @@
+"""Where a program's extra time goes: computation, collectives, messages, waiting, files, start-up.
+
+Profiles of the same case on both platforms say what each rank did with its time, call by call and
+size by size; the difference of the two is the loss, split: of each pair of launches of one block,
+and the median over the pairs. Without profiles a program's own split into computation and
+communication is taken. The residual is what the pieces leave of the loss of all launches.
+
+Time within a call holds waiting for whoever comes late: a piece says where the time goes, not whose
+fault it is.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import polars as pl
+
+from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.profiled import LaunchKey, kept_profiles, launch_values
+from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.sizes import SMALL_BYTES
+from bareline.profile.files import read_profile
+from bareline.profile.model import Profile
+from bareline.vocabulary.model import Layer, format_point, parse_point
+from bareline.vocabulary.place import Place
+from bareline.vocabulary.units import format_size, significant
+from bareline.vocabulary.verdicts import Grade
+
+#: The pieces in the order of display.
+PIECES = (
+    "computation", "small collectives", "large collectives", "small messages", "large messages",
+    "waiting", "other MPI", "files", "start-up", "communication",
+)  # fmt: skip
+_FILES = ("posix-io", "mpi-io")
+_MESSAGES = ("send", "receive", "send-receive")
+_START_UP = ("MPI_Init", "MPI_Init_thread")
+_SLOWER = (Grade.CERTAIN, Grade.LIKELY)
+#: From so many times on a call's own loss is named beside its piece.
+_NAMED_FROM = 1.1
+#: A piece of less than this of the baseline's time is none.
+_LEAST = 0.0005
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """All calls of one function with messages of about one size.
+
+    `times` is how many times one of them takes as long, None where the baseline makes none;
+    `extra` is what they add, over the baseline's time.
+    """
+
+    name: str
+    size_bytes: int
+    times: float | None
+    extra: float
+
+    def __str__(self) -> str:
+        """Write it: ``MPI_Isend of 17 KiB, 10 times dearer``."""
+        size = f" of {format_size(self.size_bytes)}" if self.size_bytes else ""
+        dearer = self.times is not None and self.times >= _NAMED_FROM
+        return f"{self.name}{size}" + (
+            f", {significant(self.times or 1, 2)} times dearer" if dearer else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the extra time.
+
+    `extra` is over the baseline's time (0.12 is 12 % of it more): the median over paired launches,
+    whose range is `lo` to `hi`. `dearest` is the call that most of it goes to.
+    """
+
+    name: str
+    extra: float
+    lo: float
+    hi: float
+    dearest: Call | None = None
+
+    @property
+    def call(self) -> str:
+        """The call that most of it goes to, in words; empty without one."""
+        return str(self.dearest or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """A program's loss in pieces, in the order of `PIECES`.
+
+    `ratio` and `base_s` are by all launches; by the profiled pair where only one was profiled.
+    `launches` counts the pairs that the pieces come from. `by_profile` tells whether profiles say
+    the pieces, or the program itself.
+    """
+
+    title: str
+    place: Place
+    platform: str
+    baseline: str
+    layer: Layer
+    ratio: Estimate
+    base_s: float
+    pieces: tuple[Piece, ...]
+    by_profile: bool
+    launches: int
+
+    @property
+    def residual(self) -> Estimate:
+        """What the pieces leave of the loss, with the loss's interval."""
+        told = 1 + sum(piece.extra for piece in self.pieces)
+        lo, hi = (None if end is None else end - told for end in (self.ratio.lo, self.ratio.hi))
+        return Estimate(self.ratio.value - told, lo, hi)
+
+    @property
+    def largest(self) -> Piece | None:
+        """The piece that most of the loss is."""
+        return max(self.pieces, key=lambda piece: piece.extra, default=None)
+
+    @property
+    def computation(self) -> float:
+        """What computation costs more, over the baseline's time."""
+        return sum(piece.extra for piece in self.pieces if piece.name == "computation")
+
+    @property
+    def communication(self) -> float:
+        """What all that is MPI costs more, over the baseline's time."""
+        apart = ("computation", "files", "start-up")
+        return sum(piece.extra for piece in self.pieces if piece.name not in apart)
+
+
+def breakdowns(
+    records: Records, cells: Sequence[Cell], titles: Mapping[str, str]
+) -> list[Breakdown]:
+    """Split the loss of every program that is slower somewhere, the largest first.
+
+    Raises ProfileError: a profile that the run keeps is damaged.
+    """
+    found = []
+    for cell in cells:
+        programs = cell.layer in (Layer.NPB, Layer.APP) and cell.headline
+        if not programs or cell.place.metric != "time" or cell.grade not in _SLOWER:
+            continue
+        if cell.ratio is not None and cell.ratio.value > 1 and cell.base is not None:
+            title = titles.get(cell.place.probe, cell.place.probe)
+            found += [*_split(_Sides(records, cell), title)][:1]
+    return sorted(found, key=lambda one: -one.ratio.value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """A cell's platform and its baseline, whose launches are paired by block."""
+
+    records: Records
+    cell: Cell
+
+    @property
+    def profiled(self) -> tuple[str, str, int, int, int]:
+        """The case as it is under the profiler, which may be beside its other launches."""
+        probe, params, *layout = self.cell.place.case
+        params = format_point({**parse_point(params), "profile": True})
+        return (probe, params, layout[0], layout[1], layout[2])
+
+    def values(self, case: tuple[object, ...], metric: str) -> dict[LaunchKey, tuple[float, float]]:
+        """Give what both sides of each pair say, the platform first."""
+        own, base = (
+            launch_values(self.records, name, case, metric)
+            for name in (self.cell.platform, self.cell.baseline)
+        )
+        return {key: (own[key], base[key]) for key in own if base.get(key, 0.0) > 0}
+
+    def profiles(self) -> dict[LaunchKey, tuple[Profile, Profile]]:
+        """Give the profiles of each pair, the platform's first."""
+        own, base = (
+            kept_profiles(self.records, name, self.profiled)
+            for name in (self.cell.platform, self.cell.baseline)
+        )
+        return {key: (read_profile(own[key]), read_profile(base[key])) for key in own.keys() & base}
+
+
+def _split(sides: _Sides, title: str) -> Iterator[Breakdown]:
+    """Split by profiles, then by the program's own clock: whatever there is of either."""
+    cell = sides.cell
+    assert cell.ratio is not None and cell.base is not None
+    for by_profile in (True, False):
+        case = sides.profiled if by_profile else cell.place.case
+        times = sides.values(case, "time")
+        pieces = (_by_profile if by_profile else _by_program)(sides, times)
+        if not pieces:
+            continue
+        ratio, base_s = cell.ratio, cell.base.value
+        if case != cell.place.case:  # measured beside the launches: its own pair is what is split
+            ratio = Estimate(median(own / base for own, base in times.values()))
+            base_s = median(base for _, base in times.values())
+        yield Breakdown(
+            title, cell.place, cell.platform, cell.baseline, cell.layer, ratio, base_s, pieces,
+            by_profile, len(times),
+        )  # fmt: skip
+
+
+#: What both sides of each pair took, the platform first, in s.
+_Times = dict[LaunchKey, tuple[float, float]]
+
+
+def _piece(name: str, extras: Sequence[float], dearest: Call | None = None) -> Piece:
+    return Piece(name, median(extras), min(extras), max(extras), dearest)
+
+
+# By profiles --------------------------------------------------------------------------------------
+
+
+def _by_profile(sides: _Sides, times: _Times) -> tuple[Piece, ...]:
+    """Split by the profiles of each pair; nothing where no pair has both."""
+    profiles = sides.profiles()
+    for key in times.keys() - profiles:
+        del times[key]
+    sums: dict[str, list[float]] = {name: [] for name in PIECES}
+    calls: dict[_Key, list[_Paired]] = defaultdict(list)
+    for key, (_, base_s) in times.items():
+        own, base = profiles[key]
+        extras = dict.fromkeys(PIECES, 0.0)
+        for name, column in _PARTS.items():
+            extras[name] += (_mean_s(own, column) - _mean_s(base, column)) / base_s
+        mine, theirs = _by_call(own), _by_call(base)
+        for call in mine.keys() | theirs:
+            here, there = mine.get(call, _NONE), theirs.get(call, _NONE)
+            one = _Paired((here.per_rank_s - there.per_rank_s) / base_s, here, there)
+            extras[_group(*call[1:])] += one.extra
+            calls[call].append(one)
+        for name, extra in extras.items():
+            sums[name].append(extra)
+    dearest = _dearest(calls, len(times))
+    pieces = (_piece(name, own, dearest.get(name)) for name, own in sums.items() if own)
+    return tuple(one for one in pieces if max(abs(one.lo), abs(one.hi)) >= _LEAST)
+
+
+#: Pieces that a profile tells for each rank, by the column that does.
+_PARTS = {"computation": "compute_ns", "files": "posix_ns", "start-up": "init_ns"}
+
+
+def _mean_s(profile: Profile, column: str) -> float:
+    """Give the mean of a column of nanoseconds over ranks, in s."""
+    return float(sum(profile.rank_table[column].to_list())) / max(1, profile.ranks) * 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """All calls of one function with messages of about one size: time a rank, and a call."""
+
+    per_rank_s: float = 0.0
+    each_s: float = 0.0
+    size_bytes: int = 0
+
+
+_NONE = _Calls()
+
+
+@dataclass(frozen=True, slots=True)
+class _Paired:
+    extra: float
+    own: _Calls
+    base: _Calls
+
+
+#: A function, its kind and the power of two of its messages' sizes, -1 for none.
+_Key = tuple[str, str, int]
+
+
+def _by_call(profile: Profile) -> dict[_Key, _Calls]:
+    """Sum up the time of all calls of MPI but starting it, by powers of two of the size."""
+    size = pl.col("size_low")
+    sums = (
+        profile.calls.filter(~pl.col("call").is_in(_START_UP))
+        .with_columns(bin=pl.when(size > 0).then(size.log(2).floor().cast(pl.Int64)).otherwise(-1))
+        .group_by("call", "kind", "bin", maintain_order=True)
+        .agg(
+            (pl.col("time_ns") + pl.col("waited_ns")).sum().alias("time_ns"),
+            pl.col("count").sum(),
+            (size * pl.col("count")).sum().alias("bytes"),
+        )
+    )
+    return {
+        (row["call"], row["kind"], row["bin"]): _Calls(
+            row["time_ns"] / max(1, profile.ranks) * 1e-9,
+            row["time_ns"] / max(1, row["count"]) * 1e-9,
+            round(row["bytes"] / max(1, row["count"])),
+        )
+        for row in sums.iter_rows(named=True)
+    }
+
+
+def _dearest(calls: Mapping[_Key, Sequence[_Paired]], launches: int) -> dict[str, Call]:
+    """Give the call of each piece that adds most in the middle one of the launches."""
+    found: dict[str, Call] = {}
+    for key, paired in calls.items():
+        extra = median([one.extra for one in paired] + [0.0] * (launches - len(paired)))
+        times = [one.own.each_s / one.base.each_s for one in paired if one.base.each_s > 0]
+        size = median(max(one.own.size_bytes, one.base.size_bytes) for one in paired)
+        call = Call(key[0], round(size), median(times) if times else None, extra)
+        name = _group(*key[1:])
+        if name not in found or extra > found[name].extra:
+            found[name] = call
+    return found
+
+
+def _group(kind: str, power: int) -> str:
+    small = power < 0 or 2**power < SMALL_BYTES
+    if kind in _FILES:
+        return "files"
+    if kind == "collective":
+        return "small collectives" if small else "large collectives"
+    if kind in _MESSAGES:
+        return "small messages" if small else "large messages"
+    return "waiting" if kind == "wait" else "other MPI"
+
+
+# By a program's own split -------------------------------------------------------------------------
+
+
+def _by_program(sides: _Sides, times: _Times) -> tuple[Piece, ...]:
+    """Split by the times that a program says of itself, mean over ranks."""
+    pieces = []
+    for name in ("computation", "communication"):
+        metric = {"computation": "compute_mean", "communication": "communication_mean"}[name]
+        parts = sides.values(sides.cell.place.case, metric)
+        extras = [(parts[k][0] - parts[k][1]) / times[k][1] for k in times.keys() & parts]
+        if not extras:
+            return ()
+        pieces.append(_piece(name, extras))
+    return tuple(pieces)

@@ -1,0 +1,203 @@
+"""What a rule may look at: a loss, the facts of both platforms, and what else was measured.
+
+Nothing is read out of labels: places, sizes and layouts are typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bareline.analysis.judgements.causes.cause import Cause
+from bareline.analysis.judgements.causes.split import Split
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.emulation import is_emulated
+from bareline.analysis.words.amounts import with_interval
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.place import Place
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN, Verdict
+
+Facts = Mapping[str, Scalar]
+_Where = Callable[[Place], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What another probe measured of the same platforms, at its worst point."""
+
+    finding: Finding
+    point: Cell
+    ratio: Estimate
+
+    @property
+    def words(self) -> str:
+        """How much worse it is: ``TCP throughput (nuttcp) is 2.00 [1.95, 2.05] times worse``."""
+        return f"{self.finding.subject} is {times(self.ratio)}"
+
+    @property
+    def acquits(self) -> str:
+        """Why it contradicts what it measures the effect of; empty where it does not."""
+        if self.point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
+            return f"{self.finding.subject} is not worse: {with_interval(self.ratio)}"
+        return ""
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is certainly worse."""
+        return self.point.verdict is Verdict.SLOWER
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a rule may look at.
+
+    - `finding`, `point`: a loss.
+    - `findings`: all of them about the same platform.
+    - `facts`, `baseline_facts`: of both sides.
+    - `others`: the same thing measured on other platforms, each with that platform's facts.
+    - `split`: what of a program's time is computation and what communication; None where unknown.
+    """
+
+    finding: Finding
+    point: Cell
+    findings: Sequence[Finding]
+    facts: Facts
+    baseline_facts: Facts
+    others: Sequence[tuple[Finding, Facts]] = ()
+    split: Split | None = None
+
+    # Facts ---------------------------------------------------------------------------------------
+
+    def both(self, key: str) -> tuple[Scalar | None, Scalar | None]:
+        """Give a fact of the platform, and of the baseline."""
+        return self.facts.get(key), self.baseline_facts.get(key)
+
+    def quotient(self, *keys: str) -> float | None:
+        """Give the baseline's value of a fact over the platform's, of the first that both tell."""
+        for key in keys:
+            own, base = (number(facts, key) for facts in (self.facts, self.baseline_facts))
+            if own and base:
+                return base / own
+        return None
+
+    @property
+    def emulated(self) -> bool:
+        """Whether the platform's processor is software, and the baseline's is not."""
+        if is_emulated({}, self.finding.own_caveats):  # which the baseline does not share
+            return not is_emulated(self.baseline_facts)
+        return is_emulated(self.facts) and self.baseline_facts.get("cpu.emulated") is False
+
+    # Layout --------------------------------------------------------------------------------------
+
+    @property
+    def place(self) -> Place:
+        """Where the loss stands."""
+        return self.point.place
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that it ran on; 0 where that is not known."""
+        return nodes_of(self.place)
+
+    @property
+    def uses_network(self) -> bool:
+        """Whether messages leave a node."""
+        return not self.place.on_one_node
+
+    @property
+    def base_value(self) -> float | None:
+        """The baseline's value, in the metric's unit."""
+        return self.point.base.value if self.point.base and self.point.base.value > 0 else None
+
+    # Measurements --------------------------------------------------------------------------------
+
+    def on_link(self, *probes: str) -> Measurement | None:
+        """Give what one of some probes measured between nodes; a loopback tells of no link."""
+        return self._measured(probes, lambda place: nodes_of(place) > 1)
+
+    def on_node(self, *probes: str) -> Measurement | None:
+        """Give what one of some probes measured within a node."""
+        return self._measured(probes, within_node)
+
+    def against(self, other: Finding) -> Estimate | None:
+        """Give how much more is lost here than on another platform, at the same place."""
+        point = next((p for p in other.compared if p.place == self.place), None)
+        own, base = self.point.ratio, point.ratio if point else None
+        if own is None or base is None or not (own.bounded and base.bounded):
+            return None
+        assert own.lo and own.hi and base.lo and base.hi
+        return Estimate(own.value / base.value, own.lo / base.hi, own.hi / base.lo)
+
+    def _measured(self, probes: Sequence[str], where: _Where) -> Measurement | None:
+        """Give the worst point of the first of some probes that was measured somewhere."""
+        for probe in probes:
+            for other in self.findings:
+                if other.probe == probe != self.finding.probe:
+                    worst = other.worst
+                    if worst and worst.ratio and worst.ratio.bounded and where(worst.place):
+                        return Measurement(other, worst, worst.ratio)
+        return None
+
+    def points(self, probes: Collection[str], where: _Where) -> list[Measurement]:
+        """Give all points of some probes that both sides have somewhere."""
+        return [
+            Measurement(finding, point, point.ratio)
+            for finding in self.findings
+            if finding.probe in probes and finding.probe != self.finding.probe
+            for point in finding.compared
+            if point.ratio is not None and point.ratio.bounded and where(point.place)
+        ]
+
+
+def beside(ratio: Estimate, cause: Cause, where: str) -> Cause:
+    """Bound the part of a cause below by a platform without it, or withdraw it.
+
+    - `ratio`: how much more the loss is than on the other platform; see `Case.against`.
+    - `where`: the other platform, and what it has instead.
+    """
+    assert ratio.lo is not None and ratio.hi is not None
+    told = with_interval(ratio)
+    if ratio.hi <= 1 + DEFAULT_MARGIN:
+        return replace(cause, withdrawn=f"it takes {told} times as long as {where}")
+    if ratio.lo <= 1:
+        words = f"{cause.words}, which may cost nothing ({told} times as long as {where})"
+        return replace(cause, words=words)
+    words = f"{cause.words}, which costs {told} times as much as {where}"
+    return replace(cause, words=words, lo=ratio.lo)
+
+
+def checked(cause: Cause, by: Measurement | None) -> Cause:
+    """Take the factor that a probe of the cause measured, or withdraw what it contradicts."""
+    if by is None:
+        return cause
+    if by.acquits:
+        return replace(cause, withdrawn=by.acquits)
+    if not by.certain:
+        return cause
+    lo, hi = by.ratio.lo, by.ratio.hi
+    assert lo is not None
+    return replace(cause, lo=lo, hi=hi, measurement=by.finding.probe, measured=by.words)
+
+
+def number(facts: Facts, key: str) -> float | None:
+    """Give a fact that is a number above 0."""
+    value = facts.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        return None
+    return float(value)
+
+
+def nodes_of(place: Place) -> int:
+    """Give the nodes of a place; 0 where they are not known."""
+    return place.used or place.nodes
+
+
+def within_node(place: Place) -> bool:
+    """Tell whether a place is on one node, as all of a processor and its memory is."""
+    return nodes_of(place) <= 1
+
+
+def times(ratio: Estimate) -> str:
+    """Write how much worse something is, with its interval."""
+    return f"{with_interval(ratio)} times worse"

@@ -1,0 +1,180 @@
+"""Causes in the processor: instruction sets, the BLAS's choice of code, clock, cores."""
+
+from __future__ import annotations
+
+from bareline.analysis.judgements.causes.case import Case, Facts, checked
+from bareline.analysis.judgements.causes.cause import Absent, Cause
+from bareline.analysis.judgements.causes.network import measured_below
+from bareline.analysis.judgements.causes.rule import Need, Rule
+from bareline.analysis.numbers.emulation import EMULATED_CPU
+from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.place import Place
+from bareline.vocabulary.units import listing, significant
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN
+
+#: Sets of x86 that do arithmetic in double precision, beyond what every x86-64 processor has.
+_SETS = tuple(known for known in X86_SETS if known.operations and known.name != "sse2")
+_LEAST_OPERATIONS = 2  # SSE2
+_INFINICLOUD = (
+    "InfiniCloud's Linpack became 3 times faster when its guests saw the host's processor instead "
+    "of a Nehalem, J. Low et al., 2015"
+)
+_NEBULA = (
+    "Nebula's study puts a part of its DGEMM loss down to SSSE3 that KVM hid, NASA, 2012, "
+    "section V.B.1"
+)
+#: Measures what both the width of instructions and the clock give.
+_PEAK = "compute.peak"
+#: Probes whose time is that of matrix products by the BLAS.
+_BY_BLAS = (
+    *("compute.dgemm", "compute.linpack", "compute.linpack_mpi"),
+    *("app.planewave", "app.quantum_espresso"),
+)
+
+
+def instruction_sets(case: Case) -> Cause | Absent:
+    """Instruction sets that a platform's processor does not show, as the peak measures them."""
+    hidden = hidden_sets(case)
+    if case.emulated:
+        return Absent("its processor is emulated: what it shows is not what it runs")
+    if not hidden:
+        return Absent("its processor shows every instruction set that the baseline's does")
+    names = listing([known.family or known.title for known in hidden])
+    shown = case.facts.get("cpu.model")
+    model = f" ({shown})" if shown else ""
+    fewer = max(known.operations for known in hidden) / _operations(case.facts)
+    words = f"its processor{model} does not show {names}, which the baseline's does"
+    if fewer <= 1:
+        words += f": libraries run the code of an older processor ({_NEBULA})"
+    else:
+        words += (
+            f": OpenBLAS and FFTW run their {_widest(case.facts)} code there, up to {fewer:g} "
+            f"times fewer operations an instruction ({_INFINICLOUD}); a guest that is given the "
+            "host's processor (cpu model host-passthrough) sees them"
+        )
+    return checked(Cause(words, 1.0, max(1.0, fewer)), case.on_node(_PEAK))
+
+
+def hidden_sets(case: Case) -> list[InstructionSet]:
+    """Give the sets that the baseline's processor shows and the platform's does not."""
+    return [known for known in _SETS if case.both(f"cpu.flags.{known.name}") == (False, True)]
+
+
+def blas_kernels(case: Case) -> Cause | Absent:
+    """Other kernels of OpenBLAS, where no hidden instructions are the reason for them."""
+    own, base = case.both("library.blas_kernels")
+    if own == base:
+        return Absent(f"both run the kernels '{own}'")
+    if hidden_sets(case):
+        return Absent("the kernels follow from the instruction sets")
+    return Cause(f"its BLAS runs the kernels '{own}', the baseline's runs '{base}'")
+
+
+def clock(case: Case) -> Cause | Absent:
+    """A lower highest frequency, as the peak measures it."""
+    quotient = case.quotient("cpu.max_hz", "cpu.base_hz")
+    if quotient is None or quotient <= 1 + DEFAULT_MARGIN:
+        return Absent("its clock is not lower")
+    cause = Cause(f"its clock is {significant(quotient)} times lower", 1.0, quotient)
+    return checked(cause, case.on_node(_PEAK))
+
+
+#: Modes of the probes that use all cores unless a study says otherwise.
+_MODES = {"compute.linpack": "all"}
+
+
+def cores(case: Case) -> Cause | Absent:
+    """Fewer cores, where a probe uses all of them together."""
+    if not uses_all_cores(case.place):
+        return Absent("it does not use all cores together")
+    quotient = case.quotient("cpu.allowed", "cpu.cores")
+    if quotient is None or quotient <= 1:
+        return Absent("it has no fewer cores")
+    return Cause(f"it has {significant(quotient)} times fewer cores", 1.0, quotient)
+
+
+def uses_all_cores(place: Place) -> bool:
+    """Tell whether a value is of all cores together, however many a node has.
+
+    Of "star", every core by itself, the rate is that of one core. A case does not name a default.
+    """
+    return place.coordinates.get("mode", _MODES.get(place.probe)) == "all"
+
+
+def shared_cores(case: Case) -> Cause | Absent:
+    """Ranks, or hosts, that take turns on the cores of one machine."""
+    held = {caveat.code for caveat in case.finding.own_caveats if caveat.for_most}
+    nodes, allowed = case.nodes or 1, case.facts.get("cpu.allowed")
+    if "shared-host" in held and isinstance(allowed, int) and allowed < nodes:
+        return Cause(f"its {nodes} hosts take turns on {allowed} core{'s' if allowed > 1 else ''}")
+    if "oversubscribed" in held:
+        return Cause("its ranks take turns on fewer cores than they are", caveat="oversubscribed")
+    return Absent("its ranks do not share cores, or those of the baseline do as well")
+
+
+def emulated_processor(case: Case) -> Cause | Absent:
+    """A processor that is software.
+
+    Nothing bounds its part: its arithmetic is no measure of what a message costs it.
+    """
+    if not case.emulated:
+        return Absent("its processor is not emulated, or the baseline's is as well")
+    if case.finding.layer is Layer.MPI and (below := measured_below(case)):
+        return Absent(f"{below.finding.title} went through the same processor")
+    return Cause(
+        "its processor is emulated (every instruction of programs, libraries and kernel is "
+        "translated)",
+        caveat=EMULATED_CPU,
+    )
+
+
+def _operations(facts: Facts) -> int:
+    """Give the most operations of one instruction that a processor shows."""
+    return max((known.operations for known in _shown(facts)), default=_LEAST_OPERATIONS)
+
+
+def _widest(facts: Facts) -> str:
+    """Name the widest vectors that a processor shows; all kinds of SSE are equally wide."""
+    family = widest(known.name for known in _shown(facts))
+    return family if family.startswith("AVX") else "SSE"
+
+
+def _shown(facts: Facts) -> list[InstructionSet]:
+    return [known for known in _SETS if facts.get(f"cpu.flags.{known.name}") is True]
+
+
+_FLAGS = Need.any(*(f"cpu.flags.{known.name}" for known in reversed(_SETS)))
+RULES = (
+    Rule("instruction sets", (Layer.COMPUTE,), instruction_sets, (_FLAGS,), (_PEAK,)),
+    Rule(
+        "BLAS kernels",
+        (Layer.COMPUTE, Layer.APP),
+        blas_kernels,
+        (Need.any("library.blas_kernels"),),
+        only=_BY_BLAS,
+    ),
+    Rule(
+        "clock",
+        (Layer.COMPUTE,),
+        clock,
+        (Need.any("cpu.max_hz", "cpu.base_hz"),),
+        (_PEAK,),
+    ),
+    Rule(
+        "cores",
+        (Layer.COMPUTE, Layer.MEMORY),
+        cores,
+        (Need.any("cpu.allowed", "cpu.cores"),),
+    ),
+    Rule(
+        "shared cores",
+        (Layer.NETWORK, Layer.MPI, Layer.NPB, Layer.APP),
+        shared_cores,
+    ),
+    Rule(
+        "emulated processor",
+        (Layer.NETWORK, Layer.MPI, Layer.IO),
+        emulated_processor,
+    ),
+)

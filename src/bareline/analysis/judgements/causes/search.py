@@ -1,0 +1,106 @@
+"""Look for the causes of every certain loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from bareline.analysis.judgements.causes.case import Case, Facts
+from bareline.analysis.judgements.causes.catalogue import RULES
+from bareline.analysis.judgements.causes.cause import Absent, Cause
+from bareline.analysis.judgements.causes.explanation import Explanation, without_excess
+from bareline.analysis.judgements.causes.split import Splits
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.cell import Cell
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.verdicts import Verdict
+
+_PROGRAMS = (Layer.NPB, Layer.APP)
+
+
+def explain(
+    findings: Sequence[Finding],
+    facts: Mapping[str, Facts],
+    baseline: str,
+    splits: Splits | None = None,
+) -> list[Explanation]:
+    """Explain every finding with a certain loss.
+
+    - `findings`: about all platforms, compared with `baseline`.
+    - `facts`: by platform.
+    - `splits`: what programs compute and communicate, where anything tells it.
+    """
+    told = []
+    for finding in findings:
+        # What is worse by its crashes alone may take as long as before.
+        slower = (p for p in finding.of(Verdict.SLOWER) if p.ratio is not None)
+        point = next((p for p in slower if not (p.lost and p.lost.by_loss)), None)
+        if point is not None:
+            case = _case(finding, point, findings, facts, baseline, splits)
+            told.append(_explained(case))
+    return _once(told)
+
+
+def _case(
+    finding: Finding,
+    point: Cell,
+    findings: Sequence[Finding],
+    facts: Mapping[str, Facts],
+    baseline: str,
+    splits: Splits | None,
+) -> Case:
+    """Gather what rules may look at."""
+    elsewhere = [
+        (other, facts.get(other.platform, {}))
+        for other in findings
+        if other.probe == finding.probe and other.platform != finding.platform
+    ]
+    known = splits is not None and finding.layer in _PROGRAMS
+    return Case(
+        finding=finding,
+        point=point,
+        findings=[other for other in findings if other.platform == finding.platform],
+        facts=facts.get(finding.platform, {}),
+        baseline_facts=facts.get(baseline, {}),
+        others=elsewhere,
+        split=splits.of(finding.platform, point.place) if splits and known else None,
+    )
+
+
+def _explained(case: Case) -> Explanation:
+    """Look at a loss by every rule that concerns it."""
+    assert case.point.ratio is not None
+    causes: list[Cause] = []
+    absent: dict[str, str] = {}
+    for rule in RULES:
+        if rule.concerns(case.finding.layer, case.finding.probe):
+            found = rule.look(case)
+            if isinstance(found, Absent):
+                absent[rule.name] = found.reason
+            else:
+                causes.append(replace(found, name=found.name or rule.name, rule=rule.name))
+    kept = without_excess(causes, case.point.ratio)
+    return Explanation(case.finding, case.point, kept, absent)
+
+
+def _once(explanations: Sequence[Explanation]) -> list[Explanation]:
+    """Mark what was said in full of an earlier layer: later ones name it only."""
+    order = {layer: number for number, layer in enumerate(Layer)}
+    first: dict[tuple[str, str], int] = {}
+    for one in explanations:
+        for cause in one.differing:
+            key, rung = (one.finding.platform, cause.words), order[one.finding.layer]
+            first[key] = min(rung, first.get(key, rung))
+    return [
+        replace(
+            one,
+            causes=tuple(
+                replace(cause, told=True)
+                if first.get((one.finding.platform, cause.words), len(order))
+                < order[one.finding.layer]
+                else cause
+                for cause in one.causes
+            ),
+        )
+        for one in explanations
+    ]

@@ -1,0 +1,342 @@
+"""Claims of a publication, held against the cells of a run.
+
+A claim says of one platform against another that it is worse, better or equal, or that its loss
+grows. It is evaluated from ratios with their intervals alone. Where several ratios speak of it,
+their geometric mean does; and where two are divided, as for a growth, the half-widths of both are
+added (on a log scale), which holds whatever they have in common.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+from bareline.analysis.numbers.cell import COMPARED, Cell, Estimate
+from bareline.published.findings import Check
+from bareline.published.quantities import Condition, Spread
+from bareline.vocabulary.place import Place
+
+_PLACEMENTS = {"intra_node": True, "inter_node": False}
+
+
+class Status(StrEnum):
+    """Whether a run says the same as a publication."""
+
+    YES = "yes"
+    WEAKER = "weaker"
+    NO = "no"
+    CANNOT_TELL = "cannot tell"
+    NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """How many times worse one platform is than another at a place; without a ratio, why."""
+
+    place: Place
+    ratio: Estimate | None
+    reason: str = ""
+    against: str = ""
+    simulated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run says to a claim.
+
+    - `status`: whether it says the same; never "weaker", which needs the printed figure.
+    - `own`: times worse, or the last of a growth; of an order the pair that is nearest to the
+      contrary.
+    - `first`: where a growth begins.
+    - `change`: what the status rests on: `own`, or by how many times the loss grows.
+    - `losses`, `first_losses`: what they are the means of.
+    - `of`: of an order, how many ratios must hold.
+    - `reason`: why it is not measured; else what of it is not.
+    """
+
+    status: Status
+    own: Estimate | None = None
+    first: Estimate | None = None
+    change: Estimate | None = None
+    losses: tuple[Loss, ...] = ()
+    first_losses: tuple[Loss, ...] = ()
+    of: int = 1
+    reason: str = ""
+
+
+class Held:
+    """The cells of a run, for asking what one published platform loses against another.
+
+    - `cells`: compared with the baseline.
+    - `cast`: who took the part of each published platform.
+    """
+
+    def __init__(
+        self, cells: Sequence[Cell], baseline: str, cast: Mapping[str, str], margin: float
+    ) -> None:
+        self._cells = {(cell.platform, cell.place): cell for cell in cells}
+        self._baseline = baseline
+        self._cast = cast
+        self._margin = margin
+
+    def outcome(self, check: Check, prefer: Callable[[Place], bool]) -> Outcome:
+        """Evaluate a claim.
+
+        - `prefer`: tells the places for which the document prints a figure: a ratio is taken there,
+          if the run has any of them, else at its most ranks.
+        """
+        absent = [name for name in check.platforms if name not in self._cast]
+        if check.platform in absent or set(absent) >= set(check.against):
+            return _unmeasured(f"no platform here stands for {absent[0]}")
+        if check.kind == "order":
+            return self._order(check, absent)
+        losses = self._losses(check, check.probe, check.against[0])
+        if not any(loss.ratio for loss in losses):
+            return _unmeasured(_why(losses, check))
+        if check.kind == "ratio":
+            known = [loss for loss in losses if loss.ratio]
+            kept = [loss for loss in known if prefer(loss.place)] or _most_ranks(known)
+            own = _mean(kept)
+            return Outcome(
+                self._status(check, own), own, None, own, tuple(kept), reason=_lacking(losses)
+            )
+        return self._change(check, losses)
+
+    def _order(self, check: Check, absent: Sequence[str]) -> Outcome:
+        losses = [
+            loss
+            for name in check.against
+            if name not in absent
+            for loss in self._losses(check, check.probe, name)
+        ]
+        known = [loss for loss in losses if loss.ratio is not None]
+        if not known:
+            return _unmeasured(_why(losses, check))
+        if "placement" not in check.at:
+            # Where no message leaves a node, networks are equal: that contradicts no order of them.
+            known = [loss for loss in known if not loss.place.on_one_node] or known
+        statuses = [self._status(check, loss.ratio) for loss in known]
+        # All must hold, so that each may be judged by its own interval.
+        worst = next(
+            status for status in (Status.NO, Status.CANNOT_TELL, Status.YES) if status in statuses
+        )
+        doubtful = [loss for loss, s in zip(known, statuses, strict=True) if s is worst]
+        least = min(doubtful, key=lambda loss: _nearness(check, loss.ratio))
+        without = sorted({*check.against} - {loss.against for loss in known})
+        return Outcome(
+            worst,
+            least.ratio,
+            None,
+            least.ratio,
+            (least,),
+            of=len(known),
+            reason=f"without {', '.join(without)}" if without else _lacking(losses),
+        )
+
+    def _change(self, check: Check, losses: Sequence[Loss]) -> Outcome:
+        known = [loss for loss in losses if loss.ratio is not None]
+        pairs: list[tuple[Sequence[Loss], Sequence[Loss]]] = []
+        if check.kind == "more":
+            others = self._losses(check, check.than, check.against[0])
+            pairs = _beside(known, [loss for loss in others if loss.ratio is not None])
+        else:
+            ends = _ends_of_ranks if check.kind == "grows" else _one_and_two_nodes
+            by_program: dict[tuple[str, str], list[Loss]] = {}
+            for loss in known:
+                by_program.setdefault((loss.place.probe, loss.place.point), []).append(loss)
+            pairs = [pair for own in by_program.values() if (pair := ends(own)) is not None]
+        if not pairs:
+            wanted = {
+                "grows": "one number of ranks alone has a ratio",
+                "rise": "one node and two do not both have a ratio",
+                "more": "there is nothing to compare it with",
+            }
+            return _unmeasured(wanted[check.kind])
+        before = tuple(loss for pair in pairs for loss in pair[0])
+        after = tuple(loss for pair in pairs for loss in pair[1])
+        # Each pair counts once, however many places stand at either end of it.
+        first = mean_of([_mean(pair[0]) for pair in pairs])
+        last = mean_of([_mean(pair[1]) for pair in pairs])
+        change = quotient(last, first)
+        return Outcome(
+            self._status(check, change), last, first, change, after, before, reason=_lacking(losses)
+        )
+
+    def _losses(self, check: Check, probes: Sequence[str], against: str) -> list[Loss]:
+        own, other = self._cast[check.platform], self._cast[against]
+        places = dict.fromkeys(
+            place
+            for name, place in self._cells
+            if name in (own, other)
+            and place.metric == check.metric
+            and any(fnmatchcase(place.probe, probe) for probe in probes)
+            and holds_at(check.at, place)
+        )
+        return [self._loss(own, other, place, against) for place in places]
+
+    def _loss(self, own: str, other: str, place: Place, against: str) -> Loss:
+        if own == other:
+            return Loss(place, None, f"{own} stands for both", against)
+        parts: list[Estimate | None] = []
+        simulated = False
+        for name in (own, other):
+            if name == self._baseline:
+                parts.append(None)
+                continue
+            cell = self._cells.get((name, place))
+            if cell is None or cell.verdict not in COMPARED or cell.ratio is None:
+                return Loss(place, None, _reason(name, cell), against)
+            simulated = simulated or cell.simulated
+            parts.append(_exact(cell.ratio) if cell.exact else cell.ratio)
+        mine, theirs = parts
+        ratio = mine if theirs is None else quotient(mine or Estimate(1.0, 1.0, 1.0), theirs)
+        return Loss(place, ratio, "", against, simulated)
+
+    def _status(self, check: Check, ratio: Estimate | None) -> Status:
+        toward = _toward(check, ratio)
+        if toward.lo is None or toward.hi is None:
+            below = toward.lo is None and toward.hi is not None and toward.hi < 1
+            beyond = toward.lo is not None and toward.lo > 1 + self._margin
+            if check.expect == "equal" or not (below or beyond):
+                return Status.CANNOT_TELL
+            return Status.YES if beyond else Status.NO
+        if check.expect == "equal":
+            within = float(check.within or 1)
+            if 1 / within <= toward.lo and toward.hi <= within:
+                return Status.YES
+            apart = toward.lo > within or toward.hi < 1 / within
+            return Status.NO if apart else Status.CANNOT_TELL
+        if toward.hi <= 1 + self._margin:
+            # What is certainly no more than equal within the margin is not what is claimed.
+            return Status.NO
+        return Status.YES if toward.lo > 1 else Status.CANNOT_TELL
+
+
+def _exact(ratio: Estimate) -> Estimate:
+    """Close the interval of what has no noise: it is its value, unless a model's error is known."""
+    return ratio if ratio.bounded else Estimate(ratio.value, ratio.value, ratio.value)
+
+
+def holds_at(at: Mapping[str, Condition], place: Place) -> bool:
+    """Tell whether a place meets conditions: all of them are known of it, and hold."""
+    known = place.coordinates | {"nodes": place.used or place.nodes}
+    for name, condition in at.items():
+        if name == "placement":
+            if _PLACEMENTS.get(str(condition)) is not place.on_one_node:
+                return False
+        elif name not in known or not _holds(condition, known[name]):
+            return False
+    return True
+
+
+def _holds(condition: Condition, value: object) -> bool:
+    if isinstance(condition, Spread):
+        return isinstance(value, int | float) and condition.holds(value)
+    return value in condition if isinstance(condition, list) else value == condition
+
+
+def quotient(above: Estimate, below: Estimate) -> Estimate:
+    """Divide two ratios; their half-widths add, so that it holds whatever they share."""
+    lo = above.lo / below.hi if above.lo is not None and below.hi else None
+    hi = above.hi / below.lo if above.hi is not None and below.lo else None
+    return Estimate(above.value / below.value, lo, hi)
+
+
+def mean_of(ratios: Iterable[Estimate]) -> Estimate:
+    """Give the geometric mean; its half-width is the mean of theirs, whatever they share."""
+    found = list(ratios)
+
+    def mean(ends: Sequence[float | None]) -> float | None:
+        known = [end for end in ends if end]
+        if len(known) < len(ends):
+            return None
+        return math.exp(sum(map(math.log, known)) / len(known))
+
+    middle = mean([ratio.value for ratio in found])
+    assert middle is not None
+    lo, hi = mean([ratio.lo for ratio in found]), mean([ratio.hi for ratio in found])
+    return Estimate(middle, lo, hi)
+
+
+def _mean(losses: Iterable[Loss]) -> Estimate:
+    return mean_of(loss.ratio for loss in losses if loss.ratio is not None)
+
+
+def _toward(check: Check, ratio: Estimate | None) -> Estimate:
+    """Turn a ratio so that above 1 is what the document says."""
+    assert ratio is not None
+    return ratio.inverse() if check.expect == "better" else ratio
+
+
+def _nearness(check: Check, ratio: Estimate | None) -> float:
+    """Give what is least where a ratio speaks least for what the document says."""
+    toward = _toward(check, ratio).value
+    return -abs(math.log(toward)) if check.expect == "equal" else toward
+
+
+def _most_ranks(losses: Sequence[Loss]) -> list[Loss]:
+    most: dict[str, int] = {}
+    for loss in losses:
+        most[loss.place.probe] = max(loss.place.ranks, most.get(loss.place.probe, 0))
+    return [loss for loss in losses if loss.place.ranks == most[loss.place.probe]]
+
+
+def _ends_of_ranks(losses: Sequence[Loss]) -> tuple[list[Loss], list[Loss]] | None:
+    counts = {loss.place.ranks for loss in losses}
+    if len(counts) < 2:
+        return None
+    low, high = min(counts), max(counts)
+    return (
+        [loss for loss in losses if loss.place.ranks == low],
+        [loss for loss in losses if loss.place.ranks == high],
+    )
+
+
+def _one_and_two_nodes(losses: Sequence[Loss]) -> tuple[list[Loss], list[Loss]] | None:
+    one = [loss for loss in losses if loss.place.on_one_node]
+    two = [loss for loss in losses if (loss.place.used or loss.place.nodes) == 2]
+    return (_most_ranks(one), _most_ranks(two)) if one and two else None
+
+
+def _beside(
+    own: Sequence[Loss], others: Sequence[Loss]
+) -> list[tuple[Sequence[Loss], Sequence[Loss]]]:
+    """Pair what is said to lose more with the others, at the most ranks that both have."""
+    shared = {loss.place.ranks for loss in own} & {loss.place.ranks for loss in others}
+    if not shared:
+        return []
+    most = max(shared)
+    return [
+        (
+            [loss for loss in others if loss.place.ranks == most],
+            [loss for loss in own if loss.place.ranks == most],
+        )
+    ]
+
+
+def _unmeasured(reason: str) -> Outcome:
+    return Outcome(Status.NOT_MEASURED, reason=reason)
+
+
+def _lacking(losses: Sequence[Loss]) -> str:
+    """Say what a mean or a growth had to leave out."""
+    lost = [loss for loss in losses if loss.ratio is None]
+    return f"without {len(lost)} of {len(losses)} points ({lost[0].reason})" if lost else ""
+
+
+def _why(losses: Sequence[Loss], check: Check) -> str:
+    reasons = list(dict.fromkeys(loss.reason for loss in losses if loss.reason))
+    if reasons:
+        return "; ".join(reasons[:2])
+    return f"the run has no {', '.join(check.probe)} there"
+
+
+def _reason(name: str, cell: Cell | None) -> str:
+    if cell is None:
+        return f"nothing was measured on {name}"
+    if cell.reason:
+        return f"{name}: {cell.reason}"
+    return f"{name}: no ratio"

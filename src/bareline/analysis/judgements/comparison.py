@@ -1,0 +1,356 @@
+"""A comparison: records, a baseline and a margin, resolved once, and all that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from bareline.analysis.judgements.breakdown import Breakdown, breakdowns
+from bareline.analysis.judgements.causes.explanation import Explanation
+from bareline.analysis.judgements.causes.search import explain
+from bareline.analysis.judgements.causes.split import Splits
+from bareline.analysis.judgements.causes.why_not import WhyNot, rule_of, why_not
+from bareline.analysis.judgements.conclusions import Conclusion, conclusions
+from bareline.analysis.judgements.control import (
+    Control,
+    doubted,
+    floors_of,
+    judge_control,
+    promised,
+)
+from bareline.analysis.judgements.findings import Finding, find
+from bareline.analysis.judgements.grades import Judged, question_of
+from bareline.analysis.judgements.suitability import Judgement, judge_measured
+from bareline.analysis.numbers.cell import Cell, read_cell
+from bareline.analysis.numbers.emulation import emulated_platforms
+from bareline.analysis.numbers.layouts import ANY
+from bareline.analysis.numbers.lopsided import lopsided
+from bareline.analysis.numbers.pairs import Pair
+from bareline.analysis.numbers.points import COLUMNS, compare_points
+from bareline.analysis.numbers.predicted import predicted_times
+from bareline.analysis.numbers.profiled import unprofiled
+from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.selection import named
+from bareline.analysis.numbers.simulated import model_errors, pair_of
+from bareline.analysis.numbers.summary import summarize
+from bareline.analysis.words.answer import Asked
+from bareline.analysis.words.parts import Sentence
+from bareline.analysis.words.rows import explanation_row, finding_row
+from bareline.analysis.words.sentences import statements, step_sentence
+from bareline.analysis.words.verdict import Glance, glance, promise
+from bareline.vocabulary.errors import AnalysisError
+
+
+class Comparison:
+    """Platforms compared with a baseline: each result is computed when it is first asked for.
+
+    - `records`: runs of one or several platforms.
+    - `baseline`: what to compare with: the first run's own without it, or the only platform.
+    - `margin`: relative difference that does not matter: the first run's own without it.
+
+    Raises AnalysisError: the baseline is none of the platforms.
+    """
+
+    def __init__(
+        self, records: Records, baseline: str | None = None, margin: float | None = None
+    ) -> None:
+        self.records = records
+        self.margin = records.margin if margin is None else margin
+        platforms = records.platforms
+        alone = platforms[0] if len(platforms) == 1 else records.baseline
+        self.baseline = alone if baseline is None else baseline
+        if self.baseline not in platforms:
+            raise AnalysisError(
+                f"no platform '{self.baseline}' in these records",
+                hint=f"--baseline takes one of: {', '.join(platforms)}",
+            )
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is nothing that the only platform could be compared with."""
+        return len(self.records.platforms) == 1
+
+    @property
+    def others(self) -> list[str]:
+        """What is compared with the baseline.
+
+        Raises AnalysisError: there is nothing: the baseline is the only platform.
+        """
+        if self.alone:
+            raise AnalysisError(
+                f"'{self.baseline}' is the only platform in these records",
+                hint="run the study on another one, or give a second run",
+            )
+        return [name for name in self.records.platforms if name != self.baseline]
+
+    @property
+    def is_ladder(self) -> bool:
+        """Whether the first run's study calls its platforms steps, and there are several."""
+        return bool(self.records.study.get("ladder")) and not self.alone
+
+    @property
+    def rungs(self) -> list[str]:
+        """The platforms in the order of the steps, the baseline last."""
+        return [*self.others, self.baseline]
+
+    # Figures -------------------------------------------------------------------------------------
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """Every point on every platform; columns as of `summarize`."""
+        return summarize(self.records)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """Every point of every other platform; columns as of `compare_points`."""
+        return self.points.select(COLUMNS)
+
+    @cached_property
+    def judged(self) -> Judged:
+        """All rows that are claimed together, those of a ladder's steps among them."""
+        steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
+        pairs = [*self._pairs, *steps]
+        return Judged(
+            self.records,
+            self._compare(pairs),
+            pairs,
+            margin=self.margin,
+            floors=floors_of(self.controls),
+        )
+
+    @cached_property
+    def from_before(self) -> pl.DataFrame:
+        """Every step compared with the one before it; "baseline" names that one."""
+        return self.judged.known(self._compare(self._steps)).select(COLUMNS)
+
+    @cached_property
+    def from_first(self) -> pl.DataFrame:
+        """Every step compared with the first one."""
+        first, *rest = self.rungs
+        pairs = [self._pair(name, first) for name in rest]
+        return self.judged.known(self._compare(pairs)).select(COLUMNS)
+
+    @cached_property
+    def _model_errors(self) -> Mapping[str, float]:
+        return model_errors(self.records)
+
+    def _pair(self, platform: str, baseline: str) -> Pair:
+        return pair_of(self.records, self._model_errors, platform, baseline)
+
+    @cached_property
+    def _pairs(self) -> list[Pair]:
+        return [self._pair(name, self.baseline) for name in self.others]
+
+    @cached_property
+    def _steps(self) -> list[Pair]:
+        return [self._pair(name, before) for before, name in pairwise(self.rungs)]
+
+    @cached_property
+    def points(self) -> pl.DataFrame:
+        """The rows of `table` with all columns that `compare_points` gives."""
+        return self.judged.table.filter(pl.col("baseline") == self.baseline)
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The rows of `points` as cells."""
+        return tuple(read_cell(None, row) for row in self.points.iter_rows(named=True))
+
+    def _compare(self, pairs: Sequence[Pair]) -> pl.DataFrame:
+        table = compare_points(
+            self.records,
+            self.summary,
+            pairs,
+            margin=self.margin,
+            any_layout=self.records.study.get("layouts") == ANY,
+        )
+        return doubted(lopsided(table, pairs), self.controls)
+
+    # The baseline against itself -----------------------------------------------------------------
+
+    @cached_property
+    def _against_itself(self) -> list[Comparison]:
+        """Every control compared with what it repeats, as any platform is."""
+        whole = self.records.with_controls
+        pairs = [(again, base) for again, base in self.records.controls.items()]
+        return [
+            Comparison(whole.of_platforms({again, base}), base, self.margin)
+            for again, base in pairs
+            if {again, base} <= set(whole.platforms)
+        ]
+
+    @cached_property
+    def controls(self) -> list[Control]:
+        """What came of comparing the baseline with itself, a control for each run that has one."""
+        return [
+            judge_control(
+                own.baseline,
+                own.others[0],
+                own.points,
+                own.findings,
+                of_baseline=own.baseline == self.baseline,
+                margin=self.margin,
+            )
+            for own in self._against_itself
+        ]
+
+    @cached_property
+    def control_table(self) -> pl.DataFrame | None:
+        """The rows of the controls, columns as of `table`; None without one."""
+        tables = [own.table for own in self._against_itself]
+        return pl.concat(tables) if tables else None
+
+    @property
+    def rows_with_controls(self) -> pl.DataFrame:
+        """All rows, those of controls marked in the column "control"; of one platform theirs alone.
+
+        Raises AnalysisError: the baseline is the only platform, and has no control.
+        """
+        again = self.control_table
+        parts = [] if self.alone and again is not None else [(self.table, False)]
+        parts += [] if again is None else [(again, True)]
+        marked = [table.with_columns(pl.lit(twice).alias("control")) for table, twice in parts]
+        return pl.concat(marked)
+
+    # Words ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def _found(self) -> list[Finding]:
+        """All findings that sentences rest on, those of a ladder's steps among them."""
+        return find(self.judged)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """One finding per probe, size class and platform, compared with the baseline."""
+        return [finding for finding in self._found if finding.baseline == self.baseline]
+
+    @cached_property
+    def statements(self) -> list[Sentence]:
+        """The verdict, one sentence per layer."""
+        return statements(self.findings, self.explanations, margin=self.margin)
+
+    @cached_property
+    def explanations(self) -> list[Explanation]:
+        """What explains each certain loss, and how much of it."""
+        splits = Splits(self.records, self.cells, self.baseline)
+        return explain(self.findings, self.records.facts, self.baseline, splits)
+
+    def why_not(self, cause: str) -> list[WhyNot]:
+        """Say of each platform why a cause is, or is not, named.
+
+        Raises AnalysisError: there is nothing to compare.
+        Raises UsageError: there is no cause of that name.
+        """
+        rule, facts = rule_of(cause), self.records.facts
+        return [
+            why_not(rule, name, self.findings, self.explanations, facts, self.baseline)
+            for name in self.others
+        ]
+
+    @cached_property
+    def glance(self) -> Glance:
+        """The verdict at a glance: one line, and a matrix of layers and platforms."""
+        exact = [name for name, pair in zip(self.others, self._pairs, strict=True) if pair.exact]
+        tested = (
+            self.points.filter(~pl.col("platform").is_in(exact)).get_column("p_adjusted").count()
+        )
+        asked = pl.any_horizontal([named(text) for text in question_of(self.records)])
+        rows = unprofiled(self.points.filter(asked & (pl.col("better") != "none")))
+        return glance(
+            Asked(
+                self.findings,
+                [read_cell(None, row) for row in rows.iter_rows(named=True)],
+                self.margin,
+                self.breakdowns,
+                predicted_times(self.records, self.baseline),
+            ),
+            self.others,
+            self.baseline,
+            promise=promised(
+                promise(
+                    self.judged.tests,
+                    tested,
+                    self.judged.exchanged,
+                    in_blocks=all(pair.paired for pair in self._pairs if not pair.exact),
+                    booted=any(pair.boots.count is not None for pair in self._pairs),
+                    exact=exact,
+                    few_boots=[pair.platform for pair in self._pairs if pair.boots.few],
+                ),
+                self.controls,
+            ),
+        )
+
+    @cached_property
+    def breakdowns(self) -> list[Breakdown]:
+        """Where the extra time of each slower program goes, the largest loss first."""
+        titles = dict(self.records.declarations.select("probe", "title").iter_rows())
+        return breakdowns(self.records, self.cells, titles)
+
+    @cached_property
+    def steps(self) -> list[Sentence]:
+        """What each step of a ladder changes; the one to the baseline is the verdict's."""
+        if not self.is_ladder:
+            return []
+        told = []
+        for before, name in pairwise(self.rungs[:-1]):
+            found = [f for f in self._found if (f.baseline, f.platform) == (before, name)]
+            if found:
+                told.append(step_sentence(before, name, found, self.margin))
+        return told
+
+    @cached_property
+    def conclusions(self) -> list[Conclusion]:
+        """What the figures of each platform mean together."""
+        return conclusions(self.records)
+
+    @cached_property
+    def suitability(self) -> list[Judgement]:
+        """What the platforms suit: every class of applications against every platform."""
+        if self.alone:
+            return []
+        titles = dict(self.records.declarations.select("probe", "title").iter_rows())
+        emulated = emulated_platforms(self.records)
+        return judge_measured(self.cells, titles, self.others, self.baseline, emulated=emulated)
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """All that is said: the verdict, the steps and the conclusions.
+
+        Raises AnalysisError: one platform alone has no verdict, and nothing can be concluded from
+        its figures.
+        """
+        concluded = [conclusion.sentence for conclusion in self.conclusions]
+        if self.alone and (concluded or self.controls):
+            return concluded
+        return [*self.statements, *self.steps, *concluded]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give findings, conclusions and judgements as plain rows for ``--json``.
+
+        "kind" tells them apart.
+
+        Raises AnalysisError: as for `sentences`.
+        """
+        told = [
+            {
+                "kind": "conclusion",
+                "layer": row.layer,
+                "platform": row.platform,
+                "text": row.text,
+                "value": row.value,
+                "lo": row.lo,
+                "hi": row.hi,
+                "n": row.n,
+            }
+            for row in self.conclusions
+        ]
+        controls = [{"kind": "control", **control.row()} for control in self.controls]
+        if self.alone and (told or controls):
+            return [*told, *controls]
+        explained = [explanation_row(row) for row in self.explanations]
+        judged = [{"kind": "suitability", **row.row()} for row in self.suitability]
+        found = [finding_row(row) for row in self.findings]
+        return [*found, *explained, *told, *judged, *controls]

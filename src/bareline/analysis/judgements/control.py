@@ -1,0 +1,196 @@
+"""The negative control: what a comparison finds between the baseline and itself.
+
+A run may measure its baseline a second time, as one more platform in the same blocks. The two are
+compared as any platform is, row by row and in sentences, and whatever is called different there is
+no platform's doing: it is boots, drift, neighbours, or an assumption of the statistics that does
+not hold. So a page shows its own rate of false claims. Where it is not what chance allows, the
+promise is widened: differences as small as the machine's own, layer by layer, are said to be
+perhaps the machine's, not the platform's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.summary import flag
+from bareline.analysis.words.parts import percent
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.units import listing, significant
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
+
+#: From so many times on a difference is said in times instead of per cent.
+_TIMES_FROM = 1.5
+_DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What came of comparing the baseline with itself.
+
+    - `platform`, `again`: what was measured twice, and the name that it had the second time.
+    - `of_baseline`: whether it is what the other platforms are compared with.
+    - `tested`, `differ`, `equal`: rows that have a test, those that are called slower or faster,
+      those called equal.
+    - `claims`: certain differences that sentences would claim.
+    - `floors`: for each layer in which rows differ, the largest difference, as a ratio above 1;
+      infinite where it is off the scale.
+    - `margin`: relative difference within which rows are equal.
+    """
+
+    platform: str
+    again: str
+    of_baseline: bool
+    tested: int
+    differ: int
+    equal: int
+    claims: int
+    floors: Mapping[Layer, float]
+    margin: float
+
+    @property
+    def honest(self) -> bool:
+        """Whether nothing was found that is not there."""
+        return not self.differ and not self.claims
+
+    @property
+    def text(self) -> str:
+        """It as a sentence: how often the baseline differs from itself, and what that means."""
+        who = "the baseline" if self.of_baseline else self.platform
+        if not self.tested:
+            return f"{who} against itself: not decided, below {MIN_LAUNCHES} launches"
+        rows = f"{self.differ} of {self.tested} rows"
+        if self.honest:
+            same = f", {self.equal} are equal within {percent(self.margin)}" if self.equal else ""
+            return f"{who} against itself: {rows} differ{same}"
+        noun = "claim" if self.claims == 1 else "claims"
+        claims = f" and the sentences would make {self.claims} false {noun}" if self.claims else ""
+        return (
+            f"{who} differs from itself in {rows}{claims}: {self._widened} here may be the "
+            "machine's, not the platform's"
+        )
+
+    @property
+    def sentence(self) -> str:
+        """`text` as a sentence of its own."""
+        return _sentence(self.text)
+
+    @property
+    def _widened(self) -> str:
+        parts = [
+            f"up to {_amount(ratio)} in {_named(layer)}" for layer, ratio in self.floors.items()
+        ]
+        return f"differences of {listing(parts)}"
+
+    def row(self) -> dict[str, Any]:
+        """Give it as a plain row for ``--json``."""
+        fields = asdict(self)
+        floors = {
+            layer.value: ratio if math.isfinite(ratio) else None
+            for layer, ratio in self.floors.items()
+        }
+        return {**fields, "floors": floors, "text": self.text}
+
+
+def judge_control(
+    platform: str,
+    again: str,
+    points: pl.DataFrame,
+    findings: Sequence[Finding],
+    *,
+    of_baseline: bool,
+    margin: float,
+) -> Control:
+    """Count what a comparison of something with itself found.
+
+    - `points`, `findings`: of the comparison of `again` with `platform`.
+    """
+    tested = points.filter(pl.col("p_adjusted").is_not_null() & (pl.col("n_used") >= MIN_LAUNCHES))
+    different = tested.filter(pl.col("verdict").is_in(_DIFFERENT))
+    claimed = [
+        (finding.layer, point.ratio.value if point.ratio else None)
+        for finding in findings
+        for point in finding.points
+        if point.grade is Grade.CERTAIN
+    ]
+    found = [(Layer(layer), ratio) for layer, ratio in different.select("layer", "ratio").rows()]
+    floors: dict[Layer, float] = {}
+    for layer, ratio in found:
+        floors[layer] = max(floors.get(layer, 1.0), _distance(ratio))
+    return Control(
+        platform=platform,
+        again=again,
+        of_baseline=of_baseline,
+        tested=tested.height,
+        differ=different.height,
+        equal=tested.filter(pl.col("verdict") == Verdict.EQUIVALENT.value).height,
+        claims=len(claimed),
+        floors={layer: floors[layer] for layer in Layer if layer in floors},
+        margin=margin,
+    )
+
+
+def doubted(table: pl.DataFrame, controls: Sequence[Control]) -> pl.DataFrame:
+    """Leave open the rows whose difference is no larger than the machine's own in their layer."""
+    floors = {layer.value: ratio for layer, ratio in floors_of(controls).items()}
+    if not floors:
+        return table
+    floor = pl.col("layer").replace_strict(floors, default=1.0, return_dtype=pl.Float64)
+    small = pl.col("verdict").is_in(_DIFFERENT) & (
+        pl.col("ratio").log().abs() <= floor.log()
+    ).fill_null(False)
+    return table.with_columns(
+        pl.concat_list("caveats", flag(small, "within-control")).alias("caveats"),
+        pl.when(small)
+        .then(pl.lit(Verdict.INCONCLUSIVE.value))
+        .otherwise("verdict")
+        .alias("verdict"),
+    )
+
+
+def floors_of(controls: Sequence[Control]) -> dict[Layer, float]:
+    """Give by layer the largest ratio between a baseline and itself."""
+    floors: dict[Layer, float] = {}
+    for control in controls:
+        for layer, ratio in control.floors.items():
+            floors[layer] = max(floors.get(layer, 1.0), ratio)
+    return floors
+
+
+def promised(promise: str, controls: Sequence[Control]) -> str:
+    """Put what the control says behind what statistics promise."""
+    told = [control.text for control in controls]
+    if promise and not all(control.honest for control in controls):
+        told[0] = f"that holds for chance alone, and {told[0]}"
+    return " ".join([promise, *map(_sentence, told)]).strip()
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _distance(ratio: float | None) -> float:
+    return math.inf if not ratio else max(ratio, 1 / ratio)
+
+
+def _amount(ratio: float) -> str:
+    if math.isinf(ratio):
+        return "any size"
+    if ratio < _TIMES_FROM:
+        return f"{significant((ratio - 1) * 100, 2)} %"
+    return f"{significant(ratio)} times"
+
+
+def _named(layer: Layer) -> str:
+    words = layer.words
+    return words if words.isupper() or " " in words else words.lower()
+
+
+def control_texts(controls: Sequence[Control]) -> str:
+    """Say in one line what the controls found."""
+    return listing([control.text for control in controls])

@@ -1,0 +1,211 @@
+"""Findings: how each probe compares on each platform, said by all of its points.
+
+A finding gathers the points of one probe, or of one class of its message sizes, on one platform.
+It claims only what every point says: equal if all of them were measured on both sides and are
+equivalent (an intersection-union test: it needs no correction); else a range, with the worst point
+named. Points of other parameters, ranks or kernels stand side by side in it and are never averaged.
+
+How sure a point's difference is, its grade says (`bareline.analysis.judgements.grades`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from bareline.analysis.judgements.grades import Group, Judged, grade_of
+from bareline.analysis.numbers.cell import UNDELIVERED, Cell, Estimate, read_cell
+from bareline.analysis.numbers.members import Mean
+from bareline.analysis.numbers.sizes import SizeClass
+from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.place import varying
+from bareline.vocabulary.verdicts import Grade, Verdict
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How one probe, or one class of its points, compares on one platform.
+
+    - `title`: the probe in words.
+    - `points`: every point, also those that could not be compared; all of one probe and platform.
+    - `sizes`: the class of sizes that its points are of; None for all of them.
+    - `telling`: the parameters that tell its points apart.
+    - `where`: its layout in words; empty where the probe has one only.
+    - `mean`: how its points compare together; None where fewer than two have a ratio.
+    """
+
+    title: str
+    points: tuple[Cell, ...]
+    sizes: SizeClass | None = None
+    telling: tuple[str, ...] = ()
+    where: str = ""
+    mean: Mean | None = None
+
+    @property
+    def layer(self) -> Layer:
+        """The layer of its probe."""
+        return self.points[0].layer
+
+    @property
+    def probe(self) -> str:
+        """The name of its probe."""
+        return self.points[0].place.probe
+
+    @property
+    def platform(self) -> str:
+        """Where it was measured."""
+        return self.points[0].platform
+
+    @property
+    def baseline(self) -> str:
+        """What it is compared with."""
+        return self.points[0].baseline
+
+    @property
+    def rate(self) -> bool:
+        """Whether more is better: worse is "lower" instead of "slower"."""
+        return self.points[0].rate
+
+    @cached_property
+    def nodes(self) -> int | None:
+        """Nodes that it ran on; None where that is not known, or differs from point to point."""
+        used = {point.place.used for point in self.points if point.place.used}
+        return used.pop() if len(used) == 1 else None
+
+    @property
+    def subject(self) -> str:
+        """The probe, class and layout in words."""
+        sizes = self.sizes.words if self.sizes else ""
+        return " ".join(filter(None, [self.title, sizes, self.where]))
+
+    def label(self, point: Cell) -> str:
+        """Say what tells a point from the others, e.g. ``64 KiB`` or ``triad, 4 ranks``."""
+        return point.place.told(self.telling)
+
+    @property
+    def anchor(self) -> str:
+        """Where the evidence stands on the page."""
+        return f"layer-{self.layer.value}"
+
+    @cached_property
+    def caveats(self) -> tuple[Caveat, ...]:
+        """Those of its points, in their order; trials that failed are counted over all cases."""
+        every = dict.fromkeys(caveat for point in self.points for caveat in point.caveats)
+        told = [caveat for caveat in every if caveat.code != FAILED_TRIALS]
+        cases = {p.place.case: p.n_failed + p.n_failed_baseline for p in self.points}
+        lost = sum(cases.values())
+        return (*told, *((Caveat(FAILED_TRIALS, some=lost),) if lost else ()))
+
+    @property
+    def own_caveats(self) -> tuple[Caveat, ...]:
+        """Those that the baseline does not share."""
+        return tuple(dict.fromkeys(c for point in self.points for c in point.own_caveats))
+
+    @property
+    def reason(self) -> str:
+        """Why points of it cannot be compared; empty where all can."""
+        return "; ".join(filter(None, dict.fromkeys(point.reason for point in self.points)))
+
+    @cached_property
+    def compared(self) -> list[Cell]:
+        """The points that both sides have."""
+        return [point for point in self.points if point.compared]
+
+    @cached_property
+    def undelivered(self) -> list[Cell]:
+        """The points that were planned and failed or are missing on one side."""
+        return [point for point in self.points if point.verdict in UNDELIVERED]
+
+    @property
+    def exact(self) -> bool:
+        """Whether both sides are simulated: more launches would tell nothing new."""
+        return any(point.exact for point in self.points)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What all points together say: changes first, then what did not come, then equality."""
+        if self.by_mean:
+            assert self.mean is not None
+            return self.mean.verdict
+        each = {point.verdict for point in self.points}
+        if {Verdict.SLOWER, Verdict.FASTER} <= each:
+            return Verdict.MIXED
+        order = (
+            Verdict.SLOWER, Verdict.FASTER, Verdict.FAILED, Verdict.INCONCLUSIVE, Verdict.MISSING,
+            Verdict.EQUIVALENT, Verdict.NOT_COMPARABLE, Verdict.SKIPPED, Verdict.DOES_NOT_FIT,
+        )  # fmt: skip
+        return next((verdict for verdict in order if verdict in each), Verdict.MISSING)
+
+    @cached_property
+    def by_mean(self) -> bool:
+        """Whether no point changes certainly by itself, but all of them do in the mean."""
+        if self.mean is None or not self.mean.verdict.decided:
+            return False
+        told = [point for point in self.points if point.grade is not None and point.grade.told]
+        alone = any(point.grade is Grade.CERTAIN for point in told)
+        return not alone and all(point.verdict is self.mean.verdict for point in told)
+
+    @property
+    def grade(self) -> Grade:
+        """How sure what it says is: as its surest point is, or its mean."""
+        grades = {point.grade for point in self.points}
+        sure = self.points[0].few_boots is False if self.by_mean else Grade.CERTAIN in grades
+        return grade_of(self.verdict, sure=sure)
+
+    @property
+    def mean_ratio(self) -> Estimate | None:
+        """The ratio of the mean over its points."""
+        if self.mean is None:
+            return None
+        ends = (self.mean.lo, self.mean.hi)
+        lo, hi = (end if math.isfinite(end) and end > 0 else None for end in ends)
+        return Estimate(self.mean.ratio, lo, hi)
+
+    def of(self, verdict: Verdict) -> list[Cell]:
+        """Give the points with a verdict: certain ones first, then the farthest from equality."""
+        own = (point for point in self.points if point.verdict is verdict)
+        return sorted(
+            own,
+            key=lambda point: (point.grade is not Grade.CERTAIN, point.ratio is None, -point.size),
+        )
+
+    @cached_property
+    def worst(self) -> Cell | None:
+        """The point that weighs most: a loss, certain ones first, a gain, else the farthest."""
+        for verdict in (Verdict.SLOWER, Verdict.FASTER):
+            if points := self.of(verdict):
+                return points[0]
+        return max(self.compared, key=lambda point: point.size, default=None)
+
+    @property
+    def ratio(self) -> Estimate | None:
+        """Ratio of the worst point; of the mean, where that alone is certain."""
+        if self.by_mean:
+            return self.mean_ratio
+        return self.worst.ratio if self.worst else None
+
+    @property
+    def n(self) -> int:
+        """Fewest launches behind any of its points."""
+        return min((point.n_both for point in self.compared), default=0)
+
+    @property
+    def weight(self) -> float:
+        """How much it hurts, for ordering: the farthest certain point, else the farthest."""
+        if self.by_mean and self.mean is not None:
+            return abs(math.log(self.mean.ratio))
+        return self.worst.size if self.worst else 0.0
+
+
+def find(judged: Judged) -> list[Finding]:
+    """Gather what a comparison found: a finding per probe, size class and platform."""
+    return [_finding(group) for group in judged.groups]
+
+
+def _finding(group: Group) -> Finding:
+    points = tuple(read_cell(None, row) for row in group.rows)
+    telling = varying(point.place for point in points)
+    title = group.rows[0]["title"]
+    return Finding(title, points, group.sizes, telling, group.where, group.mean)

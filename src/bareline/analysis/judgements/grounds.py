@@ -1,0 +1,372 @@
+"""What a judgement of suitability rests on: losses, measured here or published.
+
+Which probe speaks of which class of applications is one table, `_SOURCES`. A ground is a span of
+ratios to the baseline, above 1 is worse: the 95 % interval of a measured one, the printed value,
+range or bound of a published one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bareline import stats
+from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.sizes import LARGE_BYTES, SMALL_BYTES
+from bareline.analysis.words.amounts import lost_words, ratio_words
+from bareline.published.catalogue import conditions
+from bareline.published.model import PublishedStudy, Trials
+from bareline.published.quantities import Condition, Spread
+from bareline.published.ratios import PublishedRatio, listed_trials, published_ratios
+from bareline.vocabulary.caveats import Caveat, codes
+from bareline.vocabulary.collectives import MEASURED
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.place import Place, varying
+from bareline.vocabulary.units import format_size
+from bareline.vocabulary.verdicts import Grade, Verdict
+
+#: Why a ground has no figure where two sides were measured, but must not be compared.
+NOT_COMPARABLE = "not comparable"
+
+#: Caveats that leave a figure standing, but weaken what follows from it.
+WEAKENING = frozenset(
+    {
+        "emulated-cpu", "oversubscribed", "shared-host", "steal-time", "simulated", "host-cache",
+        "profiled", "short-file",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Which metric of which probe speaks of a class of applications.
+
+    - `size`: only messages that are "small" or "large"; all of them without it.
+    """
+
+    application_class: str
+    probe: str
+    metric: str
+    size: str = ""
+
+
+def _sources(name: str, size: str, *pairs: tuple[str, str]) -> tuple[Source, ...]:
+    return tuple(Source(name, probe, metric, size) for probe, metric in pairs)
+
+
+_COLLECTIVES = tuple((collective.probe, "latency") for collective in MEASURED)
+
+_SOURCES: tuple[Source, ...] = (
+    *_sources("parallel", "", ("npb.ep", "time"), ("hpcc", "dgemm_rate")),
+    *_sources(
+        "compute", "",
+        ("compute.dgemm", "rate"), ("compute.linpack", "rate"), ("hpcc", "dgemm_rate"),
+        ("hpcc", "dgemm_rate_single"), ("npb.*", "compute"),
+    ),
+    *_sources("memory", "", ("memory.stream", "bandwidth"), ("hpcc", "stream_triad")),
+    *_sources(
+        "large", "",
+        ("net.nuttcp", "rate"), ("net.iperf3", "rate"), ("hpcc", "ptrans_bandwidth"),
+        ("hpcc", "ring_bandwidth"),
+    ),
+    *_sources(
+        "large", "large",
+        ("net.ib_write_bw", "bandwidth"), ("mpi.bandwidth", "bandwidth"),
+        ("mpi.pingpong", "latency"), ("mpi.sendrecv", "bandwidth"), ("mpi.exchange", "bandwidth"),
+        *_COLLECTIVES,
+    ),
+    *_sources(
+        "small", "small",
+        ("net.ib_write_lat", "latency"), ("mpi.pingpong", "latency"),
+        *_COLLECTIVES,
+    ),
+    *_sources("small", "", ("hpcc", "ring_latency"), ("mpi.barrier", "latency")),
+    *_sources(
+        "io", "",
+        ("io.sequential", "write_rate"), ("io.sequential", "read_rate"),
+        ("io.create", "create_rate"), ("io.fio", "write_rate"), ("io.fio", "read_rate"),
+        ("io.parallel", "write_rate"), ("io.parallel", "read_rate"),
+        ("io.metadata", "create_rate"),
+    ),
+    *_sources(
+        "coupled", "",
+        ("npb.*", "time"), ("app.*", "time"), ("app.*", "rate"), ("hpcc", "hpl_rate"),
+        ("compute.linpack_mpi", "rate"),
+    ),
+)  # fmt: skip
+
+#: Whole programs that do not communicate: what they say, they say of "parallel".
+_UNCOUPLED = frozenset({"npb.ep"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """How much worse one thing is on a platform than on the baseline.
+
+    - `application_class`, `platform`, `subject`: what it speaks of, where, and what was measured.
+    - `lo`, `hi`: span of the ratio; None where a bound or too few trials leave it open.
+    - `told`: the figure in words.
+    - `varies`: the span is a range over several programs or sizes that was seen, not an
+      uncertainty.
+    - `approximate`: printed with "about".
+    - `n`: trials; 0 for a published figure.
+    - `source`: place in the publication, or nothing for what was measured here.
+    - `failure`: why there is no figure, in words; empty where there is one.
+    - `ratio`: the figure itself; None for a range or a bound.
+    - `grade`: how sure the difference is; None for a published one.
+    - `crashed`: how many of how many launches crashed or never ended, in words.
+    """
+
+    application_class: str
+    platform: str
+    subject: str
+    lo: float | None
+    hi: float | None
+    told: str
+    varies: bool = False
+    approximate: bool = False
+    n: int = 0
+    caveats: tuple[Caveat, ...] = ()
+    source: str = ""
+    probe: str = ""
+    failure: str = ""
+    ratio: float | None = None
+    grade: Grade | None = None
+    crashed: str = ""
+
+    @property
+    def weakened(self) -> bool:
+        """Whether a caveat weakens what follows from it."""
+        return bool(WEAKENING & codes(self.caveats))
+
+    @property
+    def words(self) -> str:
+        """Subject and figure."""
+        return f"{self.subject}, {self.told}"
+
+    def row(self) -> dict[str, object]:
+        """Give it as a plain row for ``--json``."""
+        return {
+            "subject": self.subject,
+            "lo": self.lo,
+            "hi": self.hi,
+            "text": self.told,
+            "n": self.n,
+            "caveats": [str(caveat) for caveat in self.caveats],
+            "source": self.source,
+            "probe": self.probe,
+        }
+
+
+# Measured here ------------------------------------------------------------------------------------
+
+
+def measured_grounds(
+    cells: Sequence[Cell], titles: Mapping[str, str], emulated: Collection[str] = ()
+) -> list[Ground]:
+    """Give what a comparison says of each class, one ground per point.
+
+    - `titles`: what each probe measures, in words.
+    - `emulated`: the platforms whose processor is software, by their facts or by what their trials
+      said.
+    """
+    of_probe: dict[str, list[Place]] = {}
+    for cell in cells:
+        of_probe.setdefault(cell.place.probe, []).append(cell.place)
+    telling = {probe: varying(places) for probe, places in of_probe.items()}
+    # Where nothing else was measured of a program, what the profiler saw of it speaks.
+    plain = {probe for probe, places in of_probe.items() if not all(map(_profiled, places))}
+    found = []
+    for cell in cells:
+        if cell.metric.better == "none" or (_profiled(cell.place) and cell.place.probe in plain):
+            continue
+        for source in _SOURCES:
+            if cell.place.metric == source.metric and _speaks(source, cell.place.probe):
+                title = titles.get(cell.place.probe, cell.place.probe)
+                ground = _measured(cell, source, title, telling[cell.place.probe])
+                if ground is not None:
+                    found.append(_emulated(ground) if cell.platform in emulated else ground)
+    return found
+
+
+def _profiled(place: Place) -> bool:
+    return place.coordinates.get("profile") is True
+
+
+def _measured(cell: Cell, source: Source, title: str, telling: Sequence[str]) -> Ground | None:
+    """Give the ground of one point; none where its size is of no class, or it is missing."""
+    without = cell.verdict in _FAILURES and cell.ratio is None
+    if cell.verdict in _NOT_THERE:
+        return None
+    # A failed case has no points, and so no size.
+    failed_whole = without and not cell.place.point
+    if not _of_size(source.size, cell.place.size_bytes) and not failed_whole:
+        return None
+    span = cell.ratio if cell.ratio and not without else None
+    if span is not None and cell.exact and not span.bounded:
+        span = Estimate(span.value, span.value, span.value)  # as certain as its verdict
+    if span is not None and cell.grade is Grade.OPEN:  # no loss is shown
+        span = Estimate(span.value, span.lo and min(span.lo, 1.0), span.hi and max(span.hi, 1.0))
+    told = cell.grade is not None and cell.grade.told
+    bound = cell.lost.at_least if told and cell.lost and cell.lost.by_loss else None
+    if span is None and bound is not None and not without:
+        span = Estimate(bound, bound if bound > 1 else None, bound if bound < 1 else None)
+    failure = _FAILURES[cell.verdict] if without and cell.verdict else ""
+    return Ground(
+        application_class=source.application_class,
+        platform=cell.platform,
+        subject=_subject(cell, title, telling),
+        lo=span.lo if span else None,
+        hi=span.hi if span else None,
+        told=failure or (ratio_words(cell.ratio, cell.rate) if cell.ratio else lost_words(cell)),
+        n=cell.n_both,
+        caveats=cell.caveats,
+        probe=cell.place.probe,
+        failure=failure,
+        ratio=span.value if span else None,
+        grade=cell.grade,
+        crashed=_crashed(cell),
+    )
+
+
+def _crashed(cell: Cell) -> str:
+    some, every = cell.lost.ended_badly(worse=True) if cell.lost else (0, 0)
+    return f"{some} of {every} launches of {cell.place.probe} did not finish" if some else ""
+
+
+def _emulated(ground: Ground) -> Ground:
+    """Give a ground of an emulated processor its caveat, whatever told that it is one."""
+    if "emulated-cpu" in codes(ground.caveats):
+        return ground
+    return replace(ground, caveats=(Caveat("emulated-cpu"), *ground.caveats))
+
+
+#: Verdicts that say nothing of what the platform would do.
+_NOT_THERE = (Verdict.MISSING, Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
+#: Verdicts that mostly leave no figure, in words. What an emulated processor does has one: caveats
+#: say for which classes it counts.
+_FAILURES: Mapping[Verdict | None, str] = {
+    Verdict.FAILED: "every trial failed",
+    Verdict.NOT_COMPARABLE: NOT_COMPARABLE,
+}
+
+
+def _speaks(source: Source, probe: str) -> bool:
+    coupled = source.application_class == "coupled"
+    return fnmatchcase(probe, source.probe) and not (coupled and probe in _UNCOUPLED)
+
+
+def _of_size(wanted: str, size: Scalar | None) -> bool:
+    if not wanted:
+        return True
+    if not isinstance(size, int | float) or isinstance(size, bool):
+        return False
+    return size < SMALL_BYTES if wanted == "small" else size >= LARGE_BYTES
+
+
+def _number(value: float | NDArray[np.float64]) -> float | None:
+    single = float(np.asarray(value).reshape(-1)[0])
+    return None if np.isnan(single) else single
+
+
+def _subject(cell: Cell, title: str, telling: Sequence[str]) -> str:
+    """Name what was measured, with what tells it from other points of its probe."""
+    if not cell.headline:
+        metric = cell.place.metric.replace("_", " ")
+        # "The rate of sequential writing" is the name of one of its probe's rates.
+        named = title.startswith("the rate of ")
+        title = f"the {metric} ({cell.place.probe})" if named else f"{title} ({metric})"
+    size = cell.place.size_bytes
+    of_size = f" of {format_size(size)}" if size is not None else ""
+    at = cell.place.told(name for name in telling if name not in ("size_bytes", "nodes"))
+    at = ", ".join(filter(None, [at, cell.place.where]))
+    return f"{title}{of_size}" + (f" ({at})" if at else "")
+
+
+# Published ----------------------------------------------------------------------------------------
+
+
+def published_grounds(study: PublishedStudy) -> list[Ground]:
+    """Give what a publication's own figures say of each class.
+
+    Only ratios to a platform that is not virtualized, and none that is cited from elsewhere. What
+    the document prints twice counts once. Listed trials are compared as bareline compares trials
+    that share no blocks.
+    """
+    grounds: dict[tuple[str, ...], Ground] = {}
+    for ratio in published_ratios(study):
+        base = study.platform(ratio.baseline)
+        if ratio.cited or base is None or base.kind == "virtualized":
+            continue
+        for source in _SOURCES:
+            if _published_speaks(source, ratio):
+                ground = _published(study, ratio, source)
+                key = (ground.application_class, ground.platform, ground.subject)
+                grounds.setdefault(key, ground)
+    return list(grounds.values())
+
+
+def _published_speaks(source: Source, ratio: PublishedRatio) -> bool:
+    if ratio.probe is None or ratio.probe_metric != source.metric:
+        return False
+    alike = fnmatchcase(ratio.probe, source.probe) or (
+        ratio.probe.endswith("*") and ratio.measured_by(source.probe)
+        and source.probe not in _UNCOUPLED
+    )  # fmt: skip
+    return alike and _published_size(source.size, ratio.conditions.get("size_bytes"))
+
+
+def _published_size(wanted: str, size: Condition | None) -> bool:
+    """Tell whether a published size or range of sizes is of a class, with both its ends."""
+    if not wanted:
+        return True
+    if isinstance(size, Spread):
+        if size.label is not None:
+            return size.label.startswith("smaller" if wanted == "small" else "larger")
+        low = size.low if size.low is not None else size.above
+        if low is None or size.high is None:
+            return False
+        if wanted == "small":
+            return size.high <= SMALL_BYTES
+        # Printed ranges of large messages begin at 8 KiB and reach the largest.
+        return low >= SMALL_BYTES and size.high >= LARGE_BYTES
+    return isinstance(size, int) and _of_size(wanted, size)
+
+
+def _published(study: PublishedStudy, ratio: PublishedRatio, source: Source) -> Ground:
+    lo, hi = (None if end is None else float(end) for end in (ratio.span.low, ratio.span.high))
+    told = f"{ratio.span} times worse ({ratio.text})"
+    if ratio.text.endswith(("times worse", "times better")):
+        told = ratio.text
+    trials = listed_trials(study, ratio.benchmark)
+    n = 0
+    if ratio.platform in trials and ratio.baseline in trials and ratio.computed:
+        lo, hi, told, n = _from_trials(trials[ratio.platform], trials[ratio.baseline])
+    at = conditions(ratio.conditions)
+    about = "about " if ratio.approx and not ratio.computed else ""
+    return Ground(
+        application_class=source.application_class,
+        platform=ratio.platform,
+        subject=f"{ratio.benchmark} {ratio.metric.replace('_', ' ')}" + (f" ({at})" if at else ""),
+        lo=lo,
+        hi=hi,
+        told=about + told if about and not told.startswith("about") else told,
+        varies=lo is not None and hi is not None and lo != hi and not n,
+        approximate=ratio.approx,
+        n=n,
+        source=f"{study.publication.short}, {study.part(ratio.part.partition(':')[2]).label}",
+        probe=ratio.probe or "",
+    )
+
+
+def _from_trials(own: Trials, base: Trials) -> tuple[float | None, float | None, str, int]:
+    values, others = (np.array([float(value) for value in row.values]) for row in (own, base))
+    pair = (others, values) if own.better == "higher" else (values, others)
+    found = stats.unpaired_ratio(*pair)
+    ratio, lo, hi = (_number(value) for value in (found.ratio, found.lo, found.hi))
+    estimate = None if ratio is None else Estimate(ratio, lo, hi)
+    return lo, hi, ratio_words(estimate, own.better == "higher"), len(values)

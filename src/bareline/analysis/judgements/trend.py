@@ -1,0 +1,307 @@
+"""One metric over many runs: its medians by date, and the step that they certainly made.
+
+A run is one value here. Launches of one run share its boot, its neighbours and its day; only other
+runs say how much these move a figure, so a step is judged against how runs differ among themselves
+(`bareline.stats.change`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from bareline import stats
+from bareline.analysis.judgements.conditions import Condition, Outcome
+from bareline.analysis.numbers.cell import Estimate, finite
+from bareline.analysis.numbers.records import Records, margin_of, read_runs
+from bareline.analysis.numbers.selection import Selection
+from bareline.analysis.numbers.summary import summarize
+from bareline.analysis.words.amounts import with_interval
+from bareline.store.naming import list_runs
+from bareline.store.run import Run
+from bareline.vocabulary.caveats import codes, read_caveats
+from bareline.vocabulary.errors import AnalysisError, UsageError
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.place import KEY, Place
+from bareline.vocabulary.units import significant
+from bareline.vocabulary.verdicts import Verdict
+
+_SERIES = ("platform", *KEY)
+_SHOWN = ("layer", "unit", "better", "headline")
+#: Facts that are other in every run tell nothing of a step.
+_PASSING = ("time.", "host.boot", "load", "steal")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where a series changed its level, certainly over all series that were looked at.
+
+    - `at`: number of the first run of the new level.
+    - `ratio`, `lo`, `hi`: the new level by the old one, above 1 worse, with its 95 % interval over
+      runs.
+    - `verdict`: slower or faster.
+    - `changed`: facts of the platform that are others on the two sides: name, before, after.
+    """
+
+    at: int
+    ratio: float
+    lo: float | None
+    hi: float | None
+    verdict: Verdict
+    changed: tuple[tuple[str, str, str], ...]
+
+    @property
+    def amount(self) -> Estimate:
+        """The ratio with its interval."""
+        return Estimate(self.ratio, self.lo, self.hi)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One point of one metric on one platform over runs.
+
+    - `medians`, `lo`, `hi`: a value a run, in SI base units, with its 95 % interval; None where the
+      run lacks it.
+    - `step`: its certain step, if it made one.
+    - `simulated`: its values are times of a simulator.
+    """
+
+    platform: str
+    place: Place
+    layer: str
+    unit: str
+    better: str
+    headline: bool
+    medians: tuple[float | None, ...]
+    lo: tuple[float | None, ...]
+    hi: tuple[float | None, ...]
+    step: Step | None
+    simulated: bool = False
+
+    @property
+    def words(self) -> str:
+        """Say which point of which metric: ``mpi.pingpong latency, 8 B, 2 ranks``."""
+        return ", ".join(
+            filter(None, [f"{self.place.probe} {self.place.metric}", self.place.words])
+        )
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Runs in the order of their dates, and what they show.
+
+    - `runs`: the latest last.
+    - `margin`: relative difference that does not matter.
+    - `asked`: which rows are looked at; a step is certain over all of these.
+    """
+
+    runs: tuple[Run, ...]
+    margin: float
+    asked: Selection
+
+    @cached_property
+    def _records(self) -> list[Records]:
+        return [read_runs([run]) for run in self.runs]
+
+    @cached_property
+    def series(self) -> list[Series]:
+        """All series that were asked for, in the order of the first run that has them.
+
+        Raises AnalysisError: fewer than two runs have anything that was asked for.
+        """
+        table = self._table()
+        keys = table.select(*_SERIES, *_SHOWN).unique(maintain_order=True)
+        keys = keys.filter(pl.col("better") != "none")
+        simulated = {
+            platform
+            for platform, caveats in table.select("platform", "caveats").iter_rows()
+            if "simulated" in codes(read_caveats(caveats))
+        }
+        columns = {name: self._matrix(table, keys, name) for name in ("value", "lo", "hi")}
+        found = stats.largest_steps(columns["value"], margin=self.margin)
+        return [
+            Series(
+                platform=row["platform"],
+                place=Place.of(row),
+                layer=row["layer"],
+                unit=row["unit"],
+                better=row["better"],
+                headline=row["headline"],
+                medians=_known(columns["value"][number]),
+                lo=_known(columns["lo"][number]),
+                hi=_known(columns["hi"][number]),
+                step=self._step(row, columns["value"][number], int(found.at[number]))
+                if found.p[number] < stats.ALPHA
+                else None,
+                simulated=row["platform"] in simulated,
+            )
+            for number, row in enumerate(keys.iter_rows(named=True))
+        ]
+
+    def _table(self) -> pl.DataFrame:
+        parts = []
+        for number, records in enumerate(self._records):
+            summary = summarize(records).filter(~pl.col("detail"))
+            parts.append(summary.with_columns(pl.lit(number).alias("run")))
+        table = pl.concat(parts, how="diagonal_relaxed")
+        # What is asked for need not stand in every run, but in one of them.
+        chosen = self.asked.among(table)
+        if chosen.get_column("run").n_unique() < 2:
+            raise AnalysisError(
+                "a trend needs the same metric in two runs or more",
+                hint="give more runs of one study, or a folder of them",
+            )
+        return chosen
+
+    def _matrix(self, table: pl.DataFrame, keys: pl.DataFrame, name: str) -> np.ndarray:
+        numbered = table.join(
+            keys.with_row_index("series"), on=[*_SERIES, *_SHOWN], how="inner", nulls_equal=True
+        )
+        values = np.full((keys.height, len(self.runs)), np.nan)
+        at = (numbered["series"].to_numpy(), numbered["run"].to_numpy())
+        values[at] = numbered[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return values
+
+    def _step(self, row: Mapping[str, Any], values: np.ndarray, at: int) -> Step:
+        before, after = values[:at], values[at:]
+        pair = (after, before) if row["better"] == "lower" else (before, after)
+        ratio = stats.unpaired_ratio(pair[0][None, :], pair[1][None, :])
+        value = float(ratio.ratio[0])
+        verdict = Verdict.SLOWER if value > 1 else Verdict.FASTER
+        return Step(
+            at, value, finite(float(ratio.lo[0])), finite(float(ratio.hi[0])), verdict,
+            self._changed(row["platform"], at),
+        )  # fmt: skip
+
+    def _changed(self, platform: str, at: int) -> tuple[tuple[str, str, str], ...]:
+        """Give the facts that are the same within each side and differ between them."""
+        known = [records.facts.get(platform, {}) for records in self._records]
+        before, after = known[:at], known[at:]
+        names = sorted({name for facts in known for name in facts})
+        changed = []
+        for name in names:
+            old, new = _common(before, name), _common(after, name)
+            passing = name.startswith(_PASSING)
+            if old is not None and new is not None and old != new and not passing:
+                changed.append((name, str(old), str(new)))
+        old_version, new_version = (
+            {run.header.versions.get("bareline") for run in side}
+            for side in (self.runs[:at], self.runs[at:])
+        )
+        if old_version != new_version and len(old_version) == len(new_version) == 1:
+            changed.append(("bareline", str(*old_version), str(*new_version)))
+        return tuple(changed)
+
+    def since(self, step: Step) -> str:
+        """Say a step in words: ``worse since 2026-02-07 (night-06), ratio 1.2 [1.1, 1.3]``."""
+        run = self.runs[step.at]
+        amount = with_interval(step.amount, write=significant)
+        way = "worse" if step.verdict is Verdict.SLOWER else "better"
+        return f"{way} since {run.header.created[:10]} ({run.path.name}), ratio {amount}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give every series as a row for ``--json``."""
+        return [
+            {
+                "platform": one.platform,
+                "layer": one.layer,
+                "probe": one.place.probe,
+                "metric": one.place.metric,
+                "params": one.place.coordinates,
+                "unit": one.unit,
+                "better": one.better,
+                "headline": one.headline,
+                "runs": [
+                    {"run": str(run.path), "created": run.header.created,
+                     "version": run.header.versions.get("bareline"),
+                     "value": value, "lo": lo, "hi": hi}
+                    for run, value, lo, hi in zip(
+                        self.runs, one.medians, one.lo, one.hi, strict=True
+                    )
+                ],
+                "verdict": one.step.verdict.value if one.step else Verdict.INCONCLUSIVE.value,
+                "ratio": one.step.ratio if one.step else None,
+                "lo": one.step.lo if one.step else None,
+                "hi": one.step.hi if one.step else None,
+                "first_of_new_level": str(self.runs[one.step.at].path) if one.step else None,
+                "changed": [list(fact) for fact in one.step.changed] if one.step else [],
+            }
+            for one in self.series
+        ]  # fmt: skip
+
+
+def meeting(trend: Trend, condition: Condition) -> Outcome:
+    """Say which series meet a condition such as ``mpi is slower``: by a step that is certain.
+
+    Raises UsageError: it asks for something else, or nothing is named so.
+    """
+    if condition.verdict not in (Verdict.SLOWER, Verdict.FASTER):
+        raise UsageError(
+            f"--fail-if '{condition.text}': a trend is slower or faster, or nothing is certain",
+            hint="write e.g. --fail-if 'mpi is slower'",
+        )
+    series = trend.series
+    table = pl.DataFrame(
+        [
+            {
+                "platform": one.platform,
+                "probe": one.place.probe,
+                "metric": one.place.metric,
+                "layer": one.layer,
+                "headline": one.headline,
+                "better": one.better,
+                "verdict": one.step.verdict.value if one.step else None,
+                "words": one.words,
+            }
+            for one in series
+        ],
+        infer_schema_length=None,
+        schema_overrides={"verdict": pl.String},
+    )
+    rows = condition.select(table)
+    met = rows.filter(pl.col("verdict") == condition.verdict.value)
+    lines = tuple(f"{row['words']} on {row['platform']}" for row in met.iter_rows(named=True))
+    return Outcome(condition.text, rows.height, lines)
+
+
+def trend_of(
+    runs: Sequence[Run], margin: float | None = None, asked: Selection | None = None
+) -> Trend:
+    """Put runs into the order of their dates.
+
+    - `margin`: relative difference that does not matter; without it, what the latest run declares.
+    - `asked`: which rows are looked at; all without it.
+    """
+    ordered = tuple(sorted(runs, key=lambda run: (run.header.created, run.path.name)))
+    return Trend(ordered, margin or margin_of(ordered[-1]), asked or Selection())
+
+
+def history_of(runs: Sequence[Run]) -> Sequence[Run]:
+    """Give the runs that a report tells the history of.
+
+    That is those it was given; of a single one, those of its study that lie beside it, up to it.
+    """
+    if len(runs) > 1:
+        return runs
+    own = runs[0]
+    name = own.header.study["study"]["name"]
+    return [
+        Run.open(one.path)
+        for one in list_runs(own.path.absolute().parent)
+        if one.header.study["study"]["name"] == name and one.header.created <= own.header.created
+    ]
+
+
+def _known(values: np.ndarray) -> tuple[float | None, ...]:
+    return tuple(finite(value) for value in values.tolist())
+
+
+def _common(known: Sequence[Mapping[str, Scalar]], name: str) -> Scalar | None:
+    """Give the value that all have of a fact; None where they differ or one lacks it."""
+    values = {facts.get(name) for facts in known}
+    return values.pop() if len(values) == 1 else None

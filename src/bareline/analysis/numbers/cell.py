@@ -1,0 +1,265 @@
+"""The cell: one value of one platform with everything that is said about it.
+
+It is all that analysis hands out. A finding is several of them, a ground of suitability and a row
+that meets a condition are one, and an exhibit draws them: the value and its interval, the ratio to
+the baseline, both verdicts, the launches, the caveats and the place mean the same everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import polars as pl
+
+from bareline.vocabulary.caveats import Caveat, codes, read_caveats
+from bareline.vocabulary.model import Layer, Metric
+from bareline.vocabulary.place import KEY, Place
+from bareline.vocabulary.verdicts import Grade, Verdict
+
+_Row = Mapping[str, Any]
+
+#: Verdicts of what both sides have.
+COMPARED = (Verdict.SLOWER, Verdict.FASTER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
+#: Verdicts of what was planned, and at least one side did not deliver.
+UNDELIVERED = (Verdict.FAILED, Verdict.MISSING)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its 95 % interval; a bound is None where it is open or not known."""
+
+    value: float
+    lo: float | None = None
+    hi: float | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both ends are known."""
+        return self.lo is not None and self.hi is not None
+
+    @property
+    def known(self) -> tuple[float, ...]:
+        """The value and those of its ends that are known: what an axis must have room for."""
+        return tuple(end for end in (self.value, self.lo, self.hi) if end is not None)
+
+    def inverse(self) -> Estimate:
+        """Give the reciprocal, for saying how much better what is worse than 1 is."""
+        return Estimate(
+            1 / self.value, 1 / self.hi if self.hi else None, 1 / self.lo if self.lo else None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Launches that exceeded a time limit or crashed, of a case and on both sides.
+
+    - `lost`, `tried`, `base_lost`, `base_tried`: how many exceeded it, of how many that did not
+      crash.
+    - `crashed`, `base_crashed`: how many crashed.
+    - `limit_s`: the limit on the side that lost more; None where it is not known.
+    - `by_points`: it is the limit of each point, by which some were left out, not of the launch.
+    - `took_s`: what a launch takes on the other side, as a median; None where none ended.
+    - `at_least`: where they leave the ratio open, what it is at least, or at most if below 1; None
+      where nothing is known.
+    - `by_loss`: 1 or -1 where their number alone makes the row worse or better, else 0.
+    """
+
+    lost: int
+    tried: int
+    base_lost: int
+    base_tried: int
+    crashed: int
+    base_crashed: int
+    limit_s: float | None
+    by_points: bool
+    took_s: float | None
+    at_least: float | None
+    by_loss: int
+
+    def ended_badly(self, *, worse: bool) -> tuple[int, int]:
+        """Count what was lost or crashed, and what was launched, here or on the baseline."""
+        if worse:
+            return self.lost + self.crashed, self.tried + self.crashed
+        return self.base_lost + self.base_crashed, self.base_tried + self.base_crashed
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A summarized value of a platform, and its comparison with the baseline.
+
+    - `baseline`: what it is compared with; empty for the baseline itself, and where nothing is
+      compared.
+    - `metric`: what was measured: unit, which way is good, whether it is a detail.
+    - `headline`: whether it is the metric that its probe is judged by.
+    - `n`, `n_baseline`: launches behind either side.
+    - `n_failed`, `n_failed_baseline`: trials of the case that failed.
+    - `value`, `base`: median over launches on both sides, in the metric's unit; None where there is
+      none.
+    - `ratio`: times worse than the baseline; None where there is no ratio.
+    - `difference`: above 0 is worse, in the metric's unit: where a value is not positive and there
+      is no ratio.
+    - `verdict`: what it says: a difference only where it is likely at least. None for the baseline
+      and for what is not compared.
+    - `grade`: how sure its comparison is; None for the baseline and for what is not compared.
+    - `caveats`: of both sides; `own_caveats` are those that the baseline does not share.
+    - `reason`: why it cannot be compared; empty where it can.
+    - `exact`: both sides are simulated: the interval is the error of the models.
+    - `n_used`: values that were compared: launches, or boots where several share one.
+    - `lost`: launches that exceeded a time limit or crashed; None where none did.
+    - `few_boots`: its platforms were booted so rarely that what is claimed holds for these boots
+      alone.
+    """
+
+    place: Place
+    platform: str
+    layer: Layer
+    metric: Metric
+    headline: bool = True
+    baseline: str = ""
+    n: int = 0
+    n_baseline: int = 0
+    n_failed: int = 0
+    n_failed_baseline: int = 0
+    value: Estimate | None = None
+    base: Estimate | None = None
+    ratio: Estimate | None = None
+    difference: Estimate | None = None
+    verdict: Verdict | None = None
+    grade: Grade | None = None
+    caveats: tuple[Caveat, ...] = ()
+    own_caveats: tuple[Caveat, ...] = ()
+    reason: str = ""
+    exact: bool = False
+    n_used: int | None = None
+    lost: Lost | None = None
+    few_boots: bool = False
+
+    @property
+    def median(self) -> float | None:
+        """Median over its launches; None where there is none."""
+        return None if self.value is None else self.value.value
+
+    @property
+    def rate(self) -> bool:
+        """Whether more is better: worse is "lower", not "slower"."""
+        return self.metric.better == "higher"
+
+    @property
+    def n_both(self) -> int:
+        """Launches on the side that has fewer, as they were compared."""
+        return min(self.n, self.n_baseline) if self.n_used is None else self.n_used
+
+    @property
+    def compared(self) -> bool:
+        """Whether both sides have it, on layouts that may be compared."""
+        return self.verdict in COMPARED
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the value is simulated time, which must never pass for a measured one."""
+        return "simulated" in codes(self.caveats)
+
+    @property
+    def size(self) -> float:
+        """How far it lies from equality, for ordering; what is off the scale lies farthest."""
+        if self.ratio is not None:
+            return abs(math.log(self.ratio.value))
+        return math.inf if self.verdict is not None and self.verdict.decided else 0.0
+
+
+def read_cells(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> tuple[Cell, ...]:
+    """Join summary and comparison; what only one of them holds is kept, either may be absent.
+
+    - `summary`, `comparison`: as of a comparison. Cells of the baseline are of the summary alone.
+    """
+    compared = {_key(row): row for row in _rows(comparison)}
+    cells = [read_cell(row, compared.pop(_key(row), None)) for row in _rows(summary)]
+    cells += [read_cell(None, row) for row in compared.values()]
+    return tuple(cells)
+
+
+def read_cell(own: _Row | None, compared: _Row | None) -> Cell:
+    """Read a cell from its row of the summary, of the comparison, or both."""
+    row = own or compared or {}
+    other = compared or {}
+    told = other.get("verdict")
+    caveats = [*(row["caveats"] or ()), *(other.get("caveats") or ())]
+    value = (
+        _estimate(row, "value", "lo", "hi") if own is not None else _estimate(row, "value", "", "")
+    )
+    return Cell(
+        place=Place.of({**row, "nodes_used": other.get("nodes_used")}),
+        platform=row["platform"],
+        layer=Layer(row["layer"]),
+        metric=Metric(row["unit"], row["better"], bool(row["detail"])),
+        headline=bool(row["headline"]),
+        baseline=other.get("baseline") or "",
+        n=row["n"] or 0,
+        n_baseline=other.get("n_baseline") or 0,
+        n_failed=row.get("n_failed") or 0,
+        n_failed_baseline=other.get("base_n_failed") or 0,
+        value=value,
+        base=_estimate(other, "value_baseline", "", ""),
+        ratio=_estimate(other, "ratio", "lo", "hi"),
+        difference=_estimate(other, "difference", "difference_lo", "difference_hi"),
+        verdict=Verdict(told) if told else None,
+        grade=Grade(other["grade"]) if other.get("grade") else None,
+        caveats=read_caveats(caveats),
+        own_caveats=_own(other),
+        reason=reason_of(other) if told else "",
+        exact=bool(other.get("exact")),
+        n_used=other.get("n_used"),
+        lost=_lost(other),
+        few_boots=bool(other.get("few_boots")),
+    )
+
+
+def _lost(row: _Row) -> Lost | None:
+    if not any(row.get(name) for name in ("lost", "base_lost", "crashed", "base_crashed")):
+        return None
+    return Lost(**{field.name: row[field.name] for field in fields(Lost)})
+
+
+def _rows(frame: pl.DataFrame | None) -> Iterable[dict[str, Any]]:
+    return () if frame is None else frame.iter_rows(named=True)
+
+
+def _key(row: _Row) -> tuple[Any, ...]:
+    return (row["platform"], *(row[key] for key in KEY))
+
+
+def _estimate(row: _Row, value: str, lo: str, hi: str) -> Estimate | None:
+    """Read a figure; an end that is not finite is not bounded."""
+    found = finite(row.get(value))
+    return None if found is None else Estimate(found, finite(row.get(lo)), finite(row.get(hi)))
+
+
+def finite(value: float | None) -> float | None:
+    """Give a figure, or None where it is not finite."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _own(row: _Row) -> tuple[Caveat, ...]:
+    """Give the caveats that only the platform has, not the baseline."""
+    base = codes(read_caveats(row.get("base")))
+    return tuple(caveat for caveat in read_caveats(row.get("own")) if caveat.code not in base)
+
+
+def reason_of(row: _Row) -> str:
+    """Say why a row of a comparison cannot be compared; nothing where it can."""
+    match row["verdict"]:
+        case Verdict.NOT_COMPARABLE:
+            return str(row.get("refused") or "")
+        case Verdict.FAILED:
+            return "every trial failed" + (f" on {row['baseline']}" if row["n"] else "")
+        case Verdict.SKIPPED:
+            return str(row.get("absent") or "")
+        case Verdict.DOES_NOT_FIT:
+            return str(row.get("left_out") or "")
+        case Verdict.MISSING:
+            return f"{row['baseline'] if row['n'] else row['platform']} has no figure"
+        case _:
+            return ""

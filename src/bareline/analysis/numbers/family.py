@@ -1,0 +1,207 @@
+"""Everything that is claimed together: points, means over several of them, and lost launches.
+
+What is in common blocks is tested by exchanging names in whole boots, all points and means at
+once; what is not, by rank tests. How many launches either side lost to a limit is counted beside
+it. The chance of any false claim among all of it is at most 5 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bareline import stats
+from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
+from bareline.analysis.numbers.losses import Losses, by_holm, by_rate
+from bareline.analysis.numbers.members import Mean, Members, Points
+from bareline.analysis.numbers.pairs import Pair
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+#: A weight multiplies Student's t; to this power it is a share of Holm's error, as tails of t are.
+_SHARE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What is certain of points and of means over several of them, all together.
+
+    - `points`: for each pair the p-value of each point; NaN where nothing was asked.
+    - `by_loss`: for each pair and point: 1 or -1 where lost launches alone make it worse or better,
+      else 0.
+    - `means`: for each pair and group of points their mean; None where it has fewer than two points
+      with a ratio, or too few launches.
+    - `exchanged`: how many blocks, or boots, names were exchanged in: the fewest, if pairs differ;
+      0 where nothing was in common blocks.
+    """
+
+    points: list[FloatCube]
+    by_loss: list[IntCube]
+    means: list[list[Mean | None]]
+    exchanged: int
+
+
+def family_wise(
+    pairs: Sequence[Pair],
+    tested: Sequence[BoolCube],
+    margin: float,
+    groups: Sequence[Sequence[Points]] = (),
+    weights: Sequence[FloatCube] | None = None,
+) -> Family:
+    """Say what is certain over all points of all pairs, and means over some of them, together.
+
+    - `tested`: which points of each pair are asked about; the others get NaN.
+    - `groups`: for each pair the points whose mean is asked about: those of a finding.
+    - `weights`: for each pair what the statistics of its points are multiplied by.
+    """
+    asked = groups or [()] * len(pairs)
+    weighed = weights or [np.ones(mask.shape) for mask in tested]
+    members = [Members(*one) for one in zip(pairs, tested, asked, weighed, strict=True)]
+    families = _families(pairs)
+    p = [member.blank() for member in members]
+    for blocks, numbers in families:
+        rows = [members[number].differences(blocks) for number in numbers]
+        zones = [members[number].zone(margin) for number in numbers]
+        weight = np.concatenate([members[number].weight for number in numbers])
+        joint = stats.family_wise_p(np.concatenate(rows), np.concatenate(zones), weight=weight)
+        _share(p, numbers, joint)
+    unpaired = _unpaired(pairs)
+    if unpaired:
+        weight = np.concatenate([members[k].weight for k in unpaired]) ** _SHARE
+        _share(p, unpaired, stats.holm(np.concatenate([members[k].p for k in unpaired]), weight))
+    kinds = len(families) + bool(unpaired)
+    p = [np.minimum(1.0, kinds * own) for own in p]
+    counted = Losses.of(members)
+    p, by_loss = counted.beside(p, stats.CERTAIN_ALPHA, by_holm)
+    return Family(
+        points=[member.at_points(own) for member, own in zip(members, p, strict=True)],
+        by_loss=[member.at_points(own, 0) for member, own in zip(members, by_loss, strict=True)],
+        means=[
+            member.means(own, told, margin)
+            for member, own, told in zip(members, p, by_loss, strict=True)
+        ],
+        exchanged=min((int(blocks.max(initial=-1)) + 1 for blocks, _ in families), default=0),
+    )
+
+
+def discoveries(
+    pairs: Sequence[Pair], tested: Sequence[BoolCube], margin: float
+) -> tuple[list[FloatCube], list[IntCube]]:
+    """Give q-values over all points of all pairs together: the false discovery rate.
+
+    - `tested`: as for `family_wise`.
+    Gives as `Family.points` and `Family.by_loss`.
+    """
+    members = [
+        Members(pair, own, (), np.ones(own.shape)) for pair, own in zip(pairs, tested, strict=True)
+    ]
+    q = [member.blank() for member in members]
+    for blocks, numbers in _families(pairs):
+        rows = [members[number].differences(blocks) for number in numbers]
+        zones = [members[number].zone(margin) for number in numbers]
+        _share(q, numbers, stats.false_discovery_q(np.concatenate(rows), np.concatenate(zones)))
+    unpaired = _unpaired(pairs)
+    if unpaired:
+        joint = np.concatenate([members[number].p for number in unpaired])
+        _share(q, unpaired, stats.false_discovery(joint))
+    q, by_loss = Losses.of(members).beside(q, stats.ALPHA, by_rate)
+    return (
+        [member.at_points(own) for member, own in zip(members, q, strict=True)],
+        [member.at_points(own, 0) for member, own in zip(members, by_loss, strict=True)],
+    )
+
+
+def certainly_beyond(
+    pairs: Sequence[Pair],
+    tested: Sequence[BoolCube],
+    weights: Sequence[FloatCube],
+    limit: float,
+    *,
+    above: bool,
+) -> list[BoolCube]:
+    """Tell of which points the ratio certainly lies above, or below, a limit.
+
+    The probability of any false "certainly" among all points of all pairs is at most 5 %. A point
+    without a ratio is never certain.
+
+    - `tested`, `weights`: as for `family_wise`.
+    """
+    asked = [mask & pair.ratio.on_logs for pair, mask in zip(pairs, tested, strict=True)]
+    found = [np.zeros(mask.shape, dtype=np.bool_) for mask in asked]
+    sign = 1.0 if above else -1.0
+    families = _families(pairs, exact=True)
+    shares = [own**_SHARE for own in weights]
+    total = sum(float(own[mask].sum()) for own, mask in zip(shares, asked, strict=True))
+    kinds = len(families) + any(not pair.paired for pair in pairs)
+    level = stats.CERTAIN_ALPHA / max(1, kinds)
+    for blocks, numbers in families:
+        rows = [
+            stats.collapsed(sign * (pairs[k].differences[asked[k]] - np.log(limit)), blocks)
+            for k in numbers
+        ]
+        weight = np.concatenate([weights[k][asked[k]] for k in numbers])
+        p = stats.family_wise_p(np.concatenate(rows), side="above", weight=weight)
+        ends = np.cumsum([row.shape[0] for row in rows])[:-1]
+        for number, part in zip(numbers, np.split(p, ends), strict=True):
+            found[number][asked[number]] = part <= level
+    for number, pair in enumerate(pairs):
+        for share in np.unique(shares[number][asked[number]]) if not pair.paired else ():
+            # Bonferroni: one side of an interval at its share of the level of all rows together.
+            bounds = pair.ratios(confidence=1.0 - 2.0 * level * share / total)
+            beyond = bounds.lo > limit if above else bounds.hi < limit
+            found[number] |= asked[number] & (shares[number] == share) & beyond
+    return found
+
+
+# Which blocks are exchanged together ----------------------------------------------------------
+
+
+def _unpaired(pairs: Sequence[Pair]) -> list[int]:
+    return [number for number, pair in enumerate(pairs) if not (pair.paired or pair.exact)]
+
+
+def _families(pairs: Sequence[Pair], *, exact: bool = False) -> list[tuple[IntCube, list[int]]]:
+    """Give the blocks that are exchanged together, and the pairs that this serves.
+
+    One exchange serves all pairs: blocks that share a boot in any of them go together. Where that
+    leaves a pair fewer than six groups that has more by itself, pairs with unlike boots are
+    families of their own. A pair with few boots is asked about these boots, and binds no other.
+
+    - `exact`: also give pairs without noise.
+    """
+    numbers = [k for k, pair in enumerate(pairs) if pair.paired and (exact or not pair.exact)]
+    if not numbers:
+        return []
+    partitions = [pairs[k].boots.groups for k in numbers]
+    blocks = partitions[0].size
+    binding = [groups for k, groups in zip(numbers, partitions, strict=True) if _binds(pairs[k])]
+    at = np.tile(np.arange(blocks), len(binding))
+    label = np.concatenate(
+        [np.empty(0, np.int64), *(g + n * blocks for n, g in enumerate(binding))]
+    )
+    common = stats.grouped(blocks, at, label.astype(np.int64))
+    if all(_enough(pairs[k], common) for k in numbers):
+        return [(common, numbers)]
+    found: dict[bytes, tuple[IntCube, list[int]]] = {}
+    for k, groups in zip(numbers, partitions, strict=True):
+        found.setdefault(groups.tobytes(), (groups, []))[1].append(k)
+    return list(found.values())
+
+
+def _binds(pair: Pair) -> bool:
+    return pair.boots.count is not None and not pair.boots.few
+
+
+def _enough(pair: Pair, common: IntCube) -> bool:
+    """Tell whether a pair keeps six groups of blocks, if it has as many by itself."""
+    there = pair.tried.any(axis=0) & pair.base_tried.any(axis=0)
+    own, joint = (np.unique(groups[there]).size for groups in (pair.boots.groups, common))
+    return bool(joint >= min(own, MIN_LAUNCHES))
+
+
+def _share(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
+    """Give every pair its part of what was found for all."""
+    ends = np.cumsum([parts[number].size for number in numbers])[:-1]
+    for number, part in zip(numbers, np.split(joint, ends), strict=True):
+        parts[number] = part

@@ -1,0 +1,169 @@
+"""What launches say of every node and every pair of nodes of a fleet, as arrays.
+
+A probe of a fleet gives samples whose point names a node, or a node and its peer. Values are
+logarithms, larger is worse, so that a difference is a factor whatever the metric's direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from bareline.analysis.numbers.records import Records
+from bareline.stats.stack import FloatArray, IntArray
+from bareline.vocabulary.facts import NODES_EXCLUDED, NODES_SWITCHES
+from bareline.vocabulary.model import Scalar, parse_point
+from bareline.vocabulary.nodeset import unfold
+
+_NODE = "node="
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One metric of a probe over a fleet.
+
+    - `units`: of each row the node, or the two nodes.
+    - `ends`: their indices among the fleet's nodes, shape (rows, 1 or 2).
+    - `values`: of shape (rows, launches), logarithms, larger is worse; NaN where a launch has none.
+    """
+
+    probe: str
+    metric: str
+    params: str
+    unit: str
+    better: str
+    units: tuple[tuple[str, ...], ...]
+    ends: IntArray
+    values: FloatArray
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether it is of pairs of nodes."""
+        return bool(self.ends.shape[1] == 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """The nodes of a platform and what was measured of each.
+
+    - `nodes`: names, in the order in which they are first told.
+    - `switches`: which of them hang on which switch; empty where nobody says.
+    - `excluded`: what was left out, as a folded list.
+    """
+
+    platform: str
+    nodes: tuple[str, ...]
+    switches: Mapping[str, tuple[str, ...]]
+    excluded: str
+    measured: tuple[Measured, ...]
+
+    @property
+    def groups(self) -> IntArray:
+        """Number of each node's switch; -1 where it has none."""
+        place = {name: at for at, names in enumerate(self.switches.values()) for name in names}
+        return np.array([place.get(name, -1) for name in self.nodes], dtype=np.int64)
+
+
+def fleets(records: Records) -> list[Fleet]:
+    """Give the fleet of every platform of which nodes were measured one by one."""
+    points = records.values.get_column("point").unique().cast(pl.String)
+    ours = points.filter(points.str.starts_with(_NODE))
+    if ours.is_empty():
+        return []
+    told = records.values.with_columns(pl.col("metric", "point").cast(pl.String)).filter(
+        pl.col("point").is_in(ours.implode())
+    )
+    rows = told.join(
+        records.trials.select("row", "platform", "probe", "params"), on="row", how="inner"
+    ).join(records.declarations, on=["probe", "metric"], how="left")
+    found = []
+    for platform in records.platforms:
+        own = rows.filter(pl.col("platform") == platform)
+        if not own.is_empty():
+            found.append(_fleet(platform, own, records.facts.get(platform, {})))
+    return found
+
+
+def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> Fleet:
+    texts = rows.get_column("point").unique(maintain_order=True).to_list()
+    units = {text: _unit(text) for text in texts}
+    names = sorted({name for unit in units.values() for name in unit}, key=_natural)
+    place = {name: at for at, name in enumerate(names)}
+    measured = tuple(
+        _measured(part, units, place)
+        for part in rows.partition_by("probe", "params", "metric", maintain_order=True)
+    )
+    switches = read_switches(str(facts.get(NODES_SWITCHES, "")), place)
+    return Fleet(platform, tuple(names), switches, str(facts.get(NODES_EXCLUDED, "")), measured)
+
+
+def _unit(text: str) -> tuple[str, ...]:
+    point = parse_point(text)
+    return tuple(str(point[key]) for key in ("node", "peer") if key in point)
+
+
+def _natural(name: str) -> tuple[tuple[str, int], ...]:
+    """Order n2 before n10."""
+    parts: list[tuple[str, int]] = []
+    digits = word = ""
+    for letter in f"{name} ":
+        if letter.isdecimal():
+            digits += letter
+            continue
+        if digits:
+            parts.append((word, int(digits)))
+            word = digits = ""
+        word += letter
+    return (*parts, (word, -1))
+
+
+def _measured(
+    rows: pl.DataFrame, units: Mapping[str, tuple[str, ...]], place: Mapping[str, int]
+) -> Measured:
+    first = rows.row(0, named=True)
+    texts = rows.get_column("point").unique(maintain_order=True).to_list()
+    launches = rows.get_column("row").unique().sort().to_list()
+    at = rows.get_column("point").replace_strict(
+        texts, list(range(len(texts))), return_dtype=pl.Int64
+    )
+    column = rows.get_column("row").replace_strict(
+        launches, list(range(len(launches))), return_dtype=pl.Int64
+    )
+    values = np.full((len(texts), len(launches)), np.nan)
+    sign = -1.0 if first["better"] == "higher" else 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = sign * np.log(rows.get_column("value").to_numpy())
+    values[at.to_numpy(), column.to_numpy()] = np.where(np.isfinite(logs), logs, np.nan)
+    own = tuple(units[text] for text in texts)
+    return Measured(
+        first["probe"],
+        first["metric"],
+        first["params"],
+        first["unit"],
+        first["better"],
+        own,
+        np.array([[place[name] for name in unit] for unit in own], dtype=np.int64),
+        values,
+    )
+
+
+def read_switches(text: str, known: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
+    """Read which nodes hang on which switch: ``leaf1: n[1-16]; leaf2: n[17-32]``.
+
+    Nodes that are not known are left out, and so is a switch without any that is.
+    """
+    found = {}
+    for part in text.split(";"):
+        name, colon, nodes = part.partition(":")
+        if not colon:
+            continue
+        try:
+            own = tuple(node for node in unfold(nodes.strip()) if node in known)
+        except ValueError:
+            continue
+        if own:
+            found[name.strip()] = own
+    return found

@@ -1,0 +1,154 @@
+"""What one run holds, as frames: trials, values, what its plan asks for and what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from bareline.analysis.numbers import parameters
+from bareline.store.run import Run
+from bareline.store.sessions import FIRST
+from bareline.vocabulary.model import Case, Scalar, format_point, parse_point
+from bareline.vocabulary.place import CASE
+
+
+class Frames(NamedTuple):
+    """What one run holds, as frames."""
+
+    trials: pl.DataFrame
+    values: pl.DataFrame
+    left_out: pl.DataFrame
+    planned: pl.DataFrame | None
+
+    def with_cases(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Frames:
+        """Change all that has the columns of a case alike."""
+        return self._replace(
+            trials=change(self.trials),
+            left_out=change(self.left_out),
+            planned=None if self.planned is None else change(self.planned),
+        )
+
+
+def read_frames(run: Run) -> Frames:
+    """Read a run; cases are named as it names them itself."""
+    trials, values = run.tables()
+    trials = trials.with_columns(
+        pl.col("nodes").fill_null(0),
+        pl.col("profile").fill_null(False),
+        pl.col("pinning").fill_null(""),
+        _machine(run),
+    )
+    return Frames(_apart(trials), values, _left_out(run), _planned(run))
+
+
+def _machine(run: Run) -> pl.Expr:
+    """Tell which of the machines of a run each trial was measured on."""
+    machines = {number: session.machine for number, session in run.sessions().items()}
+    return (
+        pl.col("session")
+        .fill_null(FIRST)
+        .replace_strict(machines, default=FIRST, return_dtype=pl.Int64)
+        .alias("machine")
+    )
+
+
+def _apart(trials: pl.DataFrame) -> pl.DataFrame:
+    """Keep the blocks of several machines apart, as if they were of several runs, and say so."""
+    if trials.get_column("machine").n_unique() < 2:
+        return trials
+    several = pl.col("machine").n_unique().over(CASE) > 1
+    said = pl.col("caveats").list.concat(pl.lit(["two-machines"]))
+    return trials.with_columns(
+        pl.when(several).then(said).otherwise(pl.col("caveats")).alias("caveats"),
+        pl.col("block") + (pl.col("machine") - 1) * (1 + pl.col("block").max()),
+    )
+
+
+def _left_out(run: Run) -> pl.DataFrame:
+    """Give what the plan of a run left out, with the columns of a case as trials have them."""
+    rows = [(row.platform, row.case, row.reason) for row in run.left_out()]
+    return _cases([row[:2] for row in rows]).with_columns(
+        pl.Series("reason", [reason for _, _, reason in rows], dtype=pl.String)
+    )
+
+
+def _planned(run: Run) -> pl.DataFrame | None:
+    """Give what the plan of a run asks for, with the columns of a case as trials have them."""
+    rows = run.planned()
+    return None if rows is None else _cases(rows)
+
+
+def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
+    """Give platforms and cases, with the columns of a case as trials have them."""
+    return pl.DataFrame(
+        [
+            {
+                "platform": platform,
+                "probe": case.probe,
+                "params": case.params,
+                "ranks": case.ranks,
+                "threads": case.threads,
+                "nodes": case.nodes or 0,
+                "profile": case.profile,
+                "pinning": case.pinning,
+            }
+            for platform, case in rows
+        ],
+        schema={
+            "platform": pl.String, "probe": pl.String, "params": pl.String, "ranks": pl.Int64,
+            "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean,
+            "pinning": pl.String,
+        },
+    )  # fmt: skip
+
+
+#: By probe and what a case of it says, the text that names it.
+Text = dict[tuple[str, str], str]
+
+
+def texts_of(read: Sequence[Frames], runs: Sequence[Run]) -> list[Text]:
+    """Give for each run the text that names each case; what is unsaid counts too."""
+    said = [
+        [
+            row
+            for frame in (frames.trials, frames.left_out, frames.planned)
+            if frame is not None
+            for row in frame.select("probe", "params").unique().iter_rows()
+        ]
+        for frames in read
+    ]
+    return parameters.shown(said, [parameters.defaults_of(run.header) for run in runs])
+
+
+def differing_defaults(texts: Sequence[Text], runs: Sequence[Run]) -> tuple[str, ...]:
+    """Say which parameters had other defaults in some runs, so that these are not compared."""
+    known = [parameters.defaults_of(run.header) for run in runs]
+    return parameters.differences(texts, known, [run.path.resolve().name for run in runs])
+
+
+def named(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
+    """Name cases by their texts, and by where their ranks were to be on a node.
+
+    Profiled ones have the parameter ``profile=true``: each is compared with its like.
+    """
+    keys = {"probe": pl.String, "params": pl.String, "pinning": pl.String, "profile": pl.Boolean}
+    names = [
+        (*row, with_parameters(texts[row[:2]], row[2], profile=row[3]))
+        for row in frame.select(*keys).unique().iter_rows()
+    ]
+    table = pl.DataFrame(names, schema={**keys, "text": pl.String}, orient="row")
+    return (
+        frame.join(table, on=list(keys), how="left", maintain_order="left")
+        .with_columns(pl.col("text").alias("params"))
+        .drop("text", "pinning")
+    )
+
+
+def with_parameters(params: str, pinning: str, *, profile: bool = False) -> str:
+    """Add what tells cases apart beside their probes' parameters to the text of these."""
+    told: dict[str, Scalar] = {"profile": True} if profile else {}
+    if not (told or pinning):
+        return params
+    return format_point({**parse_point(params), **parse_point(pinning), **told})

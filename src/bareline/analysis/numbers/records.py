@@ -1,0 +1,275 @@
+"""The records of runs as frames, ready for analysis.
+
+Everything here reads run directories only, never a platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import polars as pl
+
+from bareline.analysis.numbers import parameters
+from bareline.analysis.numbers.cube import Cube
+from bareline.analysis.numbers.declarations import convert, declarations
+from bareline.analysis.numbers.frames import differing_defaults, named, read_frames, texts_of
+from bareline.analysis.numbers.layouts import split_of
+from bareline.store.run import Run
+from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.place import CASE
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of one or several runs, ready for analysis.
+
+    - `trials`: one row per trial, without samples: run, trial, block, platform, the case's columns,
+      layout, status, stage, reason, started, duration_s, clock, caveats.
+    - `values`: one row per sample: trial number, metric and point (categorical), value, caveats.
+    - `declarations`: one row per probe and metric: layer, unit, better, detail, headline.
+    - `runs`: the runs, in the order given.
+    - `left_out`: one row per case that a plan did not ask of a platform: platform, the case's
+      columns, reason.
+    - `controls`: platforms that are their run's baseline measured again, each with that baseline.
+      None of `platforms`, and in no frame here: `with_controls` holds them.
+    - `whole`: the same records with those of the controls; None where there are none.
+    - `planned`: one row per case that a plan asks of a platform: platform, the case's columns; None
+      where a run did not keep that (imported results, runs of before).
+    - `unlike_defaults`: sentences on parameters whose defaults differ between runs, so that these
+      are not compared.
+    """
+
+    trials: pl.DataFrame
+    values: pl.DataFrame
+    declarations: pl.DataFrame
+    runs: tuple[Run, ...]
+    left_out: pl.DataFrame
+    planned: pl.DataFrame | None = None
+    controls: Mapping[str, str] = field(default_factory=dict)
+    whole: Records | None = None
+    unlike_defaults: tuple[str, ...] = ()
+
+    @property
+    def with_controls(self) -> Records:
+        """The same records with those of the controls."""
+        return self.whole or self
+
+    def of_platforms(self, names: Collection[str]) -> Records:
+        """Give the records of some platforms alone."""
+        theirs = pl.col("platform").is_in(sorted(names))
+        trials = self.trials.filter(theirs)
+        values = self.values.join(trials.select("row"), on="row", how="semi", maintain_order="left")
+        planned = None if self.planned is None else self.planned.filter(theirs)
+        left_out = self.left_out.filter(theirs)
+        return replace(self, trials=trials, values=values, left_out=left_out, planned=planned)
+
+    @property
+    def platforms(self) -> list[str]:
+        """Names of the platforms, in the order of their runs and of each run's command line."""
+        present = set(self.trials.get_column("platform").unique().to_list())
+        ordered: dict[str, None] = {}
+        for run in self.runs:
+            for name in run.header.platforms:
+                for shown in (name, _told_apart(name, run)):
+                    if shown in present:
+                        ordered[shown] = None
+        return list(ordered)
+
+    @property
+    def study(self) -> Mapping[str, Any]:
+        """The head of the first run's study: what its ``[study]`` declares."""
+        head: Mapping[str, Any] = self.runs[0].header.study.get("study", {})
+        return head
+
+    @property
+    def baseline(self) -> str:
+        """The platform that the first run compares with."""
+        return self.runs[0].header.baseline
+
+    @property
+    def margin(self) -> float:
+        """The equivalence margin that the first run declares."""
+        return margin_of(self.runs[0])
+
+    def asked(self, platform: str) -> set[str] | None:
+        """Give the probes that the studies asked of a platform; None for all of them.
+
+        A study may measure something on some of its platforms only: elsewhere it is not missing.
+        """
+        name = platform.partition("@")[0]
+        probes: set[str] = set()
+        for run in self.runs:
+            measures = run.header.study.get("measure", [])
+            if name not in run.header.platforms:
+                continue
+            if not measures:
+                return None
+            probes |= {
+                str(measure["probe"])
+                for measure in measures
+                if measure.get("platforms") is None or name in measure["platforms"]
+            }
+        return probes
+
+    @property
+    def growing(self) -> dict[str, set[str]]:
+        """Give the parameters that the studies make grow with the ranks, by probe."""
+        found: dict[str, set[str]] = {}
+        for run in self.runs:
+            for measure in run.header.study.get("measure", []):
+                found.setdefault(str(measure["probe"]), set()).update(measure.get("per_rank", {}))
+        return found
+
+    @cached_property
+    def defaults(self) -> dict[str, dict[str, Scalar]]:
+        """Give what the parameters of each probe are that the text of a case leaves out."""
+        known = [parameters.defaults_of(run.header) for run in self.runs]
+        return parameters.common_defaults(known)
+
+    @cached_property
+    def facts(self) -> dict[str, dict[str, Scalar]]:
+        """Facts of each platform, by the name it has here."""
+        found: dict[str, dict[str, Scalar]] = {}
+        for run in self.runs:
+            for name, facts in run.facts().items():
+                told_apart = _told_apart(name, run)
+                found[told_apart if told_apart in self.platforms else name] = facts
+        return found
+
+    @cached_property
+    def samples(self) -> pl.DataFrame:
+        """One row per sample with all columns of its trial and metric, for figures."""
+        return self._samples(self.trials, self.values)
+
+    def samples_of(self, probe: str) -> pl.DataFrame:
+        """Give the rows of `samples` that are of one probe, without joining all others."""
+        return self._samples(self.trials.filter(pl.col("probe") == probe), self.values)
+
+    def samples_at(self, places: pl.DataFrame) -> pl.DataFrame:
+        """Give the rows of `samples` at some points of some probes, and all of the other probes.
+
+        - `places`: the columns of a case, and point.
+        """
+        theirs = pl.col("probe").is_in(places.get_column("probe").unique().implode())
+        crowded, others = self.trials.filter(theirs), self.trials.filter(~theirs)
+        wanted = crowded.join(places, on=list(CASE)).select("row", text="point")
+        chosen = self.values.with_columns(text=pl.col("point").cast(pl.String)).join(
+            wanted, on=["row", "text"], how="semi"
+        )
+        rest = self.values.join(others, on="row", how="semi")
+        return self._samples(self.trials, pl.concat([chosen.drop("text"), rest]))
+
+    def _samples(self, trials: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
+        return (
+            values.join(trials, on="row", how="inner", suffix="_trial", maintain_order="left")
+            .with_columns(pl.col("metric", "point").cast(pl.String))
+            .join(self.declarations, on=["probe", "metric"], how="left", maintain_order="left")
+            .with_columns(
+                pl.concat_list(
+                    pl.col("caveats_trial").fill_null([]), pl.col("caveats").fill_null([])
+                ).alias("caveats")
+            )
+            .drop("caveats_trial", "row")
+        )
+
+    @cached_property
+    def cube(self) -> Cube:
+        """All values as one array by platform, point and block."""
+        return Cube(self.platforms, self.trials, self.values, self.declarations)
+
+
+def margin_of(run: Run) -> float:
+    """Give the equivalence margin that a run's study declares."""
+    margin = run.header.study.get("study", {}).get("margin")
+    return float(margin) if margin else DEFAULT_MARGIN
+
+
+def read_runs(runs: Sequence[Run]) -> Records:
+    """Read the records of runs into frames.
+
+    A platform name that several runs share is told apart as ``name@run``.
+
+    Raises AnalysisError: there are no records, or runs disagree on what a metric is.
+    Raises StoreError: a run is damaged.
+    """
+    read = [read_frames(run) for run in runs]
+    shared = _shared_names([frames.trials for frames in read])
+    texts = texts_of(read, runs)
+    declared, factors = declarations(runs)
+    trials, values, left_out = [], [], []
+    planned: list[pl.DataFrame] | None = []
+    offset = 0
+    for number, (run, frames) in enumerate(zip(runs, read, strict=True)):
+        frames = frames.with_cases(partial(named, texts=texts[number]))
+        if shared:
+            frames = frames.with_cases(partial(_with_run, shared=shared, run=run))
+        here = pl.col("row") + offset
+        offset += 1 + int(frames.trials.get_column("row").to_numpy().max(initial=-1))
+        trials.append(frames.trials.with_columns(here, pl.lit(number).alias("run")))
+        converted = convert(frames.values, frames.trials, factors[number])
+        values.append(converted.with_columns(here))
+        left_out.append(frames.left_out.drop("profile"))
+        asked = frames.planned
+        planned = None if planned is None or asked is None else [*planned, asked.drop("profile")]
+    everything = pl.concat(trials)
+    split = split_of(everything)
+    if everything.is_empty():
+        raise AnalysisError(
+            "there are no records yet",
+            where=", ".join(str(run.path) for run in runs),
+            hint="`bareline continue RUN` measures",
+        )
+    whole = Records(
+        split.trials(everything),
+        pl.concat(values),
+        declared,
+        tuple(runs),
+        split.others(pl.concat(left_out)),
+        None if planned is None else split.others(pl.concat(planned)),
+        unlike_defaults=differing_defaults(texts, runs),
+    )
+    return _without_controls(whole, shared)
+
+
+def _without_controls(whole: Records, shared: Collection[str]) -> Records:
+    """Take out what measured a baseline again; a run of it alone compares nothing else."""
+    controls = {}
+    for run in whole.runs:
+        if run.header.control:
+            names = (run.header.control, run.header.baseline)
+            again, base = (_told_apart(name, run) if name in shared else name for name in names)
+            controls[again] = base
+    kept = [name for name in whole.platforms if name not in controls]
+    if not controls or not kept:
+        return whole
+    return replace(whole.of_platforms(kept), controls=controls, whole=whole)
+
+
+def _with_run(frame: pl.DataFrame, *, shared: Collection[str], run: Run) -> pl.DataFrame:
+    """Tell the platforms apart whose names several runs share."""
+    return frame.with_columns(
+        pl.when(pl.col("platform").is_in(sorted(shared)))
+        .then(pl.col("platform") + _told_apart("", run))
+        .otherwise(pl.col("platform"))
+        .alias("platform")
+    )
+
+
+def _told_apart(name: str, run: Run) -> str:
+    """Name a platform that several runs share."""
+    return f"{name}@{run.path.resolve().name}"
+
+
+def _shared_names(frames: Sequence[pl.DataFrame]) -> set[str]:
+    seen: set[str] = set()
+    shared: set[str] = set()
+    for frame in frames:
+        names = set(frame.get_column("platform").unique().to_list())
+        shared |= seen & names
+        seen |= names
+    return shared

@@ -1,0 +1,85 @@
+"""Which rows a reader asked for: those of some probes, platforms, metrics or layers.
+
+A selection chooses what is shown. What is claimed stays what it is over all rows: neither intervals
+nor the false discovery rate become better by looking at fewer of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import polars as pl
+
+from bareline.analysis.numbers.records import Records
+from bareline.vocabulary.errors import UsageError, did_you_mean
+
+
+def named(selector: str) -> pl.Expr:
+    """Tell which rows a selector names.
+
+    - `selector`: a layer, a layer's metric, a probe or a probe's metric, with ``PLATFORM:`` in
+      front to name one platform only; without a metric the headline.
+    """
+    platform, colon, name = selector.rpartition(":")
+    full = pl.concat_str([pl.col("probe"), pl.col("metric")], separator=".") == name
+    short = pl.concat_str([pl.col("layer"), pl.col("metric")], separator=".") == name
+    plain = pl.col("headline") & ((pl.col("probe") == name) | (pl.col("layer") == name))
+    chosen = (full | short | plain).fill_null(value=False)
+    return (pl.col("platform") == platform) & chosen if colon else chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Names that a row must have, one of each kind that is given.
+
+    - `probe`, `platform`, `metric`, `layer`: names; none of a kind means all.
+    """
+
+    probe: Sequence[str] = ()
+    platform: Sequence[str] = ()
+    metric: Sequence[str] = ()
+    layer: Sequence[str] = ()
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) for field in fields(self))
+
+    def of(self, table: pl.DataFrame, records: Records) -> pl.DataFrame:
+        """Give the rows of a table that were asked for.
+
+        - `table`: rows with a column "probe", and "platform", "metric", "layer" where they have
+          such.
+        - `records`: what was measured: it has all that could be asked for.
+
+        Raises UsageError: a name stands nowhere in the records.
+        """
+        if not self:
+            return table
+        platforms = pl.DataFrame({"platform": records.with_controls.platforms})
+        chosen = self.among(records.declarations.join(platforms, how="cross"))
+        on = [field.name for field in fields(self) if field.name in table.columns]
+        return table.join(chosen.select(on).unique(), on=on, how="semi", maintain_order="left")
+
+    def among(self, known: pl.DataFrame) -> pl.DataFrame:
+        """Give the rows of a table that itself has all that could be asked for.
+
+        - `known`: rows with the columns probe, platform, metric and layer.
+
+        Raises UsageError: a name stands in none of them.
+        """
+        chosen = known
+        for field in fields(self):
+            names = getattr(self, field.name)
+            if not names:
+                continue
+            there = known[field.name].unique().to_list()
+            for name in names:
+                if name not in there:
+                    listed = f"there is {', '.join(sorted(there))}"
+                    raise UsageError(
+                        f"there is no {field.name} '{name}' in it",
+                        where=f"--{field.name}",
+                        hint=did_you_mean(name, there, listed),
+                    )
+            chosen = chosen.filter(pl.col(field.name).is_in(list(names)))
+        return chosen

@@ -1,0 +1,261 @@
+"""Summaries: every point on every platform, with its interval, spread and caveats.
+
+docs/method/statistics.md explains the statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from bareline import stats
+from bareline.analysis.numbers.cube import FloatCube
+from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.simulated import model_errors
+from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.model import Layer, Stage
+from bareline.vocabulary.place import CASE, KEY
+from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
+
+#: The layers in the order of display.
+LAYERS = [layer.value for layer in Layer]
+
+
+def summarize(records: Records) -> pl.DataFrame:
+    """Summarize every point on every platform.
+
+    Gives platform, the columns of `KEY`, layer, unit, better, detail, headline, n, value (median),
+    lo and hi (95 % interval, null below 6 trials), p5, p95, iqr_rel, outliers, n_failed, caveats.
+    Points that a platform lacks have no row here; a comparison shows them.
+    """
+    cube = records.cube
+    parts = []
+    for platform in cube.platforms:
+        summary = stats.summarize(cube.of(platform))
+        part = cube.points.with_columns(
+            pl.lit(platform).alias("platform"),
+            pl.Series("n", summary.n),
+            pl.Series("value", summary.median),
+            pl.Series("lo", summary.lo),
+            pl.Series("hi", summary.hi),
+            pl.Series("p5", summary.p5),
+            pl.Series("p95", summary.p95),
+            pl.Series("iqr_rel", summary.iqr_over_median),
+            pl.Series("outliers", summary.outliers),
+        ).filter(pl.col("n") > 0)
+        parts.append(part)
+    table = _within_model(pl.concat(parts), records).with_columns(
+        pl.col("lo", "hi", "iqr_rel").fill_nan(None)
+    )
+    table = _with_caveats(table, records)
+    order = {name: number for number, name in enumerate(LAYERS)}
+    columns = {name: number for number, name in enumerate(cube.platforms)}
+    return (
+        table.with_columns(
+            pl.col("layer").replace_strict(order, default=99, return_dtype=pl.Int64).alias("rung"),
+            pl.col("platform").replace_strict(columns, return_dtype=pl.Int64).alias("column"),
+        )
+        .sort("rung", "probe", "case", "point_row", "column")
+        .select(
+            "platform", *KEY, "layer", "unit", "better", "detail", "headline", "n", "value",
+            "lo", "hi", "p5", "p95", "iqr_rel", "outliers", "n_failed", "caveats",
+        )
+    )  # fmt: skip
+
+
+def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
+    """Add what makes each value doubtful: its trials, its launches together, its own samples."""
+    half_width = (pl.col("hi") - pl.col("lo")) / 2 / pl.col("value").abs()
+    return (
+        table.join(_case_caveats(records), on=["platform", *CASE], how="left")
+        .join(_series_caveats(records), on=["platform", *CASE], how="left")
+        .join(failures(records), on=["platform", *CASE], how="left")
+        .join(_sample_caveats(records), on=["platform", *KEY], how="left")
+        .join(_precisions(records), on="layer", how="left")
+        .with_columns(
+            pl.col("n_failed").fill_null(0),
+            pl.concat_list(
+                pl.col("case_caveats").fill_null([]),
+                pl.col("series_caveats").fill_null([]),
+                pl.col("sample_caveats").fill_null([]),
+                flag((pl.col("n") < MIN_LAUNCHES) & ~pl.col("exact") & ~_once(), "n-too-small"),
+                flag(pl.col("exact"), "exact-in-model"),
+                flag(
+                    pl.col("headline")
+                    & (pl.col("precision") > 0)
+                    & ~pl.col("exact")
+                    & (half_width > pl.col("precision")),
+                    "precision-not-reached",
+                ),
+            )
+            .list.unique(maintain_order=True)
+            .alias("caveats"),
+        )
+    )
+
+
+def _once() -> pl.Expr:
+    """Tell what is launched once more under the profiler beside its own launches: it is enough."""
+    profiled = pl.col("params").str.contains(r"(?:^| )profile=true(?: |$)")
+    return profiled & ~profiled.all().over("probe")
+
+
+def _within_model(table: pl.DataFrame, records: Records) -> pl.DataFrame:
+    """Mark what is simulated, and give it the error of its model for an interval."""
+    errors = model_errors(records)
+    known = pl.col("platform").replace_strict(errors, default=None, return_dtype=pl.Float64)
+    exact = pl.col("platform").is_in(list(errors))
+    return table.with_columns(
+        exact.alias("exact"),
+        pl.when(exact).then(pl.col("value") / (1 + known)).otherwise(pl.col("lo")).alias("lo"),
+        pl.when(exact).then(pl.col("value") * (1 + known)).otherwise(pl.col("hi")).alias("hi"),
+    )
+
+
+def flag(condition: pl.Expr, code: str) -> pl.Expr:
+    """Give a list of one caveat where a condition holds, else an empty one."""
+    return pl.when(condition).then(pl.lit([code])).otherwise(pl.lit([], dtype=pl.List(pl.String)))
+
+
+def _precisions(records: Records) -> pl.DataFrame:
+    """Give the target precision per layer that the first run declares; 0 for none."""
+    declared = records.study.get("precision")
+    return pl.DataFrame(
+        {
+            "layer": LAYERS,
+            "precision": [
+                float(DEFAULT_PRECISION[layer] if declared is None else declared) for layer in Layer
+            ],
+        }
+    )
+
+
+def _counted(given: pl.DataFrame, records: Records, key: Sequence[str]) -> pl.DataFrame:
+    """Give each caveat with the number of trials that it holds for, unless it is all of them."""
+    measured = records.trials.filter(pl.col("status") == "measured").select(
+        "row", "platform", *CASE
+    )
+    every = measured.group_by("platform", *CASE).agg(pl.len().alias("every"))
+    return (
+        given.filter(pl.col("caveats").list.len() > 0)
+        .explode("caveats")
+        .drop_nulls("caveats")
+        .join(measured, on="row")
+        .with_columns(pl.col([n for n in ("metric", "point") if n in key]).cast(pl.String))
+        .group_by("platform", *key, "caveats", maintain_order=True)
+        .agg(pl.col("row").n_unique().alias("some"))
+        .join(every, on=["platform", *CASE], maintain_order="left")
+        .with_columns(
+            pl.struct("caveats", "some", "every")
+            .map_elements(
+                lambda row: _of_some(row["caveats"], row["some"], row["every"]),
+                return_dtype=pl.String,
+            )
+            .alias("caveats")
+        )
+    )
+
+
+def _of_some(text: str, some: int, every: int) -> str:
+    """Write a caveat that holds for some trials only; all of them need no count."""
+    return text if some >= every else str(replace(Caveat.read(text), some=some, every=every))
+
+
+def _case_caveats(records: Records) -> pl.DataFrame:
+    return (
+        _counted(records.trials.select("row", "caveats"), records, CASE)
+        .group_by("platform", *CASE, maintain_order=True)
+        .agg(pl.col("caveats").alias("case_caveats"))
+    )
+
+
+def _series_caveats(records: Records) -> pl.DataFrame:
+    """Say of each case on each platform what its launches, in their order, contradict."""
+    cube = records.cube
+    headline = cube.points.filter(pl.col("headline").fill_null(False)).sort("case")
+    cases = headline.select("case", *CASE).unique("case", maintain_order=True)
+    begins = np.flatnonzero(np.diff(headline.get_column("case").to_numpy(), prepend=-1))
+    rows = headline.get_column("point_row").to_numpy()
+    parts = []
+    for number, platform in enumerate(cube.platforms):
+        seen = stats.look(_launches(cube.values[number, rows], begins))
+        flags = {
+            "drifting": seen.drifting,
+            "dependent": seen.dependent,
+            "two-modes": seen.two_modes,
+        }
+        parts.append(
+            cases.select(*CASE).with_columns(
+                pl.lit(platform).alias("platform"),
+                pl.concat_list(
+                    flag(pl.lit(pl.Series(code, mask)), code) for code, mask in flags.items()
+                ).alias("series_caveats"),
+            )
+        )
+    return pl.concat(parts)
+
+
+def _launches(values: FloatCube, begins: NDArray[np.int64]) -> FloatCube:
+    """Give one figure a launch and case, shape (cases, blocks).
+
+    The points of a launch share what happened to it: the mean of their logarithms, each from its
+    own mean, stands for the launch. A case with a value that is not positive has none.
+    """
+    if not begins.size:
+        return np.empty((0, values.shape[-1]))
+    absent = np.isnan(values)
+    positive = np.logical_and.reduceat((absent | (values > 0)).all(axis=-1), begins)
+    logs = np.log(np.where(absent | (values <= 0), 1.0, values))
+    there = (~absent).sum(axis=-1, keepdims=True)
+    logs -= logs.sum(axis=-1, keepdims=True) / np.maximum(there, 1)
+    logs[absent] = 0.0
+    count = np.add.reduceat(~absent, begins, axis=0, dtype=np.int64)
+    total = np.add.reduceat(logs, begins, axis=0)
+    means = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    means[~positive] = np.nan
+    return np.asarray(means)
+
+
+def _sample_caveats(records: Records) -> pl.DataFrame:
+    return (
+        _counted(records.values.select("row", "metric", "point", "caveats"), records, KEY)
+        .group_by("platform", *KEY, maintain_order=True)
+        .agg(pl.col("caveats").alias("sample_caveats"))
+    )
+
+
+def failed_cases(records: Records) -> pl.DataFrame:
+    """Name the cases of which trials failed on a platform, so that a summary hides none.
+
+    Gives platform, the case's columns, n (measured trials), n_failed, stage and reason of the last.
+    """
+    return (
+        records.trials.group_by("platform", *CASE, maintain_order=True)
+        .agg(
+            (pl.col("status") == "measured").sum().cast(pl.Int64).alias("n"),
+            (pl.col("status") == "failed").sum().cast(pl.Int64).alias("n_failed"),
+            pl.col("stage").drop_nulls().last(),
+            pl.col("reason").drop_nulls().last(),
+        )
+        .filter(pl.col("n_failed") > 0)
+    )
+
+
+def failures(records: Records) -> pl.DataFrame:
+    """Count the failed trials of each case on each platform, where there are any.
+
+    Where none of them was even tried, `absent` says which program is not installed.
+    """
+    absent = pl.col("stage") == Stage.ABSENT.value
+    return (
+        records.trials.filter(pl.col("status") == "failed")
+        .group_by("platform", *CASE)
+        .agg(
+            pl.len().cast(pl.Int64).alias("n_failed"),
+            pl.when(absent.all()).then(pl.col("reason").last()).alias("absent"),
+        )
+    )

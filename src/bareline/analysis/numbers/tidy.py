@@ -1,0 +1,111 @@
+"""Samples and trials as tidy, typed tables for other programs: one column a variable.
+
+What stands in one text inside (``"block_bytes=4096 mode=all"``) is a column for each parameter
+here, with a type; times are times, and a run is called by its folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from bareline.analysis.numbers.records import Records
+from bareline.vocabulary.model import Scalar, parse_point
+
+#: In this order; parameters and coordinates stand before the metric.
+_FIRST = ("run", "study", "platform", "control", "layer", "probe", "title")
+_PLACE = ("ranks", "threads", "nodes", "placement", "layout")
+_VALUE = ("metric", "value", "unit", "better", "headline", "detail")
+_TRIAL = (
+    "block", "trial", "attempt", "started", "duration_s", "timeout_s", "clock", "session", "boot",
+    "machine", "foreign_cores", "profile", "status", "stage", "reason", "caveats",
+)  # fmt: skip
+_OWN = frozenset((*_FIRST, *_PLACE, *_VALUE, *_TRIAL, "params", "point"))
+
+
+def tidy_samples(records: Records, samples: pl.DataFrame) -> pl.DataFrame:
+    """Give samples with a column for each parameter.
+
+    - `samples`: rows of ``records.samples``, or of those with controls.
+    Gives a row per sample: run, study, platform, control, layer, probe, title, ranks, threads,
+    nodes, placement, layout; the parameters of case and point, null where a probe has none of that
+    name (``param_NAME`` where a column of ours has the name); metric, value (SI base units), unit,
+    better, headline, detail; block, trial, attempt, started (UTC), duration_s and what else is
+    known of the trial; caveats as a list.
+    """
+    return _tidy(records, samples, ("params", "point"), (*_PLACE,), (*_VALUE, *_TRIAL))
+
+
+def tidy_trials(records: Records) -> pl.DataFrame:
+    """Give trials, failed ones among them, with a column for each parameter of their case.
+
+    Gives as `tidy_samples`, a row per trial: status is measured or failed, and stage and reason say
+    where and why.
+    """
+    layers = records.declarations.select("probe", "layer").unique("probe", maintain_order=True)
+    trials = records.with_controls.trials.join(layers, on="probe", how="left")
+    return _tidy(records, trials, ("params",), _PLACE, _TRIAL)
+
+
+def _tidy(
+    records: Records,
+    table: pl.DataFrame,
+    texts: Sequence[str],
+    before: Sequence[str],
+    after: Sequence[str],
+) -> pl.DataFrame:
+    paths = [run.path for run in records.runs]
+    names = [path.name for path in paths]
+    if len(set(names)) < len(names):
+        names = [str(path) for path in paths]
+    studies = [str(run.header.study["study"]["name"]) for run in records.runs]
+    unclear = {"null_on_oob": True}
+    table = table.with_columns(
+        pl.lit(pl.Series(names)).gather(pl.col("run"), **unclear).alias("run"),
+        pl.lit(pl.Series(studies)).gather(pl.col("run"), **unclear).alias("study"),
+        pl.col("platform").is_in(sorted(records.controls)).alias("control"),
+        pl.col("started").cast(pl.String).str.to_datetime(time_zone="UTC", strict=False),
+    )
+    unique = table.select(pl.col(*texts).cast(pl.String)).unique(maintain_order=True)
+    spread = _spread(unique)
+    keys = pl.col(*texts).cast(pl.String)
+    table = table.with_columns(keys).join(
+        unique.hstack(spread), on=list(texts), how="left", maintain_order="left", nulls_equal=True
+    )
+    order = [*_FIRST, *before, *spread.columns, *after]
+    return table.select([name for name in order if name in table.columns])
+
+
+def _spread(texts: pl.DataFrame) -> pl.DataFrame:
+    """Give a column for each name that stands in any of the texts, of the type that holds all."""
+    rows = [
+        {key: value for text in row if text for key, value in parse_point(text).items()}
+        for row in texts.iter_rows()
+    ]
+    names = sorted({name for row in rows for name in row})
+    return pl.DataFrame([_column(_called(name), (row.get(name) for row in rows)) for name in names])
+
+
+def _called(name: str) -> str:
+    return f"param_{name}" if name in _OWN else name
+
+
+def _column(name: str, values: Iterable[Scalar | None]) -> pl.Series:
+    found = list(values)
+    types = {type(value) for value in found if value is not None}
+    if types <= {int} and all(_fits(value) for value in found):
+        return pl.Series(name, found, pl.Int64)
+    if types <= {int, float}:
+        return pl.Series(name, [None if v is None else float(v) for v in found], pl.Float64)
+    if types == {bool}:
+        return pl.Series(name, found, pl.Boolean)
+    return pl.Series(name, [None if v is None else _text(v) for v in found], pl.String)
+
+
+def _fits(value: Scalar | None) -> bool:
+    return value is None or (isinstance(value, int) and -(2**63) <= value < 2**63)
+
+
+def _text(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

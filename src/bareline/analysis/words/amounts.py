@@ -1,0 +1,308 @@
+"""Amounts in words: the one writer of ratios and of their intervals.
+
+One unit on a page: so many times worse, or better, and per cent below 1.25. One amount has one
+unit: its interval and its range are written as the amount is, and in the same direction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bareline import stats
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.words.parts import Amount, Interval, Piece
+from bareline.vocabulary.units import format_value, plain, significant
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES, Verdict
+
+#: Below so many times a difference of times is said in per cent ("1.2 times slower" is read by some
+#: as 2.2 times the time, "95 % slower" as nearly halted).
+_PERCENT_BELOW = 1.255  # written 1.25
+_MOST_LAUNCHES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How amounts of one sentence are written: all of them alike.
+
+    `write` takes a ratio (above 1 is worse).
+    """
+
+    write: Callable[[float], str]
+    unit: str
+
+    @classmethod
+    def of(cls, ratio: float, rate: bool) -> Form:
+        """Choose the form in which a ratio reads best."""
+        worse = ratio > 1
+        how = word(rate, worse=worse)
+        if max(ratio, 1 / ratio) > _PERCENT_BELOW:
+            return cls(lambda r: significant(r if worse else 1 / r), f"times {how}")
+        if rate and worse:
+            return cls(lambda r: _percent(1 - 1 / r), f"% {how}")
+        return cls(lambda r: _percent((r if worse else 1 / r) - 1), f"% {how}")
+
+    def text(self, ratio: float) -> str:
+        """Write a ratio with its unit: ``2.34 times slower``."""
+        return f"{self.write(ratio)} {self.unit}"
+
+    def bounds(self, ratio: Estimate, worse: bool) -> list[Piece]:
+        """Write its interval, the smaller figure first; a bound may be open."""
+        if ratio.lo is None and ratio.hi is None:
+            return []
+        low = self.write(ratio.lo) if ratio.lo else None
+        high = self.write(ratio.hi) if ratio.hi else None
+        if self.unit == "% lower":
+            return [" ", Interval(low or "-", high or "100")]
+        first, last = (low, high) if worse else (high, low)
+        return [" ", Interval(first or "-", last or "unlimited")]
+
+
+def _percent(share: float) -> str:
+    """Write a share in per cent with as many digits as tell it from none."""
+    percent = 100 * share
+    if abs(percent) >= 9.95:
+        return f"{percent:.0f}"
+    return f"{percent:.1f}" if abs(percent) >= 0.05 else significant(percent, 1)
+
+
+def word(rate: bool, *, worse: bool) -> str:
+    """Say worse or better of a rate or a time."""
+    if rate:
+        return "lower" if worse else "higher"
+    return "slower" if worse else "faster"
+
+
+def ratio_pieces(ratio: Estimate, rate: bool) -> list[Piece]:
+    """Write a ratio with its interval: ``2.34 times slower [2.10, 2.50]``."""
+    form = Form.of(ratio.value, rate)
+    return [Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
+
+
+def ratio_words(ratio: Estimate | None, rate: bool) -> str:
+    """Write a ratio with its interval as plain words; say where it has none."""
+    if ratio is None:
+        return "no ratio"
+    pieces = ratio_pieces(ratio, rate)
+    text = "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
+    if len(pieces) > 1:
+        return text
+    return "no difference" if text.startswith("0 % ") else f"{text}, without an interval"
+
+
+def figure(value: float | None, write: Callable[[float], str] = plain) -> str:
+    """Write a figure as tables have it; a dash where there is none."""
+    return "–" if value is None else write(value)
+
+
+def between(held: Estimate | None, write: Callable[[float], str] = plain) -> str:
+    """Write an interval as tables have it: ``2.10–2.50``, ``≥ 2.10``; empty without one."""
+    return _ends(held, write, "–")
+
+
+def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str] = plain) -> str:
+    """Write a figure with its interval, both bare: ``2.34 µs [2.10, 2.50]``."""
+    ends = _ends(value, write, ", ")
+    return f"{write(value.value)} {unit}".rstrip() + (f" [{ends}]" if ends else "")
+
+
+def _ends(held: Estimate | None, write: Callable[[float], str], to: str) -> str:
+    lo, hi = (held.lo, held.hi) if held else (None, None)
+    if lo is not None and lo == hi:  # exact
+        return ""
+    if lo is not None and hi is not None:
+        # A dash before a minus would be read as one.
+        return f"{write(lo)}{' to ' if min(lo, hi) < 0 and to == '–' else to}{write(hi)}"
+    return f"≥ {write(lo)}" if lo is not None else f"≤ {write(hi)}" if hi is not None else ""
+
+
+def span(lo: float | None, hi: float | None, rate: bool) -> str:
+    """Write from where to where a ratio may lie: ``between 20 % faster and 1.3 times slower``."""
+    if lo is None and hi is None:
+        return "no interval"
+    if not lo and not hi:
+        return "any amount either way"
+
+    def end(ratio: float | None, *, worse: bool) -> tuple[str, str]:
+        if not ratio:
+            return "any amount", word(rate, worse=worse)
+        if ratio == 1:
+            return "equal", ""
+        form = Form.of(ratio, rate)
+        return form.write(ratio), form.unit
+
+    low, high = end(lo, worse=False), end(hi, worse=True)
+    first = low[0] if low[1] == high[1] else " ".join(filter(None, low))
+    return f"between {first} and {' '.join(filter(None, high))}"
+
+
+def said(points: Sequence[Cell], rate: bool) -> list[Piece]:
+    """Say how much worse, or better, points are that agree in direction, largest first.
+
+    One point has its interval; several have their range, and the first of them is named with its
+    interval.
+    """
+    first = points[0]
+    if first.ratio is None or (first.lost is not None and first.lost.by_loss):
+        return _off_scale(first, rate) if first.ratio is None else _lost_ratio(first, rate)
+    ratios = [point.ratio.value for point in points if point.ratio is not None]
+    form = Form.of(first.ratio.value, rate)
+    ends = (max(ratios), min(ratios)) if first.ratio.value > 1 else (min(ratios), max(ratios))
+    largest, smallest = map(form.write, ends)
+    if largest == smallest:
+        return ratio_pieces(first.ratio, rate)
+    return [Amount(f"between {smallest} and {largest} {form.unit}")]
+
+
+def _lost_ratio(point: Cell, rate: bool) -> list[Piece]:
+    """Say a ratio that the number of lost launches decides, with that number."""
+    assert point.ratio is not None
+    return [*ratio_pieces(point.ratio, rate), f" ({lost_words(point)})"]
+
+
+def at_most(point: Cell, rate: bool, *, of_several: bool) -> list[Piece]:
+    """Say a change without its interval, as the largest of several: ``up to 2.34 times slower``."""
+    if point.ratio is None:
+        return said([point], rate)
+    amount = Amount(Form.of(point.ratio.value, rate).text(point.ratio.value))
+    return ["up to ", amount] if of_several else [amount]
+
+
+def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
+    """Say the mean over a finding's points: ``4.9 % slower [4.1, 5.6] in the mean of 9 points``."""
+    mean, ratio = finding.mean, finding.mean_ratio
+    assert mean is not None and ratio is not None
+    if mean.by_loss:  # their number decides, and the ratio of what ended may be near 1
+        how = Amount(word(finding.rate, worse=mean.by_loss > 0))
+        lost, tried = (
+            (mean.lost, mean.tried) if mean.by_loss > 0 else (mean.base_lost, mean.base_tried)
+        )
+        return [how, f" (did not finish in {lost} of {tried} launches)"]
+    pieces = ratio_pieces(ratio, finding.rate)
+    return [*(pieces if bounded else pieces[:1]), f" in the mean of {mean.points} points"]
+
+
+def named(finding: Finding, points: Sequence[Cell]) -> list[Piece]:
+    """Name the first of several points with its interval: ``most at 8 B: 2.34 [2.1, 2.5]``."""
+    first = points[0]
+    if len(points) == 1 or first.ratio is None:
+        return []
+    form = Form.of(first.ratio.value, finding.rate)
+    percent = " %" if form.unit.startswith("%") else ""
+    bounds = form.bounds(first.ratio, first.ratio.value > 1)
+    return [f"most at {finding.label(first)}: {form.write(first.ratio.value)}{percent}", *bounds]
+
+
+def baseline_value(point: Cell) -> str:
+    """Write the baseline's median."""
+    return format_value(point.base.value if point.base else None, point.metric.unit)
+
+
+def reach(point: Cell, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
+    """Say from where to where an open point may lie, as a bound where one side hardly matters."""
+    ratio = point.ratio
+    if ratio is not None:
+        model = ", by the error of the model" if point.exact else ""
+        lo, hi = ratio.lo, ratio.hi
+        if lo and hi and lo <= 1 < hi and min(hi, 1 / lo) <= 1 + margin:
+            return f"at most {Form.of(hi, rate).text(hi)}{model}"
+        return f"{span(lo, hi, rate)}{model}"
+    apart = point.difference
+    if apart is None or apart.lo is None or apart.hi is None:
+        return "no interval"
+    unit = point.metric.unit
+    low, high = (format_value(value, unit) for value in (apart.lo, apart.hi))
+    return f"a difference from {low} to {high}"
+
+
+def outlook_words(points: Sequence[Cell], margin: float) -> str:
+    """Say about how many launches would decide the middle one of some points of one platform.
+
+    Nothing is said where launches decide nothing.
+    """
+    known = []
+    for point in points:
+        ratio = point.ratio
+        if ratio is not None and not point.exact and point.n_both >= MIN_LAUNCHES:
+            one = stats.launches_to_decide(
+                ratio.value, ratio.lo, ratio.hi, point.n_both, margin=margin
+            )
+            known += [one] if one is not None else []
+    if not known:
+        return ""
+    middle = sorted(known, key=lambda one: one.likely)[len(known) // 2]
+    if middle.fewest > _MOST_LAUNCHES:
+        return f"more than {_MOST_LAUNCHES} launches would be needed"
+    low, high = _rounded(middle.fewest), _rounded(middle.most)
+    ends = f"between {low} and {high}"
+    if middle.likely > _MOST_LAUNCHES:
+        return f"{ends} launches would decide"
+    about = f"about {_rounded(middle.likely)} launches would decide"
+    return about if low == high else f"{about}, {ends}"
+
+
+def _rounded(launches: float) -> str:
+    """Write a number of launches as exactly as it is known: with one digit above ten."""
+    if launches > _MOST_LAUNCHES:
+        return f"more than {_MOST_LAUNCHES}"
+    step = 10 if launches >= 40 else 5 if launches >= 15 else 1
+    return f"{step * round(launches / step):.0f}"
+
+
+def _off_scale(point: Cell, rate: bool) -> list[Piece]:
+    """Say a difference where there is no ratio: a value is zero, or launches were lost."""
+    apart = point.difference
+    if apart is None:
+        return _beyond_limit(point, rate)
+    unit = point.metric.unit
+    how = "worse" if apart.value > 0 else "better"
+    amount = Amount(f"{format_value(abs(apart.value), unit)} {how}")
+    if apart.lo is None or apart.hi is None:
+        return [amount]
+    low, high = sorted((abs(apart.lo), abs(apart.hi)))
+    return [amount, " ", Interval(format_value(low, unit), format_value(high, unit))]
+
+
+def _beyond_limit(point: Cell, rate: bool) -> list[Piece]:
+    """Say what launches that exceeded a limit say: at least so much, and how many they were."""
+    worse = point.verdict is not Verdict.FASTER
+    lost = point.lost
+    if lost is None:
+        return [Amount(f"{word(rate, worse=worse)} than any limit measures")]
+    own, base = point.value, point.base
+    if own is not None and base is not None:  # some ended: what they took, beside how many did not
+        apart = max(own.value, base.value) / min(own.value, base.value)
+        others = own.value / base.value if not rate else base.value / own.value
+        alike = apart <= 1 + DEFAULT_MARGIN
+        rest = "equal" if alike else Form.of(others, rate).text(others)
+        return [Amount(word(rate, worse=worse)), f" ({lost_words(point)}; the others {rest})"]
+    amount: Piece = Amount(word(rate, worse=worse))
+    if lost.at_least is not None:
+        form = Form.of(lost.at_least, rate)
+        amount = Amount(f"at least {form.text(lost.at_least)}")
+    return [amount, f" ({lost_words(point)})"]
+
+
+def lost_words(point: Cell) -> str:
+    """Say what launches were lost: ``did not finish within 0.1 s in 4 of 7 launches``."""
+    lost = point.lost
+    if lost is None:
+        return ""
+    here = lost.ended_badly(worse=True)[0] >= lost.ended_badly(worse=False)[0]
+    where = "" if here else f" on {point.baseline}"
+    late, crashed = (lost.lost, lost.crashed) if here else (lost.base_lost, lost.base_crashed)
+    every = lost.ended_badly(worse=here)[1]
+    within = f" within {format_value(lost.limit_s, 's')}" if lost.limit_s else " within its limit"
+    within += " a size" if lost.by_points and lost.limit_s else ""
+    told = [f"did not finish{within} in {late} of {every} launches"] if late else []
+    told += [f"crashed in {crashed} of {every} launches"] if crashed else []
+    return f"{' and '.join(told)}{where}"
+
+
+def width(point: Cell) -> float:
+    """Give the width of its interval, on logarithms."""
+    if point.ratio and point.ratio.lo and point.ratio.hi:
+        return math.log(point.ratio.hi / point.ratio.lo)
+    return math.inf

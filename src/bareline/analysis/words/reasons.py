@@ -1,0 +1,133 @@
+"""Why losses are there, in words: the end of a layer's sentence.
+
+Four words keep apart what is known of a cause: it explains a loss, it may explain all of it or
+nothing, it contributes to one of which a part remains unexplained, or it
+differs and nothing measured its effect.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.explanation import Explanation
+from bareline.analysis.words.parts import Piece, Platform, platforms_named
+
+#: So many losses of the same causes are named; more are counted.
+_NAMED = 2
+_UNKNOWN = 4
+_VERBS = {
+    Word.EXPLAINS: "explains",
+    Word.MAY_EXPLAIN: "may explain",
+    Word.CONTRIBUTES: "explains a part of",
+    Word.DIFFERS: "may explain",
+}
+_Named = Callable[[Sequence[str]], str]
+
+
+def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
+    """Name the causes of losses: what explains, what contributes, what differs, what has none.
+
+    - `explanations`: of the losses of one layer.
+    - `named`: lists subjects, those of one probe together.
+    """
+    heaviest = sorted(explanations, key=lambda one: -one.point.size)
+    by_causes: dict[tuple[str, Word | None, tuple[str, ...]], list[Explanation]] = {}
+    for one in heaviest:
+        names = tuple(cause.name for cause in one.bounded)
+        by_causes.setdefault((one.finding.platform, one.word, names), []).append(one)
+    reasons, said = [], set()
+    for (platform, word, names), group in by_causes.items():
+        if names:
+            words = group[0].words
+            again = (platform, words) in said
+            said.add((platform, words))
+            told = "" if again else words
+            reasons.append(_bounded_reason(platform, word, told, group, named))
+    return [*reasons, *_differing_reasons(heaviest, named), *_unknown_reasons(heaviest, named)]
+
+
+def _bounded_reason(
+    platform: str, word: Word | None, words: str, group: Sequence[Explanation], named: _Named
+) -> list[Piece]:
+    """Say what explains the heaviest loss, or a part of it, and which others.
+
+    Without `words` it is what the sentence before says.
+    """
+    first, *others = group
+    subject, on = first.finding.subject, Platform(platform)
+    rest = f"; likewise {_several(others, named)}" if others else ""
+    rest += f"; not {first.withdrawn}" if first.withdrawn else ""
+    verb = _VERBS[word or Word.CONTRIBUTES]
+    begin = f" {words}; this {verb}" if words else f" the same {verb}"
+    return ["On ", on, f"{begin} {subject}: {first.text}{rest}."]
+
+
+def _several(explanations: Sequence[Explanation], named: _Named) -> str:
+    """Name a few losses, and count many."""
+    if len(explanations) > _NAMED:
+        return f"{len(explanations)} losses"
+    return named([one.finding.subject for one in explanations])
+
+
+def _differing_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
+    """Say what differs without a measure of its effect, once for all losses of a platform."""
+    found: dict[str, dict[str, list[Explanation]]] = {}
+    losses = Counter(one.finding.platform for one in explanations)
+    for one in explanations:
+        for cause in one.differing:
+            words = f"{cause.name}, as above" if cause.told else cause.text
+            of_platform = found.setdefault(one.finding.platform, {})
+            of_platform.setdefault(words, []).append(one)
+
+    def clause(platform: str, words: str, of: Sequence[Explanation]) -> str:
+        return words if len(of) == losses[platform] else f"{words} ({_several(of, named)})"
+
+    return [
+        [
+            "Differs on ",
+            Platform(platform),
+            ", effect not measured: ",
+            "; ".join(clause(platform, words, of) for words, of in causes.items()),
+            ".",
+        ]
+        for platform, causes in found.items()
+    ]
+
+
+def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
+    """Say of which losses no cause is known, and what was thought of.
+
+    Every loss stands by name in the clauses before: of many that have no cause the heaviest is
+    named, the others are counted.
+    """
+    unknown: dict[tuple[str, str], list[str]] = {}
+    for one in explanations:
+        if not one.known:
+            key = (one.finding.platform, one.withdrawn)
+            unknown.setdefault(key, []).append(one.finding.subject)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (platform, withdrawn), subjects in unknown.items():
+        told = named(subjects)
+        if len(subjects) > _UNKNOWN:
+            told = f"{len(subjects)} losses, the largest {subjects[0]},"
+        alike.setdefault((told, withdrawn), []).append(platform)
+    return [
+        [
+            f"No known cause for {told} on ",
+            *platforms_named(platforms),
+            f" (not {withdrawn})." if withdrawn else ".",
+        ]
+        for (told, withdrawn), platforms in alike.items()
+    ]
+
+
+def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, str]]:
+    """Give the platforms and codes of the caveats that causes of their losses say already."""
+    return frozenset(
+        (one.finding.platform, cause.caveat)
+        for one in explanations
+        for cause in one.differing
+        if cause.caveat
+    )

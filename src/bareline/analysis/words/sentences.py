@@ -1,0 +1,358 @@
+"""The verdict in words: for each layer, how much worse, how sure, and where it comes from.
+
+What is certain comes first, largest first; then what is equal, what cannot be told, what was not
+measured and what is not comparable, each by name: nothing is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Set
+
+from bareline.analysis.judgements.causes.explanation import Explanation
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.words.amounts import (
+    baseline_value,
+    lost_words,
+    mean_pieces,
+    named,
+    outlook_words,
+    reach,
+    said,
+    span,
+    width,
+)
+from bareline.analysis.words.parts import (
+    Amount,
+    Break,
+    Evidence,
+    Lead,
+    Piece,
+    Sentence,
+    joined,
+    percent,
+    platforms_named,
+    sentence,
+)
+from bareline.analysis.words.reasons import reasons_of, said_as_causes
+from bareline.analysis.words.remarks import launches_words, seen_range, undecided_yet
+from bareline.vocabulary.caveats import briefs, codes
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.units import listing
+from bareline.vocabulary.verdicts import Grade, Verdict
+
+_Clause = list[Piece]
+#: Findings that are described where launches are too few to judge them.
+_MOST_SEEN = 3
+
+
+def statements(
+    findings: Sequence[Finding], explanations: Sequence[Explanation], *, margin: float
+) -> list[Sentence]:
+    """Put the verdict into words: one sentence per layer, layers with a certain change first."""
+    told: dict[int, list[Sentence]] = {0: [], 1: [], 2: []}
+    for layer in Layer:
+        group = [finding for finding in findings if finding.layer is layer]
+        if group:
+            own = [found for found in explanations if found.finding.layer is layer]
+            reasons = [(Break(" "), *reason) for reason in reasons_of(own, _Names(group).of)]
+            told_of = tell(group, margin, causes=said_as_causes(own))
+            clauses = joined(told_of, between=Break(), last=Break())
+            told[_rank(group)].append(
+                sentence(Lead(layer.words), clauses, ".", *reasons, evidence(group))
+            )
+    return [said_of for rank in sorted(told) for said_of in told[rank]]
+
+
+def _rank(group: Sequence[Finding]) -> int:
+    """Put certain changes first, and what cannot be compared last."""
+    if any(finding.verdict.decided for finding in group):
+        return 0
+    return 2 if all(finding.verdict is Verdict.NOT_COMPARABLE for finding in group) else 1
+
+
+def evidence(group: Sequence[Finding]) -> Evidence:
+    """Link to where the figures of findings stand, with the launches behind what is said."""
+    shown = [finding for finding in group if finding.verdict.decided] or group
+    counts = [point.n_both for finding in shown for point in finding.compared if point.n_both]
+    anchor = max(shown, key=lambda finding: finding.weight).anchor
+    return Evidence(anchor, min(counts), max(counts)) if counts else Evidence(anchor)
+
+
+def tell(
+    findings: Sequence[Finding],
+    margin: float,
+    *,
+    with_platforms: bool = True,
+    causes: Set[tuple[str, str]] = frozenset(),
+) -> list[_Clause]:
+    """Say what findings say, a clause for each kind of verdict and each changed subject.
+
+    - `with_platforms`: name each finding's platform; a sentence about a single one does so in its
+      lead.
+    - `causes`: platforms and codes of caveats that are said as causes: they are not said twice.
+    """
+
+    def on(found: Iterable[Finding]) -> list[Piece]:
+        return [" on ", *platforms_named(part.platform for part in found)] if with_platforms else []
+
+    def of(verdict: Verdict) -> list[Finding]:
+        return [finding for finding in findings if finding.verdict is verdict]
+
+    name = _Names(findings)
+    clauses = _decided([part for part in findings if part.verdict.decided], margin, on)
+    lacking = [*of(Verdict.FAILED), *of(Verdict.MISSING)]
+    clauses += _partly([part for part in lacking if part.compared], margin, on)
+    clauses += _equal(of(Verdict.EQUIVALENT), margin, on, name)
+    clauses += _open(of(Verdict.INCONCLUSIVE), margin, on, name)
+    for head, verdict in _LACKING.items():
+        clauses += _alike(head, [part for part in of(verdict) if not part.compared], on, name)
+    return clauses + _doubts(findings, on, causes)
+
+
+_LACKING = {
+    "failed": Verdict.FAILED,
+    "skipped": Verdict.SKIPPED,
+    "not measured on both": Verdict.MISSING,
+    "not comparable": Verdict.NOT_COMPARABLE,
+    "left out": Verdict.DOES_NOT_FIT,
+}
+_On = Callable[[Iterable[Finding]], list[Piece]]
+
+
+class _Names:
+    """Names a probe once, with those of its classes of sizes and layouts that are meant."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self._titles = {finding.subject: finding.title for finding in findings}
+        self._layouts = {finding.subject: finding.where for finding in findings}
+
+    def of(self, subjects: Sequence[str]) -> str:
+        """List subjects: ``the DGEMM rate and MPI ping-pong (below 8 KiB, from 256 KiB)``."""
+        by_title: dict[str, list[str]] = {}
+        for subject in dict.fromkeys(subjects):
+            by_title.setdefault(self._titles[subject], []).append(subject)
+        return listing([self._named(title, own) for title, own in by_title.items()])
+
+    def _named(self, title: str, subjects: Sequence[str]) -> str:
+        if len(subjects) == 1:
+            return subjects[0]
+        every = [other for other, own in self._titles.items() if own == title]
+        if set(every) <= set(subjects):
+            return title
+        layouts = dict.fromkeys(self._layouts[subject] for subject in subjects)
+        classes = []
+        for where in layouts:
+            here = [subject for subject in subjects if self._layouts[subject] == where]
+            whole = [subject for subject in every if self._layouts[subject] == where]
+            if len(here) > 1 and len(here) == len(whole):
+                classes.append(where)
+            else:
+                classes += [subject.removeprefix(title).strip() for subject in here]
+        if len(classes) == 1:
+            return f"{title} {classes[0]}".strip()
+        return f"{title} ({', '.join(own.strip() or 'layout unknown' for own in classes)})"
+
+
+def _decided(findings: Sequence[Finding], margin: float, on: _On) -> list[_Clause]:
+    """Say certain changes, a clause for each subject, the largest first."""
+    by_subject: dict[str, list[Finding]] = {}
+    for finding in sorted(findings, key=lambda finding: finding.weight, reverse=True):
+        by_subject.setdefault(finding.subject, []).append(finding)
+    clauses = []
+    for subject, group in by_subject.items():
+        told: dict[Sentence, list[Finding]] = {}
+        for finding in group:
+            told.setdefault(sentence(_change(finding, margin, on)), []).append(finding)
+        clauses.append([f"{subject} is ", *joined([[*words.parts] for words in told])])
+    return clauses
+
+
+def _change(finding: Finding, margin: float, on: _On) -> _Clause:
+    """Say how much worse or better a finding's points are, and what the others do."""
+    if finding.by_mean:
+        return _in_the_mean(finding, margin, on)
+    slower, faster = finding.of(Verdict.SLOWER), finding.of(Verdict.FASTER)
+    compared = len(finding.compared)
+    pieces: list[Piece] = []
+    aside: list[list[Piece]] = []
+    for points in filter(None, (slower, faster)):
+        if pieces:
+            pieces.append(" and ")
+        likely = sum(point.grade is Grade.LIKELY for point in points)
+        pieces += ["likely " if likely == len(points) else "", *said(points, finding.rate)]
+        if 0 < likely < len(points):
+            aside.append([f"{likely} of them likely"])
+        if len(points) < compared:
+            label = finding.label(points[0])
+            single = len(points) == 1 and label
+            pieces.append(f" at {label}" if single else f" at {len(points)} of {compared} points")
+        if naming := named(finding, points):
+            aside.append(naming)
+        aside.append([f"{finding.baseline} {baseline_value(points[0])}"])
+        aside += _unrated(finding, points)
+    aside += _rest(finding, margin)
+    return [*pieces, *on([finding]), " (", *joined(aside, last=", "), ")"]
+
+
+def _unrated(finding: Finding, points: Sequence[Cell]) -> list[list[Piece]]:
+    """Name the points without a ratio among others that have one, with what they lost."""
+    apart = [point for point in points if point.ratio is None]
+    if not apart or len(apart) == len(points):
+        return []
+    told = f"{finding.label(apart[0])} {lost_words(apart[0])}" if apart[0].lost else ""
+    return [[told or f"no ratio at {len(apart)} more"]]
+
+
+def _in_the_mean(finding: Finding, margin: float, on: _On) -> _Clause:
+    """Say a change that is certain in the mean alone, with the range of its points."""
+    ratios = sorted(point.ratio.value for point in finding.compared if point.ratio)
+    aside: list[list[Piece]] = [["no point is certain by itself"]]
+    if ratios:
+        aside.append([f"estimates {span(ratios[0], ratios[-1], finding.rate)}"])
+    aside += _rest(finding, margin)
+    return [*mean_pieces(finding), *on([finding]), " (", *joined(aside, last=", "), ")"]
+
+
+def _rest(finding: Finding, margin: float) -> list[list[Piece]]:
+    """Say how many of its points are equal, open, failed or missing."""
+    told = {
+        f"equal within {percent(margin)} at": Verdict.EQUIVALENT,
+        "undecided at": Verdict.INCONCLUSIVE,
+        "failed at": Verdict.FAILED,
+        "missing at": Verdict.MISSING,
+    }
+    counts = {words: len(finding.of(verdict)) for words, verdict in told.items()}
+    return [[f"{words} {count}"] for words, count in counts.items() if count]
+
+
+def _partly(findings: Sequence[Finding], margin: float, on: _On) -> list[_Clause]:
+    """Say what failed or is missing in part: what is left of it proves nothing of the rest."""
+    clauses: list[_Clause] = []
+    for finding in findings:
+        lost, every = len(finding.undelivered), len(finding.points)
+        how = "failed" if finding.of(Verdict.FAILED) else "are missing"
+        rest = joined(_rest(finding, margin), last=", ")
+        clauses.append([f"{lost} of {every} points of {finding.subject} {how}", *on([finding])])
+        clauses[-1] += [" (", *rest, ")"]
+    return clauses
+
+
+def _equal(findings: Sequence[Finding], margin: float, on: _On, name: _Names) -> list[_Clause]:
+    """Say what is equal, and the point that lies farthest from it."""
+    if not findings:
+        return []
+    clause: _Clause = [Amount(f"equal within {percent(margin)}"), ": "]
+    farthest = max(findings, key=lambda finding: finding.weight)
+    worst = farthest.worst
+    shown: list[Piece] = []
+    if worst is not None and worst.ratio is not None and worst.ratio.bounded:
+        shown = [f" (farthest: {_at(farthest, worst)}"]
+        reaches = span(worst.ratio.lo, worst.ratio.hi, farthest.rate)
+        shown += [*on([farthest]), f", {reaches})"]
+    return [[*clause, *_by_platforms(findings, on, name), *shown]]
+
+
+def _at(finding: Finding, point: Cell) -> str:
+    return ", ".join(filter(None, [finding.subject, finding.label(point)]))
+
+
+def _by_platforms(findings: Sequence[Finding], on: _On, name: _Names) -> list[Piece]:
+    """List subjects, those together that are meant on the same platforms."""
+    by_platforms: dict[Sentence, list[str]] = {}
+    for subject in dict.fromkeys(finding.subject for finding in findings):
+        group = [finding for finding in findings if finding.subject == subject]
+        by_platforms.setdefault(sentence(*on(group)), []).append(subject)
+    return joined([[name.of(subjects), *where.parts] for where, subjects in by_platforms.items()])
+
+
+def _open(findings: Sequence[Finding], margin: float, on: _On, name: _Names) -> list[_Clause]:
+    """Say what is open on each platform, by name, with the interval that reaches farthest.
+
+    Every interval is in the tables; here a reader wants to know what is open, how much it may be
+    worse at most, and what would decide it there.
+    """
+    kinds: dict[tuple[str, bool, bool], list[Finding]] = {}
+    for finding in findings:
+        key = (finding.platform, undecided_yet(finding), finding.exact)
+        kinds.setdefault(key, []).append(finding)
+    told: dict[tuple[str, Sentence], list[Finding]] = {}
+    for group in kinds.values():
+        subjects = name.of([finding.subject for finding in group])
+        told.setdefault((subjects, sentence(*_why_open(group, margin))), []).append(group[0])
+    parts: list[_Clause] = [
+        [subjects, *on(where), " (", *why.parts, ")"] for (subjects, why), where in told.items()
+    ]
+    return [["cannot tell: ", *joined(parts)]] if parts else []
+
+
+def _why_open(group: Sequence[Finding], margin: float) -> _Clause:
+    """Say how many points are open, the one that may be worst, and what would decide them."""
+    if undecided_yet(group[0]):
+        seen = [text for finding in group[:_MOST_SEEN] if (text := seen_range(finding))]
+        told = f": {'; '.join(seen)}" if seen else ""
+        return [f"{launches_words(group)}, not judged{told}"]
+    every = [(part, point) for part in group for point in part.of(Verdict.INCONCLUSIVE)]
+    finding, point = max(every, key=lambda one: width(one[1]))
+    label = finding.label(point) if len(finding.points) > 1 else ""
+    pieces: _Clause = []
+    if len(every) > 1:
+        among = sum(len(part.compared) for part in group)
+        rest = f" of {among} points, the others equal within {percent(margin)}"
+        count = f"{len(every)}{rest if len(every) < among else ' points'}"
+        at = _at(finding, point) if len(group) > 1 else label
+        pieces = [f"{count}; widest: {at}, " if at else f"{count}; widest: "]
+    elif label:
+        pieces = [f"at {label} "]
+    pieces.append(reach(point, finding.rate, margin))
+    if "within-control" in codes(point.caveats):
+        return [*pieces, "; as small as the baseline's difference from itself"]
+    needed = outlook_words([one for _, one in every], margin)
+    return [*pieces, f"; {needed}" if needed else ""]
+
+
+def _alike(head: str, findings: Sequence[Finding], on: _On, name: _Names) -> list[_Clause]:
+    """Collect findings of one kind in one clause, with the reason for each."""
+    if not findings:
+        return []
+    by_reason: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_reason.setdefault(finding.reason, []).append(finding)
+    parts: list[_Clause] = [
+        [*_by_platforms(group, on, name), f" ({reason})" if reason else ""]
+        for reason, group in by_reason.items()
+    ]
+    return [[f"{head}: ", *joined(parts)]]
+
+
+def _doubts(findings: Sequence[Finding], on: _On, causes: Set[tuple[str, str]]) -> list[_Clause]:
+    """Say the caveats that matter of what was compared, and what some points lack."""
+    compared = [finding for finding in findings if finding.compared]
+    held: dict[str, list[Finding]] = {}
+    for brief, alike in briefs(c for part in compared for c in part.caveats).items():
+        every = [part for part in compared if not alike.isdisjoint(part.caveats)]
+        said = {
+            part.platform for part in every if any((part.platform, c.code) in causes for c in alike)
+        }
+        if doubted := [part for part in every if part.platform not in said]:
+            held[brief] = doubted
+    for finding in compared:
+        lacking = len(finding.points) - len(finding.compared) - len(finding.undelivered)
+        if lacking:
+            text = f"{lacking} of {len(finding.points)} points of {finding.subject} not compared"
+            held.setdefault(text, []).append(finding)
+    if not held:
+        return []
+    parts: list[_Clause] = [[brief, *on(group)] for brief, group in held.items()]
+    return [["caveats: ", *joined(parts)]]
+
+
+def step_sentence(before: str, name: str, findings: Sequence[Finding], margin: float) -> Sentence:
+    """Say in one sentence what a step of a ladder changes.
+
+    - `before`, `name`: the platform before the step, and the one after it.
+    - `findings`: about `name` compared with `before`.
+    """
+    told = joined(tell(findings, margin, with_platforms=False), between=Break(), last=Break())
+    lead = Lead(f"From {before} to {name}")
+    return sentence(lead, told, ".", evidence(findings))

@@ -1,0 +1,259 @@
+"""The verdict at a glance: one line, and a matrix of layers and platforms.
+
+The line is what a director repeats; the matrix holds, for each layer on each platform, the worst
+certain change and how many more there are, or why there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bareline import stats
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.judgements.grades import grade_of
+from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.words.amounts import mean_pieces, reach, said
+from bareline.analysis.words.answer import Asked, answer
+from bareline.analysis.words.parts import (
+    Amount,
+    Piece,
+    Platform,
+    Sentence,
+    joined,
+    percent,
+    sentence,
+)
+from bareline.analysis.words.remarks import (
+    failed_cases,
+    launches_words,
+    seen_range,
+    undecided_yet,
+)
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.units import listing
+from bareline.vocabulary.verdicts import Grade, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """One layer on one platform.
+
+    - `mark`: the worst of its findings: a certain change before what failed, equal only if all of
+      it is.
+    - `grade`: how sure that is.
+    - `words`: what stands in the matrix: the worst certain change with its interval, or the mark.
+    - `subject`: what it is of, e.g. ``MPI ping-pong below 8 KiB, 8 B``; empty where it is of all.
+    - `point`: the point that `words` say; None where no change is certain.
+    - `more`: how many further findings change certainly.
+    - `note`: what failed or is missing besides; why it is not comparable, or not measured.
+    - `anchor`: where the evidence stands on the page.
+    """
+
+    mark: Verdict
+    grade: Grade
+    words: Sentence
+    subject: str
+    point: Cell | None
+    more: int
+    note: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """The verdict at a glance.
+
+    - `headline`: one line.
+    - `layers`, `platforms`: rows and columns of the matrix, in order; the baseline is not among the
+      platforms.
+    - `squares`: by layer and platform; a layer that was not measured there has none.
+    - `promise`: how sure all of it is, with the number of comparisons.
+    """
+
+    headline: Sentence
+    layers: tuple[Layer, ...]
+    platforms: tuple[str, ...]
+    squares: Mapping[tuple[Layer, str], Square]
+    promise: str
+
+
+def glance(asked: Asked, platforms: Sequence[str], baseline: str, *, promise: str) -> Glance:
+    """Condense findings about platforms into one line and a matrix."""
+    findings, margin = asked.findings, asked.margin
+    layers = [layer for layer in Layer if any(part.layer is layer for part in findings)]
+    squares = {}
+    for layer in layers:
+        for platform in platforms:
+            group = [part for part in findings if part.layer is layer and part.platform == platform]
+            if group:
+                squares[layer, platform] = _square(group, margin)
+    line = answer(asked, platforms, baseline)
+    return Glance(line, tuple(layers), tuple(platforms), squares, promise)
+
+
+#: What a square shows of several findings: the first of these that any has.
+_ORDER = (
+    Verdict.SLOWER,
+    Verdict.MIXED,
+    Verdict.FASTER,
+    Verdict.FAILED,
+    Verdict.INCONCLUSIVE,
+    Verdict.MISSING,
+    Verdict.EQUIVALENT,
+    Verdict.NOT_COMPARABLE,
+    Verdict.SKIPPED,
+    Verdict.DOES_NOT_FIT,
+)
+_MARKS = {
+    Verdict.INCONCLUSIVE: "cannot tell",
+    Verdict.FAILED: "failed",
+    Verdict.NOT_COMPARABLE: "not comparable",
+    Verdict.DOES_NOT_FIT: "does not fit",
+    Verdict.SKIPPED: "skipped",
+    Verdict.MISSING: "missing",
+}
+_LACKING = (Verdict.NOT_COMPARABLE, Verdict.SKIPPED, Verdict.MISSING, Verdict.DOES_NOT_FIT)
+
+
+def _square(group: Sequence[Finding], margin: float) -> Square:
+    there = {finding.verdict for finding in group}
+    mark = next(verdict for verdict in _ORDER if verdict in there)
+    lost = _lost(group)
+    losses = [finding for finding in group if _is_worse(finding)]
+    decided = losses or [finding for finding in group if finding.verdict.decided]
+    if decided:
+        shown = max(decided, key=lambda f: (f.grade is Grade.CERTAIN, f.weight))
+        point = None if shown.by_mean else shown.worst
+        mark = Verdict.SLOWER if losses else Verdict.FASTER
+        label = shown.label(point) if point else ""
+        subject = ", ".join(filter(None, [shown.subject, label]))
+        more = sum(finding.verdict.decided for finding in group) - 1
+        told = said([point], shown.rate) if point else mean_pieces(shown)
+        grade = shown.grade
+        told = ["likely " if grade is Grade.LIKELY else "", *told]
+        words = sentence(*told, f", and {more} more" if more else "")
+        return Square(mark, grade, words, subject, point, more, lost, shown.anchor)
+    words = sentence(_marked(mark, group, margin))
+    notes = [lost] if mark is not Verdict.FAILED else []
+    notes += dict.fromkeys(f.reason for f in group if f.verdict is mark or f.verdict in _LACKING)
+    note = "; ".join(filter(None, notes))
+    return Square(mark, grade_of(mark, sure=False), words, "", None, 0, note, group[0].anchor)
+
+
+def layer_line(
+    findings: Sequence[Finding], squares: Mapping[tuple[Layer, str], Square], layer: Layer
+) -> Sentence:
+    """Say a layer in one sentence: on each platform how many findings change, and the worst."""
+    clauses: list[list[Piece]] = []
+    for (at, name), square in squares.items():
+        if at is not layer:
+            continue
+        own = [f for f in findings if f.layer is layer and f.platform == name]
+        clause: list[Piece] = ["on ", Platform(name), " "]
+        if square.point is None:
+            clause += [*square.words.parts, f" ({square.subject})" if square.subject else ""]
+        else:
+            shown = next(f for f in own if square.point in f.points)
+            how = f" at most ({square.subject})" if square.more else f" ({square.subject})"
+            clause += [*said([square.point], shown.rate), how, _beside(own)]
+        clauses.append([*clause, f" ({square.note})" if square.note else ""])
+    return sentence(*joined(clauses, between="; ", last="; "), "." if clauses else "")
+
+
+def _beside(findings: Sequence[Finding]) -> str:
+    """Count what else its findings say: ``, 3 of 5 worse, 1 better``."""
+    every = len(findings)
+    worse = sum(_is_worse(finding) for finding in findings)
+    better = sum(finding.verdict is Verdict.FASTER for finding in findings)
+    if every == 1:
+        return ""
+    told = [f"{worse} of {every} worse" if worse else "", f"{better} better" if better else ""]
+    return ", " + ", ".join(filter(None, told))
+
+
+def _is_worse(finding: Finding) -> bool:
+    """Tell whether any of it is certainly worse, if only in the mean."""
+    return bool(finding.of(Verdict.SLOWER)) or (
+        finding.by_mean and finding.verdict is Verdict.SLOWER
+    )
+
+
+def _marked(mark: Verdict, group: Sequence[Finding], margin: float) -> Piece:
+    """Say what a layer without a certain change is."""
+    failed, every = _failed(group)
+    if mark is Verdict.EQUIVALENT:
+        return Amount(f"equal within {percent(margin)}")
+    if mark is Verdict.FAILED and failed < every:
+        return f"{failed} of {every} failed"
+    few = [finding for finding in group if undecided_yet(finding)]
+    if mark is Verdict.INCONCLUSIVE and len(few) == sum(bool(f.compared) for f in group):
+        most = max(few, key=lambda finding: finding.weight)
+        seen = seen_range(most) if len(few) == 1 else ""
+        return f"{launches_words(few)}, not judged" + (f": {seen}" if seen else "")
+    if mark is Verdict.INCONCLUSIVE:
+        points = [(f, point) for f in group for point in f.of(Verdict.INCONCLUSIVE)]
+        if len(points) == 1:
+            return reach(points[0][1], points[0][0].rate, margin)
+    return _MARKS.get(mark, "")
+
+
+def _failed(group: Sequence[Finding]) -> tuple[int, int]:
+    """Count the cases that failed on either side, and all."""
+    (here, every), (there, _) = failed_cases(group), failed_cases(group, baseline=True)
+    return here + there, every
+
+
+def _lost(group: Sequence[Finding]) -> str:
+    """Say what failed or is missing of a layer, beside what its square shows."""
+    failed, every = _failed(group)
+    points = [point for finding in group for point in finding.points]
+    missing = sum(point.verdict is Verdict.MISSING for point in points)
+    told = [f"{failed} of {every} failed"] if failed else []
+    told += [f"{missing} of {len(points)} points missing"] if missing else []
+    return ", ".join(told)
+
+
+def promise(
+    tests: int,
+    rows: int,
+    exchanged: int,
+    *,
+    in_blocks: bool,
+    booted: bool = False,
+    exact: Sequence[str] = (),
+    few_boots: Sequence[str] = (),
+) -> str:
+    """Say how sure a verdict is, from what was done.
+
+    - `tests`: comparisons that "certain" holds over.
+    - `rows`: rows of tables that were tested.
+    - `exchanged`: blocks, or boots, in which names were exchanged: the fewest, if pairs differ.
+    - `in_blocks`: whether everything was measured in common blocks.
+    - `booted`: whether platforms came up anew, so that a boot is what is exchanged.
+    - `exact`: platforms that are simulated as the baseline is.
+    - `few_boots`: platforms that came up fewer than six times: nothing of them is certain.
+    """
+    apart = (
+        f"What is said of {listing(exact)} follows from the models and what they were given: "
+        "simulated values are exact, and nothing of them was tested."
+        if exact
+        else ""
+    )
+    if not tests and not rows:
+        return apart
+    level = f"{stats.ALPHA * 100:g} %"
+    unit = "boots or blocks" if booted else "blocks"
+    if not in_blocks or not exchanged:
+        how = "Holm's correction where platforms share no blocks"
+    elif exchanged <= stats.ALL_FLIPS_BLOCKS:
+        how = f"all {2**exchanged} exchanges of names in {exchanged} {unit}"
+    else:
+        how = f"4096 exchanges of names in {exchanged} {unit}"
+    few = f" Of {listing(few_boots)} all holds for the boots measured alone." if few_boots else ""
+    return (
+        f"What is certain holds together at {100 - stats.ALPHA * 100:g} %, over {tests} "
+        f"comparisons ({how}); of what is likely, at most {level} are expected to be wrong (false "
+        f"discovery rate, {rows} rows tested). Each 'equal' is wrong with at most 2.5 %.{few}"
+        + (f" {apart}" if apart else "")
+    )
