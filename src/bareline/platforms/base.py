@@ -182,6 +182,14 @@ class Platform(ABC, Generic[O_co]):
         )
 
     @classmethod
+    def build_ahead(cls, spec: PlatformSpec[O_co], cache: Path) -> str:
+        """Build what this machine can build for the nodes before they are taken, and are paid for.
+
+        Say where nodes will build themselves; "" where none will.
+        """
+        return ""
+
+    @classmethod
     def running(cls, spec: PlatformSpec[O_co]) -> str:
         """Say what barelines of this machine hold for it and pay for now; "" where nothing."""
         return ""

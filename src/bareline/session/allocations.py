@@ -10,7 +10,7 @@ import errno
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -56,6 +56,7 @@ class Allocations:
     - `machine`: where the session measures: each platform is held against what it was.
     - `meter`: counts what platforms cost.
     - `blocks_per_boot`: after so many blocks a platform that boots is made anew; 0 never.
+    - `native`: platforms on which bareline's own programs run.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Allocations:
         meter: Meter,
         *,
         blocks_per_boot: int,
+        native: Collection[str] = (),
     ) -> None:
         self._run = run
         self._specs = {spec.name: spec for spec in platforms}
@@ -76,6 +78,7 @@ class Allocations:
         self._machine = machine
         self._meter = meter
         self._blocks_per_boot = blocks_per_boot
+        self._to_build = set(native)
         self._stacks: dict[str, ExitStack] = {}
         self._current: dict[str, Allocation | Failed] = {}
         self._epochs: dict[str, int] = {}
@@ -283,7 +286,15 @@ class Allocations:
         """Tell whether a platform that could not be acquired is due for another try."""
         return time.monotonic() >= self._again_at.get(name, math.inf)
 
+    def _build_ahead(self, name: str) -> None:
+        """Build before nodes are taken that cost as long as they are held."""
+        if name in self._to_build and self._type(name).borrows:
+            self._to_build.discard(name)
+            if told := self._type(name).build_ahead(self._specs[name], cache_folder()):
+                self.note(name, told)
+
     def _acquire(self, name: str) -> Allocation:
+        self._build_ahead(name)
         stack = self._stacks[name] = ExitStack()
         scratch = stack.enter_context(scratch_folder(name))
         platform = self._type(name)(self._specs[name], Context(scratch))

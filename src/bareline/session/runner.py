@@ -16,6 +16,7 @@ from bareline.host.cache import remove_abandoned_scratch
 from bareline.host.load import read_load
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Allocation, exact_among
+from bareline.platforms.hosts import mentions
 from bareline.platforms.process import kill_abandoned
 from bareline.profile.files import under_profiler
 from bareline.session.allocations import Allocations, failure_of
@@ -148,6 +149,11 @@ class Runner:
             self._machine,
             self._meter,
             blocks_per_boot=study.blocks_per_boot,
+            native={
+                name
+                for name, case in {(trial.platform, trial.case) for trial in self._plan}
+                if case.profile or mentions(study.command_of(case), "native")
+            },
         )
         self._placements = Placements(self._allocations)
         self._between = Pauses()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from contextlib import ExitStack
 
 import pytest
 
+from bareline.build.native import ensure_native
 from bareline.platforms.netns import links
+from bareline.platforms.remote import allocation as remote_allocation
+from bareline.platforms.slurm.platform import SlurmPlatform
 from bareline.platforms.ssh import connection as connection_module
 from bareline.session import allocations, begin, runner
 from bareline.study.study import study_from_toml
@@ -70,6 +74,31 @@ def test_a_run_over_ssh_whose_link_was_cut_is_completed(
         check(make_run(spec, 2, tmp_path), lambda: link("down"), lambda: link("up"), "")
     finally:
         link("up")
+
+
+@pytest.mark.slurm
+def test_what_can_be_built_is_built_before_nodes_are_held(
+    slurm_cluster, make_spec, tmp_path, monkeypatch
+):
+    held = []
+
+    def build(mpi, cache):
+        held.append(subprocess.check_output(["squeue", "-h"], text=True))
+        return ensure_native(mpi, cache)
+
+    monkeypatch.setattr(remote_allocation, "ensure_native", build)
+    spec = make_spec("slurm", mpi="openmpi", nodes=2, time_min=10, subnet="10.94.0.0/24")
+    run = make_run(spec, 2, tmp_path)
+    runner.execute(run, Silent())
+    assert held == [""]
+    assert {record.status for record in run.finished().values()} == {"measured"}
+
+
+@pytest.mark.slurm
+def test_where_nothing_can_be_built_before_that_is_said(make_spec, tmp_path):
+    spec = make_spec("slurm", mpi="/nowhere/mpi", nodes=2)
+    said = SlurmPlatform.build_ahead(spec, tmp_path)
+    assert "/nowhere/mpi" in said and "`bareline build --on slurm`" in said
 
 
 @pytest.mark.slurm

@@ -12,12 +12,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from bareline.build.native import NativeBuild
+from bareline.build.native import NativeBuild, ensure_native
 from bareline.host.cache import scratch_folder
 from bareline.host.tools import tool_missing
 from bareline.platforms.base import Context, Platform
 from bareline.platforms.hosts import HostsAllocation, expand, mentions, needs_folder
-from bareline.platforms.launchers import MpiInstallation
+from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.platforms.node import Node
 from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.remote.conversation import Conversation, conversation, script
@@ -288,6 +288,22 @@ class RemotePlatform(Platform[O_co]):
             platform = cls(spec, Context(scratch, cache))
             with platform.acquire(Layout()) as nodes:
                 return platform.hosts_of(nodes).build_native()
+
+    @classmethod
+    def build_ahead(cls, spec: PlatformSpec[O_co], cache: Path) -> str:
+        """Build with this machine's library, as nodes mostly have the same."""
+        options: Any = spec.options
+        try:
+            if not options.wanted:
+                ensure_native(find_mpi(options.mpi), cache)
+                return ""
+            why = "modules bring the MPI library"
+        except PlatformError as error:
+            why = str(error)
+        return (
+            f"nothing is built before nodes are held ({why}): one node builds while all wait; "
+            f"`bareline build --on {spec.name}` does it before, with one node"
+        )
 
     def hosts_of(self, nodes: Any) -> RemoteAllocation:
         """Give the hosts of what was acquired."""
