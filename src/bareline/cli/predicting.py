@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bareline.cli.options import FileOption, JsonOption, QuietOption, run_path
+from bareline.cli.options import (
+    FileOption,
+    JsonOption,
+    PlatformsOption,
+    QuietOption,
+    run_path,
+)
 from bareline.cli.output import complain, console, emit, printing_measures
 from bareline.vocabulary.errors import StoreError, UsageError
 
@@ -19,10 +25,11 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-ProfileArgument = Annotated[
-    Path | None,
+ProfilesArgument = Annotated[
+    list[Path] | None,
     typer.Argument(
-        metavar="PROFILE", help="A profile, its trace beside it; or an application of --from."
+        metavar="PROFILE...",
+        help="A profile, its trace beside it; or an application of --from. With --ranks: several.",
     ),
 ]
 FromOption = Annotated[
@@ -52,6 +59,17 @@ WhatIfOption = Annotated[
     list[str] | None,
     typer.Option("--what-if", metavar="CHANGE", help="latency=x0.5, bandwidth=10Gb/s ..."),
 ]
+RanksOption = Annotated[
+    int | None,
+    typer.Option("--ranks", metavar="N", min=2, help="More ranks than the profiles have."),
+]
+GridOption = Annotated[
+    str | None, typer.Option("--grid", metavar="AxB", help="Their grid, the fastest side first.")
+]
+PerNodeOption = Annotated[
+    int | None,
+    typer.Option("--per-node", metavar="N", min=1, help="With --ranks: ranks of a node."),
+]
 ModelOption = Annotated[
     str, typer.Option("--model", metavar="MODEL", help="auto, replay or delta.")
 ]
@@ -78,13 +96,17 @@ FiguresOption = Annotated[
 
 @app.command()
 def predict(
-    path: ProfileArgument = None,
+    paths: ProfilesArgument = None,
     source: FromOption = None,
     to: ToOption = None,
     base: BaseOption = None,
     ladder: LadderOption = None,
     calibrate: CalibrateOption = None,
     what_if: WhatIfOption = None,
+    ranks: RanksOption = None,
+    grid: GridOption = None,
+    per_node: PerNodeOption = None,
+    platforms: PlatformsOption = None,
     model: ModelOption = "auto",
     plan: PlanOption = False,
     validate: ValidateOption = None,
@@ -95,29 +117,77 @@ def predict(
     _out: FileOption = None,
 ) -> None:
     """Say what a profiled application will take on another platform, and how sure that is."""
-    if validate is not None:
+    path = paths[0] if paths else None
+    if ranks is not None:
+        _grow(paths or [], ranks, grid, to, platforms, per_node, as_json=as_json)
+    elif paths and len(paths) > 1:
+        hint = "name one, or add --ranks N for more ranks than these have"
+        raise UsageError("several profiles are given", hint=hint)
+    elif validate is not None:
         _validate(validate, max_queued, figures, quiet=quiet, as_json=as_json)
     elif path is None:
         raise UsageError("no profile is given", hint="write `bareline predict app.profile ...`")
     elif plan:
         _plan(path)
-    elif source is None or (to is None and not what_if):
+    else:
+        _one(path, source, base, to, ladder, calibrate, what_if, model, as_json=as_json)
+
+
+def _one(
+    path: Path,
+    source: Path | None,
+    base: str | None,
+    to: str | None,
+    ladder: Path | None,
+    calibrate: Path | None,
+    what_if: list[str] | None,
+    model: str,
+    *,
+    as_json: bool,
+) -> None:
+    from bareline.predict.questions import Request
+
+    if source is None or (to is None and not what_if):
         hint = "add --from RUN and --to PLATFORM, or --what-if CHANGE"
         raise UsageError("a prediction needs two ladders", hint=hint)
-    else:
-        from bareline.predict.questions import Request
+    request = Request(
+        model=_model(model),
+        profile=path if _is_path(path) else str(path),
+        source=_read(source),
+        base=base,
+        to=to,
+        ladder=_read(ladder) if ladder is not None else None,
+        calibration=_read(calibrate) if calibrate is not None else None,
+        what_if=tuple(what_if or ()),
+    )
+    _answer(request, as_json=as_json)
 
-        request = Request(
-            model=_model(model),
-            profile=path if _is_path(path) else str(path),
-            source=_read(source),
-            base=base,
-            to=to,
-            ladder=_read(ladder) if ladder is not None else None,
-            calibration=_read(calibrate) if calibrate is not None else None,
-            what_if=tuple(what_if or ()),
-        )
-        _answer(request, as_json=as_json)
+
+def _grow(
+    paths: list[Path],
+    ranks: int,
+    grid: str | None,
+    to: str | None,
+    platforms: Path | None,
+    per_node: int | None,
+    *,
+    as_json: bool,
+) -> None:
+    from bareline.predict.grid import parse_grid
+    from bareline.predict.growth import grow
+    from bareline.predict.ranks import scaled
+    from bareline.profile.period import period_file, read_period
+    from bareline.report.terminal.growth import print_growth
+    from bareline.session.growing import simulated
+
+    if to is None:
+        raise UsageError("no platform is named", hint="add --to P, a simulated platform")
+    sides = parse_grid(grid) if grid is not None else None
+    periods = [read_period(period_file(path)) for path in paths]
+    own = scaled(periods)
+    with simulated(to, platforms, per_node) as run:
+        done = grow(own, periods, ranks, sides, to, run)
+    emit(as_json, done.rows, lambda console: print_growth(done, console))
 
 
 def _is_path(path: Path) -> bool:

@@ -31,6 +31,9 @@ def profile(
     trace: Annotated[
         bool, typer.Option("--trace", help="Also every call, for a replay: FILE.trace.")
     ] = False,
+    period: Annotated[
+        bool, typer.Option("--period", help="Also one period of its calls, for more ranks.")
+    ] = False,
     limit: Annotated[
         str, typer.Option("--limit", metavar="SIZE", help="Most that the trace may take.")
     ] = "64MB",
@@ -47,6 +50,7 @@ def profile(
         mpi=mpi,
         split=split,
         trace=trace,
+        period=period,
         trace_limit_bytes=parse_limit(limit),
         regions=parse_regions(region or []),
     )

@@ -206,6 +206,28 @@ class Prediction(TypedDict):
     measured_s: list[float]
 
 
+class GrownRanks(TypedDict):
+    """``predict --ranks``: what a program takes on a number of ranks."""
+
+    program: str
+    platform: str
+    ranks: int
+    grid: str
+    profiled: bool
+    periods: int
+    period_s: float
+    time_s: float
+    efficiency: float
+    shares: dict[str, float]
+    scaling_ends: int | None
+    ended_by: str | None
+    computing_from: str
+    computing_error: float | None
+    unchecked_calls: int
+    calls_before: int
+    calls_after: int
+
+
 class ModelScore(TypedDict):
     """``predict --validate``: how good a model is over all trials."""
 

@@ -46,6 +46,7 @@ OUTPUTS: Mapping[str, Any] = MappingProxyType(
         "platforms-from-reframe": listed.FromReframe,
         "platforms-show": listed.PlatformShown,
         "predict": list[rows.Prediction],
+        "predict-ranks": list[rows.GrownRanks],
         "predict-validate": list[rows.ModelScore | rows.PredictedTrial | rows.Refused],
         "probes": list[listed.ProbeListed],
         "published": list[listed.PublishedFigure],

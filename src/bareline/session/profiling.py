@@ -18,8 +18,9 @@ from bareline.platforms.here import build_here
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.profile.files import read_profile, write_profile
 from bareline.profile.journal import journal_of
+from bareline.profile.period import find_period, period_file, write_period
 from bareline.profile.sites import with_sites_named
-from bareline.profile.trace import trace_of
+from bareline.profile.trace import read_trace, trace_of
 from bareline.vocabulary.errors import BarelineError, PlatformError, ProfileError, ToolMissing
 
 LIBRARY = "libbareline_pmpi.so"
@@ -51,6 +52,7 @@ def profile_command(
     mpi: str = "auto",
     split: bool = False,
     trace: bool = False,
+    period: bool = False,
     trace_limit_bytes: int = 64 << 20,
     regions: Mapping[int, str] | None = None,
 ) -> ProfiledRun:
@@ -62,6 +64,8 @@ def profile_command(
       ``mpirun`` is), a flavour, or the path of a launcher.
     - `split`: put a barrier before every blocking collective, to tell waiting from transfer.
     - `trace`: also write every call beside the profile, for a replay; `trace_limit_bytes` at most.
+    - `period`: keep one period of the calls (`bareline.profile.period`) beside the profile; of the
+      trace that it is found in nothing is left, unless that is asked for, too.
     - `regions`: names of the regions that the program enters by ``MPI_Pcontrol``.
 
     Raises ProfileError: the command line is empty, or `out` cannot be written.
@@ -74,7 +78,7 @@ def profile_command(
         )
     if shutil.which(argv[0]) is None:
         raise ToolMissing(f"'{argv[0]}' is not found", hint="give the path of the program")
-    if split and trace:
+    if split and (trace or period):
         raise ProfileError(
             "a trace of a split profile would hold its barriers",
             hint="profile twice: once with --split, once with --trace",
@@ -83,13 +87,21 @@ def profile_command(
     _make_way(out)
     installation = _installation(argv, mpi)
     variables = profile_environment(installation, out, split=split, regions=regions or {})
-    if trace:
-        variables |= {
-            "BARELINE_TRACE": str(trace_of(out)),
-            "BARELINE_TRACE_LIMIT": str(trace_limit_bytes),
-        }
+    # Profiles of several numbers of ranks, app.p4 and app.p8, would share the name app.trace.
+    traced = trace_of(out) if trace else period_file(out).with_suffix(".trace")
+    if trace or period:
+        variables["BARELINE_TRACE"] = str(traced)
+        variables["BARELINE_TRACE_LIMIT"] = str(trace_limit_bytes)
     line, environment = preloaded(argv, installation.flavour, variables)
-    return _finish(_run(line, environment), out, argv, installation)
+    try:
+        done = _finish(_run(line, environment), out, argv, installation)
+        if period and done.complete:
+            write_period(find_period(read_trace(traced), read_profile(out)), period_file(out))
+    finally:
+        if not trace:
+            for left in (traced, journal_of(traced)):
+                left.unlink(missing_ok=True)
+    return done
 
 
 def profile_environment(
@@ -181,7 +193,8 @@ def _make_way(out: Path) -> None:
     if out.is_dir():
         raise ProfileError("is a folder", where=str(out), hint="give the name of a file to -o")
     try:
-        for old in (out, journal_of(out), trace_of(out), journal_of(trace_of(out))):
+        beside = (journal_of(out), trace_of(out), journal_of(trace_of(out)), period_file(out))
+        for old in (out, *beside):
             old.unlink(missing_ok=True)
         out.touch()
         out.unlink()

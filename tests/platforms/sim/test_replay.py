@@ -268,3 +268,19 @@ def test_the_replay_takes_what_its_messages_cost(ring, tmp_path):
     assert output.exit_code == 0 and output.clock == "simulated", output.stderr
     step = (LATENCY + 32768 / RATE) + (LATENCY + 64 / RATE) + 2 * (LATENCY + 8 / RATE)
     assert json.loads(output.stdout)["time_s"] == pytest.approx(STEPS * step, rel=0.02)
+
+
+@pytest.mark.mpi
+@pytest.mark.sim
+@needs_simulator
+def test_the_replay_takes_what_was_computed(ring, tmp_path):
+    """SMPI leaves the computing of a replay out where it is told to simulate none."""
+    trace = read_trace(ring)
+    computed = max(float(stream.compute_s.sum()) for stream in trace.streams)
+    times = []
+    for factor in (1.0, 1 + 10.0 / computed):
+        table = {"type": "sim", "nodes": 4, "network": "10g", "compute_factor": factor}
+        context = Context(tmp_path, cache_folder())
+        with PLATFORM(make_spec("s", table, where="test"), context).acquire(Layout(4)) as there:
+            times.append(there.replayed_s(trace, Layout(4), timeout_s=60))
+    assert 10 * 0.98 <= times[1] - times[0] <= 10 * 4.02

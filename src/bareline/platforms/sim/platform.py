@@ -37,7 +37,7 @@ from bareline.platforms.sim.processor import (
     widest_set,
 )
 from bareline.platforms.sim.recorder import RECORDING_TIMEOUT_S, Recorder
-from bareline.profile.trace import read_trace
+from bareline.profile.trace import Trace, read_trace
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import REPLAY, PlatformSpec
@@ -201,13 +201,27 @@ class SimAllocation(Allocation):
                 where=str(path),
                 hint=f"write ranks = {trace.ranks}, or trace the program on {layout.ranks}",
             )
-        actions = replay.write(trace, self._compute_factor(), self._context.scratch / "replay")
-        line = self._line(["-replay", str(actions)], layout)
-        line[line.index("-replay") : line.index("-replay")] = ["--log=smpi_replay.thres:info"]
-        done = self._execute(line, {}, layout, timeout_s)
+        line, done = self._acted(trace, layout, timeout_s)
         ended = done.exit_code == 0 and not done.timed_out
         told = json.dumps({"time_s": replay.seconds_of(done.stderr)}) if ended else ""
         return done.output(line, stdout=told, clock="simulated", caveats=("simulated",))
+
+    def replayed_s(self, trace: Trace, layout: Layout, *, timeout_s: float) -> float:
+        """Replay a trace that no file holds, and give its simulated time."""
+        _, done = self._acted(trace, layout, timeout_s)
+        return replay.seconds_of(done.stderr)
+
+    def _acted(self, trace: Trace, layout: Layout, timeout_s: float) -> tuple[list[str], Finished]:
+        """Have the simulator replay a trace; give its command line and what it said."""
+        actions = replay.write(trace, self._compute_factor(), self._context.scratch / "replay")
+        line = self._line(["-replay", str(actions)], layout)
+        # What is traced takes its time; what the replaying process itself computes takes none.
+        line[line.index("-replay") : line.index("-replay")] = [
+            "--log=smpi_replay.thres:info",
+            "--cfg=smpi/simulate-computation:yes",
+            "--cfg=smpi/cpu-threshold:-1",
+        ]
+        return line, self._execute(line, {}, layout, timeout_s)
 
     def run_as_it_is(
         self, argv: list[str], variables: Mapping[str, str], layout: Layout, *, timeout_s: float

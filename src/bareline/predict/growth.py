@@ -1,0 +1,295 @@
+"""What a program takes on more ranks than it was profiled on: time, shares, where scaling ends.
+
+The period is made anew at each count (`ranks`) and replayed by an engine, simulated or on a
+measured ladder. Some periods are replayed and multiplied, never all. What a function costs is what
+the replay is shorter without its calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bareline.predict.grid import Grid
+from bareline.predict.ranks import Grown, Scaled
+from bareline.profile.period import Period
+from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
+from bareline.profile.trace import Trace
+from bareline.vocabulary.errors import AnalysisError, UsageError
+
+#: Replays a trace and gives its time in s.
+Engine = Callable[[Trace], float]
+COMPUTING, MESSAGES = "computing", "messages between two ranks"
+#: Periods of the longer replay; the shorter one has one, which pays for the beginning of both.
+_PERIODS = 3
+#: Twice the ranks that bring less than this do not count as scaling.
+_GAIN = 1.05
+
+
+@dataclass(frozen=True, slots=True)
+class Computing:
+    """What a rank computes in a period, by the number of ranks: a/p, or a + b/p.
+
+    - `error`: the largest error, in shares, of a count predicted from the others; None where a law
+      rests on as many counts as it has terms.
+    """
+
+    fixed_s: float
+    shared_s: float
+    source: str
+    error: float | None
+
+    def at(self, ranks: int) -> float:
+        """Give it in s."""
+        return max(0.0, self.fixed_s + self.shared_s / ranks)
+
+
+def computing(periods: Sequence[Period]) -> Computing:
+    """Fit computing to the profiles whose ranks had a core each, or to all where none had."""
+    own = [one for one in periods if not one.shared] or list(periods)
+    ranks = np.array([one.ranks for one in own], float)
+    times = np.array([one.compute_s for one in own])
+    names = ", ".join(str(one.ranks) for one in own)
+    source = f"computing as profiled on {names} ranks, a core each"
+    if own[0].shared:
+        source = f"computing as profiled on {names} ranks that shared cores, which it is not to be"
+    columns = [1 / ranks, np.ones(len(own))][: 2 if len(own) > 2 else 1]
+    factors, error = _fit(np.stack(columns, axis=1), times)
+    if len(factors) > 1 and factors[1] < 0:  # a part that is the same on all ranks takes time
+        factors, error = _fit(np.stack(columns[:1], axis=1), times)
+    fixed_s = float(factors[1]) if len(factors) > 1 else 0.0
+    return Computing(fixed_s, float(factors[0]), source, error)
+
+
+def _fit(rows: Any, times: Any) -> tuple[Any, float | None]:
+    # Weighted by the times, so that errors are shares.
+    factors = np.linalg.lstsq(rows / times[:, None], np.ones(len(times)), rcond=None)[0]
+    if len(times) <= rows.shape[1]:
+        return factors, None
+    errors = []
+    for one in range(len(times)):
+        rest = [other for other in range(len(times)) if other != one]
+        scaled = rows[rest] / times[rest, None]
+        guess = rows[one] @ np.linalg.lstsq(scaled, np.ones(len(rest)), rcond=None)[0]
+        errors.append(abs(float(guess) / float(times[one]) - 1))
+    return factors, max(errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One number of ranks.
+
+    - `period_s`: replayed; `time_s`: of all periods.
+    - `efficiency`: of the smallest count's speed for each rank.
+    - `parts`: seconds of a period by computing, messages, and each collective function.
+    """
+
+    grid: Grid
+    profiled: bool
+    period_s: float
+    time_s: float
+    efficiency: float
+    parts: Mapping[str, float]
+    unchecked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Times of a program by its number of ranks.
+
+    - `ends`: the count up to which more ranks bring something; None: all that are shown.
+    - `by`: what takes more from there on.
+    - `skipped`: counts that are not made anew, with their reasons.
+    """
+
+    program: str
+    platform: str
+    repeats: int
+    points: tuple[Point, ...]
+    ends: int | None
+    by: str
+    computing: Computing
+    left_out: tuple[int, ...]
+    skipped: tuple[str, ...]
+    beside: tuple[int, int]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give tidy rows in SI units."""
+        return [
+            {
+                "program": self.program,
+                "platform": self.platform,
+                "ranks": one.grid.ranks,
+                "grid": str(one.grid),
+                "profiled": one.profiled,
+                "periods": self.repeats,
+                "period_s": one.period_s,
+                "time_s": one.time_s,
+                "efficiency": one.efficiency,
+                "shares": {name: part / one.period_s for name, part in one.parts.items()},
+                "scaling_ends": self.ends,
+                "ended_by": self.by or None,
+                "computing_from": self.computing.source,
+                "computing_error": self.computing.error,
+                "unchecked_calls": one.unchecked,
+                "calls_before": self.beside[0],
+                "calls_after": self.beside[1],
+            }
+            for one in self.points
+        ]
+
+
+def grow(
+    own: Scaled,
+    periods: Sequence[Period],
+    ranks: int,
+    grid: Grid | None,
+    platform: str,
+    run: Engine,
+) -> Growth:
+    """Replay a program's period on more and more ranks, up to those that are asked for.
+
+    - `grid`: the sides of those; None: by the rule of the profiled ones.
+    - `run`: replays a trace on `platform`.
+    Raises AnalysisError, UsageError: the period cannot be made anew for so many ranks.
+    """
+    if grid is not None and grid.ranks != ranks:
+        raise UsageError(f"--grid {grid} has {grid.ranks} ranks, not {ranks}", hint="change either")
+    repeats = {one.repeats for one in periods}
+    if len(repeats) > 1:
+        said = ", ".join(map(str, sorted(repeats)))
+        raise AnalysisError(
+            f"the profiles have {said} periods", hint="profile as many steps on each count"
+        )
+    law = computing(periods)
+    target = grid or own.grid(ranks)
+    own.grown(target)  # refused before anything is replayed
+    made = {one.ranks: one for one, _ in own.counts if one.ranks < ranks} | {ranks: target}
+    points: list[Point] = []
+    skipped = []
+    for count in sorted({*made, *_doubled(own.largest.ranks, ranks)}):
+        try:
+            grown = own.grown(made[count] if count in made else own.grid(count))
+        except AnalysisError as error:
+            skipped.append(f"{count} ranks: {error.what}")
+            continue
+        points.append(_point(own, grown, law, run, points[0] if points else None))
+    ends, by = _end(points)
+    return Growth(
+        program=own.largest.trace.command.split(" ", 1)[0].rsplit("/", 1)[-1],
+        platform=platform,
+        repeats=own.largest.repeats,
+        points=tuple(points),
+        ends=ends,
+        by=by,
+        computing=law,
+        left_out=own.left_out,
+        skipped=tuple(skipped),
+        beside=(own.largest.before, own.largest.after),
+    )
+
+
+def _doubled(ranks: int, most: int) -> Iterator[int]:
+    while (ranks := 2 * ranks) < most:
+        yield ranks
+
+
+def _point(own: Scaled, grown: Grown, law: Computing, run: Engine, first: Point | None) -> Point:
+    period_s, parts = _replayed(_with_computing(grown.trace, law), run)
+    ranks = grown.grid.ranks
+    speed = first.period_s * first.grid.ranks / (period_s * ranks) if first else 1.0
+    return Point(
+        grid=grown.grid,
+        profiled=any(grid == grown.grid for grid, _ in own.counts),
+        period_s=period_s,
+        time_s=period_s * own.largest.repeats,
+        efficiency=speed,
+        parts=parts,
+        unchecked=grown.unchecked,
+    )
+
+
+def _with_computing(trace: Trace, law: Computing) -> Trace:
+    """Give each rank the law's time, over its calls as it was on the largest profile."""
+    mean_s = float(np.mean([one.compute_s.sum() for one in trace.streams])) or 1.0
+    factor = law.at(trace.ranks) / mean_s
+    streams = (replace(one, compute_s=one.compute_s * factor) for one in trace.streams)
+    return replace(trace, streams=tuple(streams))
+
+
+def _replayed(trace: Trace, run: Engine) -> tuple[float, dict[str, float]]:
+    """Give a period's time and its parts.
+
+    Computing is the period without any call; what is left goes to functions by what the period is
+    shorter without each, since what one waits less another may wait more.
+    """
+    period_s = _period_s(trace, run)
+    parts = {COMPUTING: min(_period_s(_kept(trace, []), run), period_s)}
+    shapes = {shape for one in trace.streams for shape in one.shapes}
+    calls = sorted({one.call for one in shapes if one.kind == "collective" and not one.posts})
+    saved = {
+        call: period_s - _period_s(_kept(trace, [one for one in shapes if one.call != call]), run)
+        for call in calls
+    }
+    if any(shape.kind in POINT_TO_POINT for shape in shapes):
+        alone = _kept(
+            trace, [one for one in shapes if one.kind not in (*POINT_TO_POINT, "done", "wait")]
+        )
+        saved[MESSAGES] = period_s - _period_s(alone, run)
+    saved = {name: max(0.0, one) for name, one in saved.items()}
+    whole = sum(saved.values()) or 1.0
+    left_s = period_s - parts[COMPUTING]
+    return period_s, parts | {name: left_s * one / whole for name, one in saved.items()}
+
+
+def _period_s(trace: Trace, run: Engine) -> float:
+    return (run(_again(trace, _PERIODS)) - run(trace)) / (_PERIODS - 1)
+
+
+def _again(trace: Trace, times: int) -> Trace:
+    streams = (
+        replace(
+            one,
+            shape=np.tile(one.shape, times),
+            compute_s=np.tile(one.compute_s, times),
+            spent_s=np.tile(one.spent_s, times),
+        )
+        for one in trace.streams
+    )
+    return replace(trace, streams=tuple(streams))
+
+
+_REST = Shape("compute", "compute", False, NOBODY, NOBODY, NOBODY, -1, -1, 0, 0, 0, 0, 0)
+
+
+def _kept(trace: Trace, keep: Collection[Shape]) -> Trace:
+    """Give a trace of some calls; the computing between the others stays."""
+    chosen = set(keep)
+    streams = []
+    for one in trace.streams:
+        kept = np.array([shape in chosen for shape in one.shapes])[one.shape]
+        ends = np.append(np.cumsum(one.compute_s)[kept], one.compute_s.sum())
+        streams.append(
+            replace(
+                one,
+                shapes=(*one.shapes, _REST),
+                shape=np.append(one.shape[kept], np.int32(len(one.shapes))),
+                compute_s=np.diff(ends, prepend=0.0),
+                spent_s=np.append(one.spent_s[kept], 0.0),
+            )
+        )
+    return replace(trace, streams=tuple(streams))
+
+
+def _end(points: Sequence[Point]) -> tuple[int | None, str]:
+    """Find from where on more ranks bring less than 5 % for twice as many, and by what."""
+    for one, other in pairwise(points):
+        doublings = np.log2(other.grid.ranks / one.grid.ranks)
+        if one.period_s / other.period_s < _GAIN**doublings:
+            more = {name: part - one.parts.get(name, 0.0) for name, part in other.parts.items()}
+            return one.grid.ranks, max(more, key=lambda name: more[name])
+    return None, ""

@@ -1,0 +1,298 @@
+"""One period of a program: what every rank calls between two recurrences of the same sequence.
+
+A program that steps through time calls the same again and again. The longest stretch of a trace
+that repeats itself is cut at a collective of all ranks, one period of it is kept, with the means
+of its times, and what lies before and after is counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bareline.profile.model import Profile
+from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
+from bareline.profile.summary import DISTURBED, queued_share
+from bareline.profile.trace import Stream, Trace
+from bareline.vocabulary.errors import ProfileError
+from bareline.vocabulary.files import read_bounded, replacing, step_to_read
+
+_SCHEMA = "bareline.period"
+_VERSION = 1
+_MOST_BYTES = 64 << 20
+#: Distances between recurrences that are looked at, the most frequent ones of each call.
+_MOST_LAGS = 400
+#: Of the calls, or of the time, what recurs must make up this share.
+_MOST = 0.5
+_AGAIN = "make it again with `bareline profile --period -o FILE -- mpirun ...`"
+_NO_PERIOD = "trace a program that repeats its steps, and more of them"
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """One period of all ranks.
+
+    - `trace`: its calls as a trace of its own; times are means over all recurrences.
+    - `repeats`: how often it recurs in the whole run.
+    - `calls`, `before`, `after`: calls of rank 0 in a period, before the first and after the last.
+    - `rest_s`: what lies before and after takes, of the rank that took longest.
+    - `shared`: whether ranks had no core for so long that the times tell nothing.
+    """
+
+    trace: Trace
+    repeats: int
+    calls: int
+    before: int
+    after: int
+    rest_s: float
+    shared: bool
+
+    @property
+    def ranks(self) -> int:
+        """How many there are."""
+        return self.trace.ranks
+
+    @property
+    def compute_s(self) -> float:
+        """What a rank computes in a period, in the mean."""
+        return float(sum(one.compute_s.sum() for one in self.trace.streams)) / self.ranks
+
+
+def period_file(profile: Path) -> Path:
+    """Name the period that stands beside a profile."""
+    return profile.with_name(f"{profile.name}.period")
+
+
+def find_period(trace: Trace, profile: Profile) -> Period:
+    """Cut one period out of a trace.
+
+    Raises ProfileError: nothing repeats, or ranks do not repeat in step.
+    """
+    if trace.why_partial:
+        raise ProfileError(
+            f"the trace has no whole period: {trace.why_partial}", where=str(trace.path)
+        )
+    cuts, repeats = _cuts(trace)
+    streams = tuple(
+        _one(stream, begin, lag, repeats)
+        for stream, (begin, lag) in zip(trace.streams, cuts, strict=True)
+    )
+    begin, lag = cuts[0]
+    rest = [
+        float(stream.compute_s.sum() + stream.spent_s.sum())
+        - repeats * float(one.compute_s.sum() + one.spent_s.sum())
+        for stream, one in zip(trace.streams, streams, strict=True)
+    ]
+    cut = Trace(trace.path, trace.ranks, trace.began_unix_ns, trace.command, streams)
+    _check_closed(cut)
+    return Period(
+        trace=cut,
+        repeats=repeats,
+        calls=lag,
+        before=begin,
+        after=len(trace.streams[0].shape) - begin - repeats * lag,
+        rest_s=max(0.0, *rest),
+        shared=queued_share(profile) > DISTURBED,
+    )
+
+
+def _cuts(trace: Trace) -> tuple[list[tuple[int, int]], int]:
+    """Give where each rank's first period begins and how long one is, and how often all recur."""
+    places = []
+    for stream in trace.streams:
+        place = _repeating(stream)
+        if place is None:
+            raise ProfileError(
+                "no sequence of calls recurs", where=str(trace.path), hint=_NO_PERIOD
+            )
+        places.append(place)
+    own = list(zip((_collectives(one, trace.ranks) for one in trace.streams), places, strict=True))
+    # The first collective of all ranks after which every rank repeats itself.
+    passed = max(int(np.searchsorted(anchor, place.begin)) for anchor, place in own)
+    cuts, repeats, inside = [], [], set()
+    for anchor, place in own:
+        begin = int(anchor[passed]) + 1 if passed < len(anchor) else place.end
+        if not np.any((anchor >= place.begin) & (anchor < place.begin + place.lag)):
+            begin = place.begin  # no collective recurs: each from its own first call
+        cuts.append((begin, place.lag))
+        repeats.append((place.end - begin) // place.lag)
+        inside.add(int(np.sum((anchor >= begin) & (anchor < begin + place.lag))))
+    if min(repeats) < 2 or len(inside) > 1:
+        raise ProfileError(
+            "the ranks do not repeat their calls in step", where=str(trace.path), hint=_NO_PERIOD
+        )
+    return cuts, min(repeats)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    begin: int
+    end: int
+    lag: int
+
+
+def _repeating(stream: Stream) -> _Place | None:
+    """Find the longest stretch that repeats itself, and the distance after which it does.
+
+    Of loops in loops that is the outer one. A call that is made once in a period lies its whole
+    length apart, so that distances between equal calls are all that need a look.
+    """
+    numbers = stream.shape
+    lags: Counter[int] = Counter()
+    order = np.argsort(numbers, kind="stable")
+    apart = np.diff(order)[np.diff(numbers[order]) == 0]
+    found, counts = np.unique(apart, return_counts=True)
+    lags.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
+    best: _Place | None = None
+    # From the shortest on: twice a period repeats itself, too, and over no longer a stretch.
+    for lag in sorted(lag for lag, _ in lags.most_common(_MOST_LAGS)):
+        differs = np.flatnonzero(numbers[lag:] != numbers[:-lag])
+        edges = np.concatenate(([-1], differs, [len(numbers) - lag]))
+        longest = int(np.argmax(np.diff(edges)))
+        begin, end = int(edges[longest]) + 1, int(edges[longest + 1]) + lag
+        if end - begin >= 2 * lag and (best is None or end - begin > best.end - best.begin):
+            best = _Place(begin, end, lag)
+    if best is None:
+        return None
+    taken_s = stream.compute_s + stream.spent_s
+    own = slice(best.begin, best.end)
+    most = len(numbers[own]) >= _MOST * len(numbers)
+    return best if most or taken_s[own].sum() >= _MOST * taken_s.sum() else None
+
+
+def _collectives(stream: Stream, ranks: int) -> npt.NDArray[np.intp]:
+    """Give where a rank calls collectives of all ranks."""
+    kinds = [shape.kind == "collective" and shape.comm_size == ranks for shape in stream.shapes]
+    return np.flatnonzero(np.array(kinds)[stream.shape])
+
+
+def _one(stream: Stream, begin: int, lag: int, repeats: int) -> Stream:
+    own = slice(begin, begin + repeats * lag)
+    used, numbers = np.unique(stream.shape[begin : begin + lag], return_inverse=True)
+    return Stream(
+        rank=stream.rank,
+        shapes=tuple(stream.shapes[number] for number in used),
+        shape=numbers.astype(np.int32),
+        compute_s=stream.compute_s[own].reshape(repeats, lag).mean(axis=0),
+        spent_s=stream.spent_s[own].reshape(repeats, lag).mean(axis=0),
+        finished=True,
+        lost=0,
+    )
+
+
+def calls_of(stream: Stream) -> Iterator[Shape]:
+    """Give a rank's calls, one after the other."""
+    return (stream.shapes[number] for number in stream.shape.tolist())
+
+
+def _check_closed(trace: Trace) -> None:
+    """Refuse a period over whose ends messages or requests reach."""
+    sent: Counter[tuple[int, int]] = Counter()
+    for stream in trace.streams:
+        posts = 0
+        for shape in calls_of(stream):
+            if shape.kind == "done":
+                if shape.to >= posts:
+                    raise _open(trace, f"rank {stream.rank} completes an earlier request")
+                continue
+            posts += shape.posts
+            if shape.kind in POINT_TO_POINT:
+                if ANYBODY in (shape.to, shape.from_):
+                    raise _open(trace, f"{shape.call} does not say with whom it talks")
+                sent[stream.rank, shape.to] += shape.to != NOBODY
+                sent[shape.from_, stream.rank] -= shape.from_ != NOBODY
+    pair = next((pair for pair, left in sent.items() if left), None)
+    if pair is not None:
+        raise _open(trace, f"messages from rank {pair[0]} to {pair[1]} reach over its end")
+
+
+def _open(trace: Trace, why: str) -> ProfileError:
+    return ProfileError(f"the period cannot stand alone: {why}", where=str(trace.path))
+
+
+# As a file ----------------------------------------------------------------------------------------
+
+
+def write_period(period: Period, path: Path) -> None:
+    """Write a period, whole or not at all.
+
+    Raises ProfileError: it cannot be written.
+    """
+    trace = period.trace
+    head = {
+        "schema": _SCHEMA,
+        "version": _VERSION,
+        "ranks": trace.ranks,
+        "began_unix_ns": trace.began_unix_ns,
+        "command": trace.command,
+        **{name: getattr(period, name) for name in _COUNTED},
+    }
+    lines = [json.dumps(head)]
+    for stream in trace.streams:
+        row = {
+            "rank": stream.rank,
+            "shapes": [list(asdict(shape).values()) for shape in stream.shapes],
+            "calls": stream.shape.tolist(),
+            "compute_s": stream.compute_s.tolist(),
+            "spent_s": stream.spent_s.tolist(),
+        }
+        lines.append(json.dumps(row))
+    try:
+        with replacing(path) as made:
+            made.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ProfileError(
+            f"cannot be written: {error.strerror}", where=str(path), hint="choose another -o"
+        ) from error
+
+
+_COUNTED = ("repeats", "calls", "before", "after", "rest_s", "shared")
+
+
+def read_period(path: Path) -> Period:
+    """Read a period.
+
+    Raises ProfileError: it is missing, damaged, or of another version.
+    """
+    try:
+        lines = read_bounded(path, _MOST_BYTES).splitlines()
+        head = json.loads(lines[0])
+        if head["schema"] != _SCHEMA or head["version"] != _VERSION:
+            raise ValueError
+        streams = tuple(_stream(json.loads(line), head["ranks"]) for line in lines[1:])
+        if [stream.rank for stream in streams] != list(range(head["ranks"])):
+            raise ValueError
+        trace = Trace(path, head["ranks"], head["began_unix_ns"], head["command"], streams)
+        return Period(trace, **{name: head[name] for name in _COUNTED})
+    except OSError as error:
+        raise ProfileError(
+            f"the period cannot be read: {error.strerror}",
+            where=str(path),
+            hint=step_to_read(error, _AGAIN),
+        ) from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ProfileError(
+            "is not a period that this bareline reads", where=str(path), hint=_AGAIN
+        ) from error
+
+
+def _stream(row: dict[str, Any], ranks: int) -> Stream:
+    shapes = tuple(Shape(*values) for values in row["shapes"])
+    numbers = np.array(row["calls"], np.int32)
+    compute, spent = (np.array(row[name], float) for name in ("compute_s", "spent_s"))
+    if not (
+        len(numbers) == len(compute) == len(spent) > 0
+        and all(shape.is_possible(ranks) for shape in shapes)
+        and 0 <= numbers.min() <= numbers.max() < len(shapes)
+        and np.isfinite(compute).all()
+        and np.isfinite(spent).all()
+    ):
+        raise ValueError
+    return Stream(row["rank"], shapes, numbers, compute, spent, finished=True, lost=0)

@@ -1,0 +1,68 @@
+"""What a program takes on more ranks, in the terminal: the answer, a table, what it stands on."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from bareline.predict.growth import Growth
+from bareline.report.writers.columns import Column, print_table
+from bareline.vocabulary.units import format_value
+
+
+def print_growth(done: Growth, console: Console) -> None:
+    """Print times by the number of ranks, where scaling ends, and what limits the prediction."""
+    last, first = done.points[-1], done.points[0]
+    console.print(
+        Text(
+            f"On {done.platform} {done.program} takes {format_value(last.time_s, 's')} on "
+            f"{last.grid.ranks} ranks ({done.repeats} periods of "
+            f"{format_value(last.period_s, 's')}), "
+            f"at {last.efficiency:.0%} of the efficiency of {first.grid.ranks} ranks.",
+            style="bold",
+        )
+    )
+    if done.ends is None:
+        console.print(Text(f"Scaling does not end up to {last.grid.ranks} ranks."))
+    else:
+        console.print(Text(f"Scaling ends at {done.ends} ranks, by {done.by}."))
+    names = list(last.parts)
+    heads = ("ranks", "period", "efficiency", *names)
+    columns = [Column("grid"), *(Column(head, "number") for head in heads)]
+    rows = [
+        [
+            str(one.grid),
+            f"{one.grid.ranks}{'' if one.profiled else '*'}",
+            format_value(one.period_s, "s"),
+            f"{one.efficiency:.0%}",
+            *(f"{one.parts.get(name, 0.0) / one.period_s:.0%}" for name in names),
+        ]
+        for one in done.points
+    ]
+    print_table(columns, rows, console)
+    _print_grounds(done, console)
+
+
+def _print_grounds(done: Growth, console: Console) -> None:
+    """Print what it stands on, and what is not part of it."""
+    console.print(
+        Text("* made anew by laws in the grid's sides; all times are simulated.", style="dim")
+    )
+    error = done.computing.error
+    off = "" if error is None else f", off by {error:.0%} at most where one is left out"
+    console.print(Text(f"Stands on {done.computing.source}{off}."))
+    console.print(
+        Text(
+            f"Not part of it: the {done.beside[0]:,} calls of a rank before the first period and "
+            f"the {done.beside[1]:,} after the last."
+        )
+    )
+    if done.left_out:
+        said = ", ".join(map(str, done.left_out))
+        console.print(Text(f"Of {said} ranks only computing counts: they call something else."))
+    unchecked = done.points[-1].unchecked
+    if unchecked:
+        said = f"{unchecked} calls rest on laws that no further count checks."
+        console.print(Text(said, style="yellow"))
+    for skipped in done.skipped:
+        console.print(Text(f"Left out: {skipped}.", style="yellow"))

@@ -1,0 +1,282 @@
+"""A period made anew for more ranks is what the program itself calls there, or is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bareline.build.native import build_native
+from bareline.host.cache import cache_folder
+from bareline.platforms.launchers import find_mpi
+from bareline.predict.grid import Grid, parse_grid, recognise
+from bareline.predict.growth import COMPUTING, MESSAGES, computing, grow
+from bareline.predict.ranks import scaled
+from bareline.predict.replay import replay
+from bareline.profile.files import read_profile
+from bareline.profile.period import calls_of, find_period, read_period, write_period
+from bareline.vocabulary.errors import AnalysisError, BarelineError, ProfileError, UsageError
+
+from .stencil import calls, period, stream, traced
+
+#: Ranks share cores here, and Open MPI asks root whether it is meant.
+SETTINGS = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+}
+
+
+def asked(trace):
+    """What each rank asks for, one call after the other; communicators by their size alone."""
+    return [[replace(shape, comm=0) for shape in calls_of(one)] for one in trace.streams]
+
+
+def grown(cells, counts, target, **how):
+    own = scaled([period(sides, cells, **how) for sides in counts])
+    return own.grown(own.grid(Grid(target).ranks))
+
+
+SQUARES = ((2, 2), (2, 4), (4, 4))
+
+
+@pytest.mark.parametrize(
+    ("cells", "counts", "target", "how"),
+    [
+        pytest.param((64, 64), SQUARES, (8, 8), {}, id="two sides"),
+        pytest.param((64, 64), SQUARES, (4, 8), {"rows": True}, id="broadcasts along rows"),
+        pytest.param((64, 64), ((3, 3), *SQUARES), (8, 8), {"ends": True}, id="with ends"),
+        pytest.param((64,), ((4,), (8,), (16,)), (64,), {}, id="one side"),
+        pytest.param((64, 64, 64), ((2, 2, 4), (2, 4, 4), (4, 4, 4)), (4, 8, 8), {}, id="three"),
+        pytest.param((33, 35), ((2, 2), (2, 4), (4, 4)), (6, 6), {}, id="parts of other sizes"),
+    ],
+)
+def test_what_is_made_anew_is_what_the_program_calls(cells, counts, target, how):
+    made = grown(cells, counts, target, **how)
+    assert made.grid == Grid(target)
+    assert asked(made.trace) == asked(period(target, cells, **how).trace)
+
+
+def test_a_side_of_two_that_no_other_cut_tells_is_said():
+    own = scaled([period(sides, (64, 64, 64)) for sides in ((2, 2, 4), (2, 2, 8))])
+    made = own.grown(Grid((2, 4, 8)))
+    assert asked(made.trace) == asked(period((2, 4, 8), (64, 64, 64)).trace)
+    assert made.unchecked > 0
+
+
+def test_communicators_of_rows_are_those_of_the_new_rows():
+    made = grown((64, 64), SQUARES, (8, 8), rows=True).trace
+    members = {}
+    for one in made.streams:
+        for shape in one.shapes:
+            if shape.call == "MPI_Bcast":
+                assert shape.comm_size == 8
+                members.setdefault(shape.comm, []).append(one.rank)
+    assert sorted(members.values()) == [list(range(row, row + 8)) for row in range(0, 64, 8)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "counts", "target", "said"),
+    [
+        ((64, 64), SQUARES, "6x6", "its size on 6x6 would be"),
+        ((64, 64), SQUARES, "16x16", "more than 8 times the 16"),
+        ((64, 64), SQUARES, "4x4x4", "has 3 sides, the program cuts 2"),
+        ((64, 64), ((2, 2), (2, 4)), "4x4", "two ranks along a side"),
+    ],
+)
+def test_what_does_not_follow_is_refused(cells, counts, target, said):
+    def make():
+        periods = [period(sides, cells, ends=counts[-1] == (2, 4)) for sides in counts]
+        return scaled(periods).grown(parse_grid(target))
+
+    with pytest.raises((AnalysisError, UsageError), match=said) as error:
+        make()
+    assert error.value.hint
+
+
+def test_a_grid_whose_rule_is_not_seen_is_asked_for():
+    own = scaled([period(sides, (64, 64)) for sides in ((2, 2), (2, 4), (4, 4))])
+    assert str(own.grid(32)) == "4x8"
+    own = scaled([period(sides, (64, 64)) for sides in ((2, 2), (2, 4), (2, 8))])
+    with pytest.raises(AnalysisError, match="do not follow") as error:
+        own.grid(32)
+    assert "--grid" in error.value.hint
+
+
+def test_sizes_by_no_law_are_refused_with_their_function_and_share():
+    odd = [period(sides, (64, 64)) for sides in SQUARES]
+    streams = []
+    for one in odd[1].trace.streams:
+        shapes = [replace(s, size=s.size + 5 * (s.call == "MPI_Isend")) for s in one.shapes]
+        streams.append(replace(one, shapes=tuple(shapes)))
+    odd[1] = replace(odd[1], trace=replace(odd[1].trace, streams=tuple(streams)))
+    with pytest.raises(AnalysisError, match=r"MPI_Isend \(such calls take \d+% of .* no law"):
+        scaled(odd).grown(Grid((8, 8)))
+
+
+def test_a_program_off_the_grid_is_refused_by_name_with_its_share():
+    grid = Grid((4, 4))
+    rng = np.random.default_rng(1)
+    other = rng.permutation(16)
+    streams = []
+    for rank in range(16):
+        own = calls(grid, rank, (64, 64))
+        streams.append(stream(rank, [
+            replace(s, to=int(other[s.to]) if s.to >= 0 else s.to,
+                    from_=int(other[s.from_]) if s.from_ >= 0 else s.from_)
+            for s in own
+        ]))  # fmt: skip
+    one = period((4, 4), (64, 64))
+    with pytest.raises(AnalysisError, match=r"app on 16 ranks .* what it sends \(\d+%"):
+        recognise(replace(one, trace=replace(one.trace, streams=tuple(streams))))
+
+
+# The period ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def profile(request):
+    return read_profile(request.config.rootpath / "tests/profile/data/planted.profile")
+
+
+def test_the_period_of_a_run_is_found_with_what_lies_around_it(profile, tmp_path):
+    found = find_period(traced((2, 4), (64, 64), 12), profile)
+    assert (found.repeats, found.before, found.after) in ((12, 3, 1), (11, 3 + found.calls, 1))
+    whole = asked(period((2, 4), (64, 64)).trace)
+    assert asked(found.trace) == whole
+    write_period(found, tmp_path / "app.period")
+    again = read_period(tmp_path / "app.period")
+    assert asked(again.trace) == whole and again.repeats == found.repeats
+    assert again.compute_s == pytest.approx(1e-5 * found.calls)
+
+
+def test_a_run_without_recurrence_has_no_period(profile):
+    with pytest.raises(ProfileError, match="recurs"):
+        find_period(traced((2, 2), (64, 64), 1), profile)
+
+
+@pytest.mark.parametrize("spoil", ["", "{}", "[1]", '{"schema": "bareline.period", "version": 9}'])
+def test_a_file_that_is_no_period_is_refused_in_one_line(tmp_path, spoil):
+    (tmp_path / "x.period").write_text(spoil)
+    with pytest.raises(ProfileError, match="period") as error:
+        read_period(tmp_path / "x.period")
+    assert error.value.hint
+    with pytest.raises(ProfileError, match="cannot be read"):
+        read_period(tmp_path / "none.period")
+
+
+# Times --------------------------------------------------------------------------------------------
+
+
+def test_computing_is_that_of_ranks_with_a_core_each():
+    periods = [period(sides, (64, 64)) for sides in SQUARES]
+    law = computing(periods)
+    assert law.at(64) == pytest.approx(periods[0].compute_s * 4 / 64) and law.error < 1e-6
+    shared = [replace(one, shared=True) for one in periods[1:]]
+    assert computing([periods[0], *shared]).source.endswith("on 4 ranks, a core each")
+    assert "not to be" in computing(shared).source
+
+
+def test_where_scaling_ends_and_by_which_call():
+    """An engine by hand: computing is shared, a sum takes more on more ranks."""
+    periods = [period(sides, (64, 64)) for sides in SQUARES]
+
+    def run(trace):
+        first = trace.streams[0]
+        sums = sum(shape.call == "MPI_Allreduce" for shape in calls_of(first))
+        return float(first.compute_s.sum()) + sums * 1e-5 * trace.ranks
+
+    done = grow(scaled(periods), periods, 64, None, "p", run)
+    assert [one.grid.ranks for one in done.points] == [4, 8, 16, 32, 64]
+    # A rank computes 1/p ms before each of its calls.
+    work = 1e-3 * periods[0].calls
+    for one in done.points:
+        ranks = one.grid.ranks
+        assert one.period_s == pytest.approx(work / ranks + 1e-5 * ranks)
+        assert one.parts[COMPUTING] == pytest.approx(work / ranks)
+        assert one.parts["MPI_Allreduce"] == pytest.approx(1e-5 * ranks)
+        assert one.parts[MESSAGES] == pytest.approx(0, abs=1e-12)
+        assert one.time_s == pytest.approx(10 * one.period_s)
+    assert (done.ends, done.by) == (32, "MPI_Allreduce")
+
+
+def test_the_compiled_replay_takes_it():
+    from bareline.predict.costs import Costs
+
+    from .planted import network
+
+    made = grown((64, 64), SQUARES, (8, 8)).trace
+    done = replay(made, Costs(network(ranks=64, nodes=64)))
+    assert len(done.compute_s) == 64 and done.time_s > max(done.compute_s) > 0
+
+
+@pytest.mark.sim
+def test_a_prediction_for_more_ranks(fits, tmp_path):
+    if shutil.which("smpirun") is None:
+        pytest.skip("SimGrid is not installed")
+    names = []
+    for sides in ((2, 2), (2, 4), (4, 4)):
+        one = period(sides, (64, 64))
+        names.append(f"app.p{one.ranks}")
+        write_period(one, tmp_path / f"{names[-1]}.period")
+
+    def bareline(*words, code=0):
+        line = [sys.executable, "-m", "bareline", *words]
+        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        return done
+
+    asked = ("predict", *names, "--ranks", "32", "--to", "sim-10g")
+    rows = json.loads(bareline(*asked, "--json").stdout)
+    fits("predict-ranks", rows)
+    assert [row["grid"] for row in rows] == ["2x2", "2x4", "4x4", "4x8"]
+    assert all(sum(row["shares"].values()) == pytest.approx(1) for row in rows)
+    said = bareline(*asked, "--per-node", "1")
+    assert "Scaling" in said.stdout and "32*" in said.stdout and "4x8" in said.stdout
+    for words, why in (
+        ((*names, "--ranks", "256", "--to", "sim-10g"), "more than 8 times the 16"),
+        ((*names, "--ranks", "32", "--to", "bare"), "is not simulated"),
+        ((*names, "--ranks", "32"), "no platform is named"),
+        ((*names, "--ranks", "32", "--to", "sim-10g", "--grid", "4xq"), "is no grid"),
+        ((names[0], "--ranks", "32", "--to", "sim-10g"), "profiles of several counts"),
+        ((*names, "--to", "sim-10g"), "several profiles are given"),
+    ):
+        assert why in bareline("predict", *words, code=2).stderr
+
+
+# The real program ---------------------------------------------------------------------------------
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_ocean_on_32_ranks_from_4_8_and_16(tmp_path):
+    try:
+        mpi = find_mpi("openmpi")
+        program = build_native(mpi, cache_folder()).programs / "app_ocean"
+    except BarelineError as error:
+        pytest.skip(str(error))
+    found = {}
+    for ranks in (4, 8, 16, 32):
+        out = tmp_path / f"ocean.p{ranks}"
+        done = subprocess.run(
+            [sys.executable, "-m", "bareline", "profile", "--period", "-o", out, "--",
+             mpi.mpirun, "-n", str(ranks), program, "S"],
+            env=os.environ | SETTINGS, capture_output=True, text=True, check=False, timeout=400,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        found[ranks] = read_period(out.with_name(f"{out.name}.period"))
+        assert [file.name for file in tmp_path.glob("*.trace*")] == []
+    assert found[32].repeats == 20
+    own = scaled([found[ranks] for ranks in (4, 8, 16)])
+    made = own.grown(own.grid(32))
+    assert str(made.grid) == "4x8" and made.unchecked == 0
+    assert asked(made.trace) == asked(found[32].trace)
