@@ -22,6 +22,7 @@ from bareline.session.machine import Machine
 from bareline.session.meter import Meter, price_facts
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
+from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import BarelineError, NotNow, StoreError, TimeUp
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Failed, Record, Scalar, Stage, Trial
@@ -40,7 +41,11 @@ _LONGEST_S = 960.0
 
 
 #: Beginnings of the keys of facts that only programs tell which run there.
-_TOLD_BY_PROGRAMS = (BLAS_KERNELS, "mpi.library", "mpi.carrier.", "placement.")
+_STARTUP_FAILURES = "mpi.startup_failures"
+_TOLD_BY_PROGRAMS = (
+    *(BLAS_KERNELS, "mpi.library", "mpi.carrier.", "placement."),
+    _STARTUP_FAILURES,
+)
 
 
 class Told(Protocol):
@@ -141,6 +146,12 @@ class Allocations:
     def broke(self, name: str, *, broken: bool) -> None:
         """Take note of whether the platform itself broke in a trial."""
         self._breaks[name] = self._breaks[name] + 1 if broken else 0
+
+    def saw(self, name: str, caveats: Collection[str]) -> None:
+        """Count launches that the platform failed to start, and repeated."""
+        if STARTUP_REPEATED in caveats:
+            before = self._facts.get(name, {}).get(_STARTUP_FAILURES, 0)
+            self.learn(name, {_STARTUP_FAILURES: int(before) + 1})
 
     def tell_events(self, name: str) -> None:
         """Pass on what a platform tells of its nodes."""

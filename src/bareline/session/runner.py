@@ -367,6 +367,7 @@ class Runner:
             profile=trial.case.profile,
             facts=self._allocations.facts(trial.platform),
         )
+        self._allocations.saw(trial.platform, output.caveats)
         if isinstance(outcome, Failed) and outcome.stage is Stage.BUDGET and busy:
             beside = f"{outcome.reason}; other programs kept {busy:.1f} cores of this machine busy"
             outcome = Failed(outcome.stage, beside)

@@ -37,6 +37,8 @@ OTHER_LAYOUT = "other layout"  # than the baseline's; the detail says both
 NOT_VERIFIED = "not verified"  # held against no reference; the detail is the reason
 FAILED_TRIALS = "trials failed"  # so many of the case
 LOST_LAUNCHES = "launches lost to a time limit count as slower than all"
+#: The platform's launcher failed to start ranks, and the launch was repeated.
+STARTUP_REPEATED = "startup-repeated"
 #: What is in words already: a probe's own caveat, or why something was left out.
 IN_WORDS = "in words"
 

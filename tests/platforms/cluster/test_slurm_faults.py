@@ -23,8 +23,12 @@ from bareline.platforms.slurm import job as job_module
 from bareline.platforms.slurm.commands import read_time_s
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.slurm.platform import SlurmPlatform
+from bareline.session import begin, runner
 from bareline.store.run import Run
+from bareline.study.study import study_from_toml
 from bareline.testing.bench import until
+from bareline.testing.runs import Silent
+from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
 from bareline.vocabulary.model import Command, Layout
 from bareline.vocabulary.nodeset import unfold
@@ -120,6 +124,51 @@ def test_the_code_of_the_rank_that_failed_is_told_not_of_those_ended_for_it(
     assert output.exit_code == 7
     dies = '[ "$SLURM_PROCID" = 1 ] && kill -SEGV $$; sleep 100'
     assert bench.shell(dies, mpi=True, layout=Layout(2)).exit_code == 128 + signal.SIGSEGV
+
+
+def test_ranks_that_crash_in_their_start_are_started_once_more_and_that_is_said(
+    slurm_cluster, open_bench
+):
+    bench = open_bench("slurm", mpi="openmpi", launcher="srun", **OPTIONS)
+    mark = f"/tmp/{bench.token}.start"
+    once = f"mkdir {mark}.$SLURM_PROCID 2>/dev/null && kill -SEGV $$; echo started"
+    try:
+        output = bench.shell(once, mpi=True, layout=Layout(2))
+    finally:
+        for task in range(2):
+            Path(f"{mark}.{task}").rmdir()
+    assert (output.exit_code, output.stdout) == (0, "started\n" * 2)
+    assert STARTUP_REPEATED in output.caveats
+    (told,) = bench.allocation.events()
+    assert "2 ranks by srun crashed in its start" in told
+    # What has printed, or crashes each time, is told as it is.
+    for script, code in (("echo said; kill -SEGV $$", 139), ("kill -SEGV $$", 139)):
+        output = bench.shell(script, mpi=True, layout=Layout(1))
+        assert abs(output.exit_code) in (code, code - 128)
+        assert (STARTUP_REPEATED in output.caveats) == ("echo" not in script)
+
+
+def test_launches_that_crashed_in_their_start_are_a_fact(slurm_cluster, make_spec, tmp_path):
+    mark = tmp_path / "once"
+    crash = f"mkdir {mark} 2>/dev/null && kill -SEGV $$; echo t 1"
+    content = {
+        "study": {"name": "s", "launches": 2, "min_launches": 1, "precision": 0},
+        "app": {
+            "x": {
+                "command": ["sh", "-c", crash],
+                "metrics": {"time": {"regex": "^t (.)"}},
+                "verify": ["time > 0"],
+            }
+        },
+        "measure": [{"probe": "app.x", "ranks": 1}],
+    }
+    study = study_from_toml(content, where="test")
+    spec = make_spec("slurm", mpi="openmpi", nodes=2, **OPTIONS)
+    run = begin.create_run(study, [spec], tmp_path / "run", baseline=spec.name)
+    runner.execute(run, Silent())
+    first, second = run.finished().values()
+    assert STARTUP_REPEATED in first.caveats and STARTUP_REPEATED not in second.caveats
+    assert run.facts()[spec.name]["mpi.startup_failures"] == 1
 
 
 def test_an_allocation_is_given_back(slurm_cluster, acquire):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from bareline.host.owner import owner_mark
@@ -39,6 +40,7 @@ from bareline.platforms.slurm.commands import (
 )
 from bareline.platforms.slurm.job import Job
 from bareline.platforms.slurm.options import SlurmOptions
+from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.vocabulary.nodeset import fold, nodes_text
@@ -247,6 +249,24 @@ class SlurmAllocation(RemoteAllocation):
     # Trials --------------------------------------------------------------------------------------
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        """Execute a command, once more where ranks crashed before they printed anything."""
+        output = self._run_on_nodes(command, layout, timeout_s)
+        if not self._crashed_at_start(command, output):
+            return output
+        self._events.append(
+            f"a launch of {layout.ranks} ranks by srun crashed in its start (SIGSEGV, nothing "
+            "printed): it is repeated once"
+        )
+        again = self._run_on_nodes(command, layout, timeout_s)
+        return replace(again, caveats=(*again.caveats, STARTUP_REPEATED))
+
+    def _crashed_at_start(self, command: Command, output: Output) -> bool:
+        """Tell whether a launch did what Open MPI 4.1 does under `srun --mpi=pmix` now and then."""
+        crashed = output.exit_code in (-signal.SIGSEGV, 128 + signal.SIGSEGV)
+        by_srun = command.mpi and self._options.launcher == "srun"
+        return crashed and by_srun and not output.stdout and not output.timed_out
+
+    def _run_on_nodes(self, command: Command, layout: Layout, timeout_s: float) -> Output:
         """Execute a command; where a node or the allocation ends meanwhile, again on new nodes."""
         self._see_time(timeout_s)
         for attempt in range(1, _TRIES + 1):
