@@ -210,7 +210,7 @@ def risen(held: Held, found: Held) -> Iterator[str]:
 
 
 def write_held(found: Held) -> None:
-    """Write what is held from now on, here and as the last column of the contributors' table."""
+    """Write what is held from now on, here and in the contributors' table."""
     lines = ["# What may only become fewer; `scripts/rooms.py --hold --lower` writes it."]
     for kind, things in found.items():
         lines += ["", f"[{kind}]"]
@@ -218,7 +218,7 @@ def write_held(found: Held) -> None:
     HELD.write_text("\n".join(lines) + "\n", encoding="utf-8")
     text = TABLE.read_text(encoding="utf-8")
     for name, figure in figures_of(HERE.parent / "src" / "bareline").items():
-        row = rf"^(\| {re.escape(name)} \|.*\| )\S+ \|$"
+        row = rf"^(\| {re.escape(name)} \| )\S+ \|$"
         text = re.sub(row, rf"\g<1>{figure} |", text, flags=re.MULTILINE)
     TABLE.write_text(text, encoding="utf-8")
 

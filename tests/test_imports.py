@@ -86,7 +86,7 @@ def test_what_is_held_is_counted_from_the_sources(tmp_path):
 def test_the_table_for_contributors_says_what_is_held():
     held = tomllib.loads((ROOT / "scripts" / "rooms.toml").read_text())
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    now = dict(re.findall(r"^\| ([^|]+) \|.*\| (\d+) \|$", text, re.MULTILINE))
+    now = dict(re.findall(r"^\| ([^|]+) \| (\d+) \|$", text, re.MULTILINE))
     assert int(now["arrows"]) == len(held["arrows"])
     assert int(now["files over 400 lines"]) == len(held["files"])
     assert int(now["functions over 40 lines"]) == len(held["functions"])

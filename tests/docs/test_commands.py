@@ -90,7 +90,9 @@ THERE = {
     "docs/how-to/continuous-integration.md": [
         kept("today", "reference", *(f"runs/quick-2026111{day}-090000" for day in range(2)))
     ],
+    "docs/how-to/cannot-tell.md": [kept("runs/demo-20261123-090000")],
     "docs/how-to/import.md": [outputs],
+    "docs/how-to/read-the-page.md": [kept("runs/demo-20261123-090000")],
     "docs/how-to/repeat-a-study.md": [kept("runs/nebula-20261123-090000")],
     "docs/how-to/results-elsewhere.md": [kept("runs/quick-20261123-090000")],
 }

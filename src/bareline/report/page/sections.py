@@ -254,9 +254,8 @@ def _published(document: Document) -> Iterator[Section]:
     rows.text("where", lambda it: where(it[1]) if it[1].ratio.where else it[1].source, wrap=True)
     table = rows.table(look="plain", label="Published figures")
     about = Prose((
-        "What is compared is the ratio of two of the publication's own platforms. Absolute "
-        "published figures belong to the hardware of their time, and are printed below only where "
-        "they stand.",
+        "The comparison is of ratios between two of the publication's own platforms. Absolute "
+        "published figures belong to the hardware of their time; the table below has them.",
     ))  # fmt: skip
     folded = Folded(f"{count(len(points), 'published ratio')} with their sources", (table,))
     yield Section("Published figures", (about, folded), "published")

@@ -84,9 +84,10 @@ def _start_up(start: StartUp) -> str:
     if start.connecting_s is None:
         return f"{text}; making connections was not measured."
     times = "one connection" if start.connections == 1 else f"{start.connections} connections"
-    word = "more" if start.connecting_s >= 0 else "less"
+    takes = "takes" if start.connections == 1 else "take"
+    word = "longer" if start.connecting_s >= 0 else "less"
     took = format_value(abs(start.connecting_s), "s")
-    return f"{text}; of that {times} of a rank {took} {word}."
+    return f"{text}; {times} of a rank {takes} {took} {word}."
 
 
 def print_loss(loss: Loss, application: str, console: Console) -> None:

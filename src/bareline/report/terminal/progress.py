@@ -97,7 +97,7 @@ class PlainProgress:
     def skipped(self, number: int, reason: str) -> None:
         """Say what is not needed any more."""
         self._planned -= number
-        self._say(f"{count(number, 'trial')} less to run: {reason}")
+        self._say(f"skipping {count(number, 'trial')}: {reason}")
 
     def failing(self, told: str) -> bool:
         """Say that a program fails everywhere; go on unless failures are to stop the run."""
@@ -147,7 +147,7 @@ class LiveProgress:
         if task.total is not None:
             self._progress.update(self._task, total=task.total - number)
         self._progress.console.print(
-            f"{count(number, 'trial')} less to run: {escape(clean(reason))}",
+            f"skipping {count(number, 'trial')}: {escape(clean(reason))}",
             style="dim",
             highlight=False,
         )

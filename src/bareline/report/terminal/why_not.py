@@ -59,7 +59,7 @@ def _fact(key: str, value: Scalar | None) -> str:
 
 
 def _print_measured(measured: Sequence[Measured], console: Console) -> None:
-    """Print what probes found, and where: a loopback is told by its one node."""
+    """Print what probes found, and where: its one node shows a loopback."""
     rows = [
         [one.probe, one.where, ratio_words(one.ratio, one.rate)]
         for one in measured
