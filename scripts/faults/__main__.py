@@ -25,6 +25,7 @@ import breaks
 import clusters
 import company
 import files
+import fuzz
 import guests
 import imports
 import kills
@@ -96,6 +97,7 @@ FAULTS: dict[str, Fault] = {
     "a host lies": Fault(clusters.lying_host, 120, 3),
     "report with few addresses": Fault(scarcity.report_without_addresses, 40, 2),
     "the k-th call fails": Fault(sweep.sweep, 100_000, 20, programs=("cc",)),
+    "traces fuzzed (seconds)": Fault(fuzz.fuzz_traces, 60, 0, programs=("clang",)),
     "spoiled imports": Fault(imports.spoiled_imports, 3600, 60),
     "hostile strings": Fault(company.hostile_strings, 60, 3),
 }
