@@ -9,16 +9,19 @@ from pathlib import Path
 
 from bareline.build.native import NativeBuild
 from bareline.host.tools import require
+from bareline.platforms.base import Availability
 from bareline.platforms.here import build_here
 from bareline.platforms.hosts import contained
 from bareline.platforms.remote.allocation import RemotePlatform
 from bareline.platforms.slurm.allocation import SlurmAllocation
-from bareline.platforms.slurm.commands import most_cores, own_job
+from bareline.platforms.slurm.commands import ask, most_cores, own_job
 from bareline.platforms.slurm.job import Job, clean, not_in_a_job
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
 
+#: How long a controller may take to answer whether it is there.
+_ANSWER_S = 10.0
 _PROGRAMS = ("salloc", "srun", "squeue", "scancel", "sinfo", "scontrol")
 
 
@@ -36,6 +39,18 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
         require(*_PROGRAMS, brought_by="srun")
         if spec.options.allocation == "inherit" and own_job() is None:
             raise not_in_a_job()
+
+    @classmethod
+    def available(cls, spec: PlatformSpec[SlurmOptions]) -> Availability:
+        """Say whether Slurm's programs are here and its controller answers."""
+        found = super().available(spec)
+        if not found.ok:
+            return found
+        asked = ask("sinfo", "--noheader", "--format=%R", timeout_s=_ANSWER_S)
+        if asked.exit_code or asked.timed_out:
+            why = f"Slurm's controller does not answer: {asked.why}"
+            return Availability(False, why, "see `scontrol ping`, or ask who runs the cluster")
+        return found
 
     @classmethod
     def cores(cls, spec: PlatformSpec[SlurmOptions], layout: Layout) -> int | None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
+import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
-from bareline.platforms.process import local_environment
+from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.remote.conversation import listening, script
 from bareline.platforms.remote.description import Description, read_description
 from bareline.platforms.remote.peer import Peer, leave_all, peer
@@ -23,10 +24,28 @@ from bareline.vocabulary.errors import NotNow, PlatformError
 
 #: A host that is silent this long is lost: three times 15 s are 45 s.
 _ALIVE = ("ServerAliveInterval=15", "ServerAliveCountMax=2")
+_ASK_S = 10.0
 #: Begins the name of a folder that every user of a host has for himself: it goes with a restart.
 _LOCKS = "/dev/shm/bareline"
 #: A keeper: its process's number and start.
 _KEEPER = re.compile(r"(\d{1,10}) (\d{1,20})")
+
+
+def has_address(name: str, config: Path | None) -> bool:
+    """Tell whether ssh, as it is configured, would find where a host is; nothing is sent to it.
+
+    What a jump host or a proxy resolves is not known here.
+    """
+    argv = ["ssh", *(["-F", str(config)] if config else []), "-G", name]
+    done = run_process(argv, env=local_environment(), timeout_s=_ASK_S)
+    said = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+    if done.exit_code or "hostname" not in said or said.keys() & {"proxyjump", "proxycommand"}:
+        return True
+    try:
+        socket.getaddrinfo(said["hostname"], None)
+    except socket.gaierror:
+        return False
+    return True
 
 
 class Connection:
