@@ -81,4 +81,4 @@ def period(sides, cells, **how):
         for rank in range(grid.ranks)
     )
     trace = Trace(Path("app.trace"), grid.ranks, 1, "./app x", streams)
-    return Period(trace, 10, len(streams[0].shape), 3, 1, 0.0, shared=False)
+    return Period(trace, 10, len(streams[0].shape), 4, shared=False)

@@ -224,8 +224,7 @@ class GrownRanks(TypedDict):
     computing_from: str
     computing_error: float | None
     unchecked_calls: int
-    calls_before: int
-    calls_after: int
+    calls_beside: int
 
 
 class ModelScore(TypedDict):

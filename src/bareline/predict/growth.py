@@ -115,7 +115,7 @@ class Growth:
     computing: Computing
     left_out: tuple[int, ...]
     skipped: tuple[str, ...]
-    beside: tuple[int, int]
+    beside: int
 
     def rows(self) -> list[dict[str, Any]]:
         """Give tidy rows in SI units."""
@@ -136,8 +136,7 @@ class Growth:
                 "computing_from": self.computing.source,
                 "computing_error": self.computing.error,
                 "unchecked_calls": one.unchecked,
-                "calls_before": self.beside[0],
-                "calls_after": self.beside[1],
+                "calls_beside": self.beside,
             }
             for one in self.points
         ]
@@ -189,7 +188,7 @@ def grow(
         computing=law,
         left_out=own.left_out,
         skipped=tuple(skipped),
-        beside=(own.largest.before, own.largest.after),
+        beside=own.largest.beside,
     )
 
 

@@ -41,17 +41,14 @@ class Period:
 
     - `trace`: its calls as a trace of its own; times are means over all recurrences.
     - `repeats`: how often it recurs in the whole run.
-    - `calls`, `before`, `after`: calls of rank 0 in a period, before the first and after the last.
-    - `rest_s`: what lies before and after takes, of the rank that took longest.
+    - `calls`, `beside`: calls of rank 0 in a period, and before the first and after the last.
     - `shared`: whether ranks had no core for so long that the times tell nothing.
     """
 
     trace: Trace
     repeats: int
     calls: int
-    before: int
-    after: int
-    rest_s: float
+    beside: int
     shared: bool
 
     @property
@@ -79,32 +76,28 @@ def find_period(trace: Trace, profile: Profile) -> Period:
         raise ProfileError(
             f"the trace has no whole period: {trace.why_partial}", where=str(trace.path)
         )
-    cuts, repeats = _cuts(trace)
+    cuts, whole, repeats = _cuts(trace)
     streams = tuple(
-        _one(stream, begin, lag, repeats)
+        _one(stream, begin, lag, whole)
         for stream, (begin, lag) in zip(trace.streams, cuts, strict=True)
     )
-    begin, lag = cuts[0]
-    rest = [
-        float(stream.compute_s.sum() + stream.spent_s.sum())
-        - repeats * float(one.compute_s.sum() + one.spent_s.sum())
-        for stream, one in zip(trace.streams, streams, strict=True)
-    ]
     cut = Trace(trace.path, trace.ranks, trace.began_unix_ns, trace.command, streams)
     _check_closed(cut)
     return Period(
         trace=cut,
         repeats=repeats,
-        calls=lag,
-        before=begin,
-        after=len(trace.streams[0].shape) - begin - repeats * lag,
-        rest_s=max(0.0, *rest),
+        calls=len(streams[0].shape),
+        beside=len(trace.streams[0].shape) - repeats * len(streams[0].shape),
         shared=queued_share(profile) > DISTURBED,
     )
 
 
-def _cuts(trace: Trace) -> tuple[list[tuple[int, int]], int]:
-    """Give where each rank's first period begins and how long one is, and how often all recur."""
+def _cuts(trace: Trace) -> tuple[list[tuple[int, int]], int, int]:
+    """Give where each rank's first period begins and how long one is, and how many there are.
+
+    That is first how many follow from there, then how many there are wherever one begins: a cut
+    behind a collective in their middle loses the beginning of the first and the end of the last.
+    """
     places = []
     for stream in trace.streams:
         place = _repeating(stream)
@@ -128,7 +121,7 @@ def _cuts(trace: Trace) -> tuple[list[tuple[int, int]], int]:
         raise ProfileError(
             "the ranks do not repeat their calls in step", where=str(trace.path), hint=_NO_PERIOD
         )
-    return cuts, min(repeats)
+    return cuts, min(repeats), min((place.end - place.begin) // place.lag for place in places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +246,7 @@ def write_period(period: Period, path: Path) -> None:
         ) from error
 
 
-_COUNTED = ("repeats", "calls", "before", "after", "rest_s", "shared")
+_COUNTED = ("repeats", "calls", "beside", "shared")
 
 
 def read_period(path: Path) -> Period:

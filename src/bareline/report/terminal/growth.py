@@ -51,12 +51,8 @@ def _print_grounds(done: Growth, console: Console) -> None:
     error = done.computing.error
     off = "" if error is None else f", off by {error:.0%} at most where one is left out"
     console.print(Text(f"Stands on {done.computing.source}{off}."))
-    console.print(
-        Text(
-            f"Not part of it: the {done.beside[0]:,} calls of a rank before the first period and "
-            f"the {done.beside[1]:,} after the last."
-        )
-    )
+    said = f"Not part of it: {done.beside:,} calls of a rank before and after all periods."
+    console.print(Text(said))
     if done.left_out:
         said = ", ".join(map(str, done.left_out))
         console.print(Text(f"Of {said} ranks only computing counts: they call something else."))
