@@ -22,12 +22,13 @@ from pathlib import Path
 import numpy as np
 
 from bareline import stats
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.suitability import Answer, Certainty
 from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.conditions import check
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin
 from bareline.session.control import with_control
@@ -196,7 +197,7 @@ def _of_conditions(comparison: Comparison, own: Sequence[Finding], selector: str
         ("is slower", (Grade.CERTAIN,)),
         ("is likely slower", (Grade.CERTAIN, Grade.LIKELY)),
     ):
-        met = parse_condition(f"{selector} {text}").check(comparison).violations
+        met = check(parse_condition(f"{selector} {text}"), comparison).violations
         said = any(_worse(finding, *grades) for finding in own)
         if said is not any("cannot be judged" not in line for line in met):
             yield f"condition: {selector} {text}"

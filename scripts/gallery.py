@@ -24,8 +24,8 @@ from pathlib import Path
 import polars as pl
 from playwright.sync_api import Page, sync_playwright
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import Records, read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.report.content.gather import document_of
 from bareline.report.page.html import render_page
 from bareline.store.run import Run

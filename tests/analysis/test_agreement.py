@@ -9,10 +9,11 @@ import os
 import numpy as np
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.judgements.suitability import Answer
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.conditions import check
 from bareline.vocabulary.model import Failed, Layer, Sample, Stage
 from bareline.vocabulary.verdicts import Grade, Verdict
 
@@ -82,7 +83,7 @@ def clause_of(line, platform):
     return ""
 
 
-def check(comparison):
+def agreed(comparison):
     """Hold everything that is said against the findings; give the certain losses."""
     glance = comparison.glance
     headline = glance.headline
@@ -106,9 +107,9 @@ def check(comparison):
                 assert square.mark is Verdict.SLOWER
                 assert any(f.subject in sentences for f in slower)
                 name = f"{platform}:{layer.value} is"
-                assert parse_condition(f"{name} likely slower").check(comparison).violations
+                assert check(parse_condition(f"{name} likely slower"), comparison).violations
                 certain = any(f.grade is Grade.CERTAIN for f in slower)
-                met = parse_condition(f"{name} slower").check(comparison).violations
+                met = check(parse_condition(f"{name} slower"), comparison).violations
                 assert bool(met) is certain or failed or comparison.judged.exchanged < 6
             else:
                 assert square.mark is not Verdict.SLOWER
@@ -145,7 +146,7 @@ def _suitability_agrees(comparison):
 @pytest.mark.parametrize("seed", range(PAGES))
 def test_everything_that_is_said_of_a_random_page_agrees(plant_study, seed):
     comparison = page(plant_study, seed)
-    losses = check(comparison)
+    losses = agreed(comparison)
     assert len(losses) == len(set(losses))
     json.dumps(comparison.rows(), default=str)
 
@@ -156,6 +157,6 @@ def test_a_page_without_any_loss_claims_none(plant_study):
         {"probe": "npb.cg", "ranks": 2},
     )
     comparison = Comparison(read_runs([run]))
-    assert not check(comparison)
-    assert not parse_condition("npb is slower").check(comparison).violations
+    assert not agreed(comparison)
+    assert not check(parse_condition("npb is slower"), comparison).violations
     assert Layer.NPB in comparison.glance.layers

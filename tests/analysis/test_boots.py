@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Sample
 from bareline.vocabulary.verdicts import Verdict

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.profile.files import PROFILE_FILE, read_profile, write_profile
 from bareline.report.content.why import waterfalls
 from bareline.vocabulary.model import Sample

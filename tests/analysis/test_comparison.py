@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.summary import summarize
+from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.rows import as_rows
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError

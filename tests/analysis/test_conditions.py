@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.conditions import check
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.model import Failed, Sample, Stage
 from bareline.vocabulary.verdicts import Grade
 
 
 def lines(run, text, **options):
-    return parse_condition(text).check(Comparison(read_runs([run]), **options)).violations
+    return check(parse_condition(text), Comparison(read_runs([run]), **options)).violations
 
 
 @pytest.fixture
@@ -49,8 +50,8 @@ def test_conditions_select_rows_and_compare(doubled, text, count):
 
 def test_the_number_of_rows_is_told(doubled):
     comparison = Comparison(read_runs([doubled]))
-    assert parse_condition("mpi > 1.1").check(comparison).tested == 3
-    (first, *_) = parse_condition("mpi > 1.1").check(comparison).violations
+    assert check(parse_condition("mpi > 1.1"), comparison).tested == 3
+    (first, *_) = check(parse_condition("mpi > 1.1"), comparison).violations
     assert first.endswith("is certainly > 1.1")
 
 
@@ -58,9 +59,9 @@ def test_platforms_of_two_runs_are_conditions_too(plant, pingpong):
     runs = [plant(pingpong()), plant(pingpong({"b": 3.0}))]
     records = read_runs(runs)
     first, second = (f"b@{run.path.name}" for run in runs)
-    outcome = parse_condition(f"{second}:mpi > 2").check(Comparison(records, first))
+    outcome = check(parse_condition(f"{second}:mpi > 2"), Comparison(records, first))
     assert len(outcome.violations) == 3
-    outcome = parse_condition(f"{second}:mpi > 4").check(Comparison(records, first))
+    outcome = check(parse_condition(f"{second}:mpi > 4"), Comparison(records, first))
     assert not outcome.violations
 
 
@@ -145,7 +146,7 @@ def test_a_row_that_meets_a_condition_is_named_with_nodes_and_ranks(plant_study)
         {"probe": "mpi.allreduce", "ranks": 4, "nodes": 2},
     ]
     comparison = Comparison(read_runs([plant_study(samples, *measures)]))
-    outcome = parse_condition("mpi is slower").check(comparison)
+    outcome = check(parse_condition("mpi is slower"), comparison)
     assert [line.partition(" on b:")[0] for line in outcome.violations] == [
         "mpi.allreduce latency, 8 B, 2 ranks within a node",
         "mpi.allreduce latency, 8 B, 2 ranks between two nodes",

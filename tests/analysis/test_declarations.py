@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.store.run import Run
 from bareline.testing.runs import replace_records
 from bareline.vocabulary.errors import AnalysisError

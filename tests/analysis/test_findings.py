@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.vocabulary.model import Failed, Layout, Sample, Stage
 from bareline.vocabulary.verdicts import Verdict
 

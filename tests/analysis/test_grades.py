@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.judgements.suitability import Answer, Certainty
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.conditions import check
 from bareline.vocabulary.model import Failed, Sample, Stage
 from bareline.vocabulary.verdicts import Grade
 
@@ -26,7 +27,7 @@ def answer(comparison):
 
 
 def met(comparison, text):
-    return parse_condition(text).check(comparison).violations
+    return check(parse_condition(text), comparison).violations
 
 
 def program(trial, generator, worse=1.0, spread=0.003):

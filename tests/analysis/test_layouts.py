@@ -1,7 +1,7 @@
 """Like with like: threads count, and a layout that changes within a case splits it."""
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.vocabulary.model import Layout, Sample
 from bareline.vocabulary.pinning import UNBOUND, Pinning
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.conditions import check
 from bareline.report.content import gaps
 from bareline.report.content.gather import document_of
 from bareline.session import begin
@@ -63,8 +64,8 @@ def test_a_finding_of_nothing_else_says_so(compared):
 
 def test_it_is_no_reason_to_fail_and_can_be_asked_for(compared):
     comparison = compared("small")
-    assert not parse_condition("null > 2").check(comparison).violations
-    assert len(parse_condition("null is does-not-fit").check(comparison).violations) == 1
+    assert not check(parse_condition("null > 2"), comparison).violations
+    assert len(check(parse_condition("null is does-not-fit"), comparison).violations) == 1
 
 
 def test_what_fits_on_neither_side_stands_on_the_page_alone(compared):

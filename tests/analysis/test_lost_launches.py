@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.conditions import check
 from bareline.vocabulary.model import Failed, Sample, Stage
 
 CG = {"probe": "npb.cg", "ranks": 1}
@@ -45,7 +46,7 @@ def test_six_of_eight_launches_against_none_are_a_certain_loss(plant_study):
     assert row["ratio"] is None
     assert row["at_least"] == pytest.approx(60)
     assert comparison.findings[0].verdict == "slower"
-    outcome = parse_condition("npb is slower").check(comparison)
+    outcome = check(parse_condition("npb is slower"), comparison)
     assert len(outcome.violations) == 1
 
 
@@ -71,10 +72,10 @@ def test_what_never_ends_is_more_than_so_many_times_slower(plant_study):
     assert row["at_least"] == pytest.approx(60)
     assert comparison.findings[0].verdict == "slower"
     for condition in ("npb is slower", "npb > 1.1", "npb > 50"):
-        outcome = parse_condition(condition).check(comparison)
+        outcome = check(parse_condition(condition), comparison)
         assert len(outcome.violations) == 1, condition
         assert "cannot be judged" not in outcome.violations[0]
-    assert not parse_condition("npb > 100").check(comparison).violations
+    assert not check(parse_condition("npb > 100"), comparison).violations
 
 
 def test_a_baseline_that_never_ends_makes_the_platform_faster(plant_study):

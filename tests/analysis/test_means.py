@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.family import family_wise
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.vocabulary.model import Failed, Sample, Stage
 from bareline.vocabulary.verdicts import Verdict
 

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
-from bareline.analysis.judgements.conclusions import conclusions
+from bareline.analysis.judgements.conclusions import conclude
 from bareline.analysis.numbers.parameters import defaults_of
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.conclusions import concluded
 from bareline.session import begin
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.model import Sample
@@ -133,11 +134,11 @@ def stream(plant_study):
 
 
 def test_what_a_conclusion_asks_for_stands_in_the_run(stream):
-    (told,) = conclusions(read_runs([stream]))
-    assert "25.0 % [25.0 %, 25.0 %] of what all cores get" in told.text
-    assert conclusions(read_runs([with_defaults(stream, "memory.stream", mode="star")])) == []
+    (told,) = conclude(read_runs([stream]))
+    assert "25.0 % [25.0 %, 25.0 %] of what all cores get" in concluded(told).text
+    assert conclude(read_runs([with_defaults(stream, "memory.stream", mode="star")])) == []
 
 
 def test_an_older_run_is_concluded_from_as_before(stream):
-    (told,) = conclusions(read_runs([with_defaults(stream, "memory.stream")]))
-    assert "25.0 % [25.0 %, 25.0 %] of what all cores get" in told.text
+    (told,) = conclude(read_runs([with_defaults(stream, "memory.stream")]))
+    assert "25.0 % [25.0 %, 25.0 %] of what all cores get" in concluded(told).text

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.sizes import CLASSES
+from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.parts import Amount, Break, Interval, Lead, Platform, sentence
 from bareline.analysis.words.sentences import tell
 from bareline.vocabulary.caveats import Caveat, briefs, read_caveats

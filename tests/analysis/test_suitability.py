@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.grounds import Ground, published_grounds
 from bareline.analysis.judgements.suitability import (
     BEARABLE,
@@ -22,6 +21,8 @@ from bareline.analysis.judgements.suitability import (
     levels_of,
 )
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.suitability import reason_of
 from bareline.published.catalogue import publications
 from bareline.session import begin
 from bareline.session.origin import plan_of
@@ -69,8 +70,8 @@ def test_a_range_over_programs_that_spans_answers_depends():
 def test_grounds_that_disagree_depend_and_name_both_ends():
     row = judged(ground(1.0, 1.01), ground(3.0, 3.1), ground(1.2, 1.3))
     assert row.answer is Answer.DEPENDS
-    assert "from x [1.0, 1.01]" in row.reason
-    assert "to x [3.0, 3.1]" in row.reason
+    assert "from x [1.0, 1.01]" in reason_of(row)
+    assert "to x [3.0, 3.1]" in reason_of(row)
 
 
 def test_an_undecided_ground_lowers_certainty_and_not_the_answer():
@@ -87,9 +88,9 @@ def test_an_undecided_ground_that_excludes_the_answer_makes_it_depend():
 def test_caveats_void_or_weaken():
     emulated = (Caveat("emulated-cpu"),)
     row = judged(ground(9.0, 9.1, caveats=read_caveats(("emulated-cpu", "shared-host"))))
-    assert "share one machine" not in row.reason
+    assert "share one machine" not in reason_of(row)
     assert row.answer is Answer.CANNOT_TELL
-    assert "emulated CPU" in row.reason
+    assert "emulated CPU" in reason_of(row)
     assert len(row.voided) == 1
     row = judged(ground(9.0, 9.1, "large", caveats=emulated), kind="large")
     assert (row.answer, row.certainty) == (Answer.UNSUITED, Certainty.DOUBTFUL)
@@ -100,7 +101,7 @@ def test_nothing_measured_and_everything_failed_are_told_apart():
     assert judged().answer is Answer.NOT_MEASURED
     row = judged(ground(None, None, failure="every trial failed"))
     assert row.answer is Answer.NOT_MEASURED
-    assert "every trial failed" in row.reason
+    assert "every trial failed" in reason_of(row)
 
 
 _ENDS = st.floats(min_value=0.01, max_value=500)
@@ -171,7 +172,7 @@ def test_sizes_speak_of_their_own_class(plant):
     found = answers(plant(allreduce(5.0, 1.01), {"probe": "mpi.allreduce", "ranks": 2}))
     assert found["small"].answer is Answer.UNSUITED
     assert found["small"].certainty is Certainty.SURE
-    assert "MPI_Allreduce of " in found["small"].reason
+    assert "MPI_Allreduce of " in reason_of(found["small"])
     assert len(found["small"].grounds) == 2
     assert found["large"].answer is Answer.SUITED
     assert found["compute"].answer is Answer.NOT_MEASURED
@@ -182,7 +183,7 @@ def test_fewer_than_six_trials_decide_nothing(plant):
     measure = {"probe": "mpi.allreduce", "ranks": 2}
     found = answers(plant(allreduce(5.0, 1.01), measure, launches=5))
     assert found["small"].answer is Answer.CANNOT_TELL
-    assert "without an interval" in found["small"].reason
+    assert "without an interval" in reason_of(found["small"])
 
 
 def test_a_rate_is_worse_when_it_is_lower(plant):
@@ -203,7 +204,7 @@ def test_failures_are_named(plant):
 
     found = answers(plant(samples, {"probe": "mpi.allreduce", "ranks": 2}))
     assert found["small"].answer is Answer.NOT_MEASURED
-    assert found["small"].reason == "every trial failed: mpi.allreduce"
+    assert reason_of(found["small"]) == "every trial failed: mpi.allreduce"
 
 
 def test_rows_for_json(plant):
@@ -227,7 +228,9 @@ def test_what_failed_counts(plant):
     probes = ("npb.cg", "npb.mg", "npb.ft", "npb.lu")
     found = answers(plant(samples, *({"probe": name, "ranks": 2} for name in probes)))
     assert found["coupled"].answer is Answer.CANNOT_TELL
-    assert "3 of 4 failed in every launch (npb.ft, npb.lu and npb.mg)" in found["coupled"].reason
+    assert "3 of 4 failed in every launch (npb.ft, npb.lu and npb.mg)" in reason_of(
+        found["coupled"]
+    )
     failed = ground(None, None, failure="every trial failed")
     one = judged(*[ground(1.0, 1.01)] * 3, failed)
     assert (one.answer, one.certainty) == (Answer.SUITED, Certainty.DOUBTFUL)
@@ -239,7 +242,7 @@ def test_what_is_open_counts():
     wide = [ground(0.9, 2.9 + k, ratio=1.6) for k in range(3)]
     row = judged(ground(0.99, 1.01, ratio=1.0), *wide)
     assert row.answer is Answer.CANNOT_TELL
-    assert "3 of 4 figures do not decide" in row.reason
+    assert "3 of 4 figures do not decide" in reason_of(row)
 
 
 @pytest.mark.parametrize(("some", "answer"), [(7, Answer.CANNOT_TELL), (3, Answer.UNSUITED)])
@@ -268,8 +271,8 @@ def test_nebula_suits_what_does_not_wait_for_messages():
     assert found["small"].certainty is Certainty.SURE
     # Few cores lose little, many lose most: it depends, and both ends are named.
     assert found["coupled"].answer is Answer.DEPENDS
-    assert "4 to 32 ranks" in found["coupled"].reason
-    assert "above 32 to 128 ranks" in found["coupled"].reason
+    assert "4 to 32 ranks" in reason_of(found["coupled"])
+    assert "above 32 to 128 ranks" in reason_of(found["coupled"])
     assert found["io"].answer is Answer.DEPENDS
 
 
@@ -294,7 +297,7 @@ def test_infinicloud_is_near_native_but_for_collectives_and_synced_files():
     assert published("infinicloud", "nos-hw-virtual")["small"].answer is Answer.UNSUITED
     files = published("infinicloud", "beegfs-virtual")["io"]
     assert files.answer is Answer.DEPENDS
-    assert "not synced" in files.reason
+    assert "not synced" in reason_of(files)
 
 
 def test_a_bound_decides_only_what_it_bounds():
@@ -305,7 +308,7 @@ def test_a_bound_decides_only_what_it_bounds():
     row = next(r for r in judge_platforms(bound, ["magellan-10g"], "magellan-ib")
                if r.application_class.name == "coupled")  # fmt: skip
     assert row.answer is Answer.CANNOT_TELL
-    assert "at least 1.35" in row.reason
+    assert "at least 1.35" in reason_of(row)
     whole = published("magellan", "magellan-10g")["coupled"]
     assert whole.answer is not Answer.SUITED
 
@@ -332,9 +335,9 @@ def test_names_stand_in_the_sentence_as_in_running_text(plant):
         if any(ground.probe == "io.sequential" for ground in row.grounds)
     )
     assert found.answer is Answer.DEPENDS
-    assert found.reason.startswith("from ")
-    assert "The " not in found.reason
-    assert ", to " in found.reason
+    assert reason_of(found).startswith("from ")
+    assert "The " not in reason_of(found)
+    assert ", to " in reason_of(found)
 
 
 @pytest.mark.parametrize("beside", [True, False])

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.conditions import check
 from bareline.vocabulary.model import Failed, Layer, Layout, Sample, Stage, parse_point
 from bareline.vocabulary.verdicts import Verdict
 
@@ -225,7 +226,7 @@ def test_a_loss_everywhere_is_found_though_no_point_is_certain(plant_study):
         assert square.mark is Verdict.SLOWER and "in the mean of 50 points" in square.words.text
         (statement,) = comparison.statements
         assert "no point is certain by itself, estimates between" in statement.text
-        assert parse_condition("app is slower").check(comparison).violations
+        assert check(parse_condition("app is slower"), comparison).violations
     assert found >= 3
 
 
@@ -244,4 +245,4 @@ def test_launches_lost_to_a_limit_are_a_loss_with_their_number(plant_study, lost
     assert "slower" in text, text
     assert words in comparison.statements[0].text
     assert comparison.statements[0].text.count("of 8 launches") == 1
-    assert parse_condition("npb is slower").check(comparison).violations
+    assert check(parse_condition("npb is slower"), comparison).violations

@@ -13,8 +13,8 @@ from types import FrameType
 
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import choose_platforms
 from bareline.report.content.gather import document_of
 from bareline.report.page.files import write_page

@@ -5,9 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.summary import summarize
+from bareline.analysis.words.comparison import Comparison
 from bareline.formats.importer import load_importers
 from bareline.session.intake import import_files
 from bareline.store.run import Run

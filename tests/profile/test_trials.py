@@ -7,9 +7,9 @@ import os
 import polars as pl
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.summary import summarize
+from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.launchers import find_mpi
 from bareline.probes.base import find_probe

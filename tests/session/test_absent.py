@@ -2,9 +2,10 @@
 
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.conditions import check
 from bareline.platforms.config import platforms_from_toml
 from bareline.report.content import gaps
 from bareline.report.content.gather import document_of
@@ -78,8 +79,8 @@ def test_comparisons_say_skipped_and_why(made, execute):
     assert "is not installed" in finding.reason
     (statement,) = comparison.statements
     assert "skipped: " in statement.text and _TIMER in statement.text
-    assert not parse_condition("app is failed").check(comparison).violations
-    assert len(parse_condition("app is skipped").check(comparison).violations) >= 1
+    assert not check(parse_condition("app is failed"), comparison).violations
+    assert len(check(parse_condition("app is skipped"), comparison).violations) >= 1
     found = gaps.find(document_of(comparison), [])
     assert {(row.platform, row.stage) for row in found.failures} == {
         ("one", "absent"), ("two", "absent"),

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.probes.null import NullParams, NullProbe
 from bareline.report.content.gather import document_of
 from bareline.report.page.files import write_page

@@ -5,8 +5,9 @@ from collections import Counter
 
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.control import control_sentence, control_text
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, runner
 from bareline.session.control import with_control
@@ -73,8 +74,8 @@ def test_an_honest_control_finds_nothing(tmp_path):
     compared = Comparison(read_runs([run]))
     (control,) = compared.controls
     assert (control.tested, control.differ, control.claims, control.floors) == (40, 0, 0, {})
-    assert control.text.startswith("the baseline against itself: 0 of 40 rows differ")
-    assert control.sentence in compared.glance.promise
+    assert control_text(control).startswith("the baseline against itself: 0 of 40 rows differ")
+    assert control_sentence(control) in compared.glance.promise
     assert compared.table.get_column("verdict").unique().to_list() == ["slower"]
     assert compared.table.get_column("caveats").list.len().sum() == 0
 
@@ -95,7 +96,7 @@ def test_a_boot_that_is_kept_is_seen_and_widens_the_promise(tmp_path):
     assert control.differ == control.tested == control.claims == 40
     (largest,) = control.floors.values()
     assert largest > 1.02
-    assert "the baseline differs from itself in 40 of 40 rows" in control.text
+    assert "the baseline differs from itself in 40 of 40 rows" in control_text(control)
     assert "may be the machine's, not the platform's" in compared.glance.promise
     for row in compared.table.iter_rows(named=True):
         size = max(row["ratio"], 1 / row["ratio"])
@@ -123,7 +124,7 @@ def test_nobody_compares_platforms_with_it(tmp_path):
 def test_few_launches_decide_nothing(tmp_path):
     run = planted_run(tmp_path / "r", {"a": {}, "b": {}}, POINTS, control=True, launches=5)
     (control,) = Comparison(read_runs([run])).controls
-    assert control.text == "the baseline against itself: not decided, below 6 launches"
+    assert control_text(control) == "the baseline against itself: not decided, below 6 launches"
 
 
 def test_one_platform_alone_may_be_held_against_itself(null_study, null_platforms, tmp_path):

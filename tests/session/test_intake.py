@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from bareline import formats
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.selection import Selection
 from bareline.analysis.numbers.summary import summarize
+from bareline.analysis.words.comparison import Comparison
 from bareline.formats.importer import load_importers
 from bareline.report.content.exporting import write_samples
 from bareline.report.content.gather import document_of

@@ -17,7 +17,7 @@ from bareline.vocabulary.files import replacing
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bareline.analysis.judgements.conditions import Outcome
+    from bareline.analysis.words.conditions import Outcome
 
 #: Exit codes, as docs/reference/command-line.md lists them.
 EXIT_CONDITION = 1

@@ -47,7 +47,7 @@ def report(
     """
     if len(paths) == 1 and _reported_profile(paths[0], out, as_json=as_json):
         return
-    from bareline.analysis.judgements.comparison import Comparison
+    from bareline.analysis.words.comparison import Comparison
     from bareline.report.content.gather import document_of
     from bareline.report.figures.obstacles import refuse_too_little_room
     from bareline.report.page.files import FORMATS, default_page, write_figures, write_report

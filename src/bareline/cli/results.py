@@ -31,9 +31,9 @@ from bareline.vocabulary.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bareline.analysis.judgements.comparison import Comparison
     from bareline.analysis.numbers.records import Records
     from bareline.analysis.numbers.selection import Selection
+    from bareline.analysis.words.comparison import Comparison
 
 app = typer.Typer()
 
@@ -154,15 +154,16 @@ def compare(
     if len(paths) == 2 and all(is_profile(path) for path in paths):
         _compare_profiles(paths[0], paths[1], as_json=as_json)
         return
-    from bareline.analysis.judgements.comparison import Comparison
     from bareline.analysis.judgements.conditions import parse_condition
+    from bareline.analysis.words.comparison import Comparison
+    from bareline.analysis.words.conditions import check
     from bareline.analysis.words.rows import as_rows
     from bareline.report.content.junit import write_junit
 
     conditions = [parse_condition(text) for text in fail_if or []]
     asked = selection(probes, platforms, metrics, layers)
     comparison = Comparison(read_records(paths), baseline, margin)
-    outcomes = [condition.check(comparison) for condition in conditions]
+    outcomes = [check(condition, comparison) for condition in conditions]
     if asked:
         _emit_selected(comparison, asked, details=everything, as_json=as_json)
     else:
@@ -245,7 +246,7 @@ def explain(
             read_records(paths), application, baseline, platform, figures, as_json=as_json
         )
         return
-    from bareline.analysis.judgements.comparison import Comparison
+    from bareline.analysis.words.comparison import Comparison
 
     comparison = Comparison(read_records(paths), baseline, margin)
     if why_not is None:

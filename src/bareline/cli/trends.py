@@ -48,7 +48,8 @@ def trend(
 ) -> None:
     """Show metrics over runs in the order of their dates, and which changed certainly, and when."""
     from bareline.analysis.judgements.conditions import parse_condition
-    from bareline.analysis.judgements.trend import meeting, trend_of
+    from bareline.analysis.judgements.trend import trend_of
+    from bareline.analysis.words.conditions import meeting
     from bareline.report.terminal.trend import print_trend
 
     conditions = [parse_condition(text) for text in fail_if or []]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.grades import question_of
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.selection import named
+from bareline.analysis.words.comparison import Comparison
 from bareline.session.origin import study_of
 from bareline.store.run import Run
 from bareline.vocabulary.errors import BarelineError

@@ -3,8 +3,8 @@
 import pytest
 
 from bareline.analysis.judgements.causes.cause import Word
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.vocabulary.verdicts import Verdict
 
 from .planted import HASWELL, NEHALEM, SMALL, explained, found, names, processor

@@ -6,9 +6,9 @@ import pytest
 
 from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.judgements.causes.split import COMMUNICATING, COMPUTING, Split
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.profile.files import PROFILE_FILE, read_profile
 from bareline.vocabulary.model import Sample
 from bareline.vocabulary.verdicts import Verdict

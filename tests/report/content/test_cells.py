@@ -3,8 +3,7 @@ import math
 
 import polars as pl
 
-from bareline.analysis.numbers.cell import Estimate, read_cells
-from bareline.analysis.words.amounts import between
+from bareline.analysis.numbers.cell import Estimate, between, read_cells
 from bareline.report.content.cells import numeric_axis
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import find_exhibit

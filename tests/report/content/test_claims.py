@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from bareline.analysis.judgements.claims import Held, Status, mean_of, quotient
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import publications
 from bareline.published.findings import Check
 from bareline.report.content.claims import OPEN, Axis, ClaimRow, Claims, claims_of

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.report.content.gather import document_of
 from bareline.report.exhibits.base import find_exhibit
 from bareline.vocabulary.exhibit import ExhibitSpec

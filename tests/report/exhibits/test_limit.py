@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.report.blocks.table import Field, Table
 from bareline.report.content.document import Document
 from bareline.report.content.gather import document_of

@@ -12,8 +12,8 @@ from functools import reduce
 import pytest
 from rich.console import Console
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.predict.coverage import SizeUsed, Strip
 from bareline.predict.predictions import VERSION, ApplicationLoss, Predictions, read_predictions_of
 from bareline.predict.questions import Upgrade

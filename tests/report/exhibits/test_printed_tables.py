@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import publications
 from bareline.published.ratios import published_ratios
 from bareline.report.blocks.figure import Figure

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import platforms_from_toml
 from bareline.report.blocks.figure import Figure
 from bareline.report.content.document import Document

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 import store_at_scale
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.host.tools import find_browser
 from bareline.report.content.document import Document
 from bareline.report.content.gather import document_of

@@ -13,8 +13,8 @@ import altair as alt
 import pytest
 import tomli_w
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import platforms_from_toml
 from bareline.report.content.gather import document_of
 from bareline.report.figures.svg import draw, for_file, to_png

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.comparison import Comparison
 from bareline.report.content.gather import document_of
 from bareline.report.page.files import write_page
 from bareline.vocabulary.exhibit import ExhibitSpec

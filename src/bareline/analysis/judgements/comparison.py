@@ -1,11 +1,10 @@
-"""A comparison: records, a baseline and a margin, resolved once, and all that follows from them."""
+"""What is compared: records, a baseline and a margin, resolved once, and what is judged of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import polars as pl
 
@@ -14,13 +13,12 @@ from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.search import explain
 from bareline.analysis.judgements.causes.split import Splits
 from bareline.analysis.judgements.causes.why_not import WhyNot, rule_of, why_not
-from bareline.analysis.judgements.conclusions import Conclusion, conclusions
+from bareline.analysis.judgements.conclusions import Conclusion, conclude
 from bareline.analysis.judgements.control import (
     Control,
     doubted,
     floors_of,
     judge_control,
-    promised,
 )
 from bareline.analysis.judgements.findings import Finding, find
 from bareline.analysis.judgements.grades import Judged, question_of
@@ -31,21 +29,15 @@ from bareline.analysis.numbers.layouts import ANY
 from bareline.analysis.numbers.lopsided import lopsided
 from bareline.analysis.numbers.pairs import Pair
 from bareline.analysis.numbers.points import COLUMNS, compare_points
-from bareline.analysis.numbers.predicted import predicted_times
 from bareline.analysis.numbers.profiled import unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import named
 from bareline.analysis.numbers.simulated import model_errors, pair_of
 from bareline.analysis.numbers.summary import summarize
-from bareline.analysis.words.answer import Asked
-from bareline.analysis.words.parts import Sentence
-from bareline.analysis.words.rows import explanation_row, finding_row
-from bareline.analysis.words.sentences import statements, step_sentence
-from bareline.analysis.words.verdict import Glance, glance, promise
 from bareline.vocabulary.errors import AnalysisError
 
 
-class Comparison:
+class Compared:
     """Platforms compared with a baseline: each result is computed when it is first asked for.
 
     - `records`: runs of one or several platforms.
@@ -113,7 +105,7 @@ class Comparison:
     def judged(self) -> Judged:
         """All rows that are claimed together, those of a ladder's steps among them."""
         steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
-        pairs = [*self._pairs, *steps]
+        pairs = [*self.pairs, *steps]
         return Judged(
             self.records,
             self._compare(pairs),
@@ -142,7 +134,8 @@ class Comparison:
         return pair_of(self.records, self._model_errors, platform, baseline)
 
     @cached_property
-    def _pairs(self) -> list[Pair]:
+    def pairs(self) -> list[Pair]:
+        """Every other platform beside the baseline."""
         return [self._pair(name, self.baseline) for name in self.others]
 
     @cached_property
@@ -172,12 +165,12 @@ class Comparison:
     # The baseline against itself -----------------------------------------------------------------
 
     @cached_property
-    def _against_itself(self) -> list[Comparison]:
+    def _against_itself(self) -> list[Compared]:
         """Every control compared with what it repeats, as any platform is."""
         whole = self.records.with_controls
         pairs = [(again, base) for again, base in self.records.controls.items()]
         return [
-            Comparison(whole.of_platforms({again, base}), base, self.margin)
+            Compared(whole.of_platforms({again, base}), base, self.margin)
             for again, base in pairs
             if {again, base} <= set(whole.platforms)
         ]
@@ -215,22 +208,17 @@ class Comparison:
         marked = [table.with_columns(pl.lit(twice).alias("control")) for table, twice in parts]
         return pl.concat(marked)
 
-    # Words ---------------------------------------------------------------------------------------
+    # Judgements -----------------------------------------------------------------------------------
 
     @cached_property
-    def _found(self) -> list[Finding]:
-        """All findings that sentences rest on, those of a ladder's steps among them."""
+    def found_with_steps(self) -> list[Finding]:
+        """All findings, those of a ladder's steps among them."""
         return find(self.judged)
 
     @property
     def findings(self) -> list[Finding]:
         """One finding per probe, size class and platform, compared with the baseline."""
-        return [finding for finding in self._found if finding.baseline == self.baseline]
-
-    @cached_property
-    def statements(self) -> list[Sentence]:
-        """The verdict, one sentence per layer."""
-        return statements(self.findings, self.explanations, margin=self.margin)
+        return [finding for finding in self.found_with_steps if finding.baseline == self.baseline]
 
     @cached_property
     def explanations(self) -> list[Explanation]:
@@ -251,37 +239,11 @@ class Comparison:
         ]
 
     @cached_property
-    def glance(self) -> Glance:
-        """The verdict at a glance: one line, and a matrix of layers and platforms."""
-        exact = [name for name, pair in zip(self.others, self._pairs, strict=True) if pair.exact]
-        tested = (
-            self.points.filter(~pl.col("platform").is_in(exact)).get_column("p_adjusted").count()
-        )
+    def asked(self) -> list[Cell]:
+        """The rows that the study's question names."""
         asked = pl.any_horizontal([named(text) for text in question_of(self.records)])
         rows = unprofiled(self.points.filter(asked & (pl.col("better") != "none")))
-        return glance(
-            Asked(
-                self.findings,
-                [read_cell(None, row) for row in rows.iter_rows(named=True)],
-                self.margin,
-                self.breakdowns,
-                predicted_times(self.records, self.baseline),
-            ),
-            self.others,
-            self.baseline,
-            promise=promised(
-                promise(
-                    self.judged.tests,
-                    tested,
-                    self.judged.exchanged,
-                    in_blocks=all(pair.paired for pair in self._pairs if not pair.exact),
-                    booted=any(pair.boots.count is not None for pair in self._pairs),
-                    exact=exact,
-                    few_boots=[pair.platform for pair in self._pairs if pair.boots.few],
-                ),
-                self.controls,
-            ),
-        )
+        return [read_cell(None, row) for row in rows.iter_rows(named=True)]
 
     @cached_property
     def breakdowns(self) -> list[Breakdown]:
@@ -290,21 +252,9 @@ class Comparison:
         return breakdowns(self.records, self.cells, titles)
 
     @cached_property
-    def steps(self) -> list[Sentence]:
-        """What each step of a ladder changes; the one to the baseline is the verdict's."""
-        if not self.is_ladder:
-            return []
-        told = []
-        for before, name in pairwise(self.rungs[:-1]):
-            found = [f for f in self._found if (f.baseline, f.platform) == (before, name)]
-            if found:
-                told.append(step_sentence(before, name, found, self.margin))
-        return told
-
-    @cached_property
     def conclusions(self) -> list[Conclusion]:
         """What the figures of each platform mean together."""
-        return conclusions(self.records)
+        return conclude(self.records)
 
     @cached_property
     def suitability(self) -> list[Judgement]:
@@ -314,43 +264,3 @@ class Comparison:
         titles = dict(self.records.declarations.select("probe", "title").iter_rows())
         emulated = emulated_platforms(self.records)
         return judge_measured(self.cells, titles, self.others, self.baseline, emulated=emulated)
-
-    @property
-    def sentences(self) -> list[Sentence]:
-        """All that is said: the verdict, the steps and the conclusions.
-
-        Raises AnalysisError: one platform alone has no verdict, and nothing can be concluded from
-        its figures.
-        """
-        concluded = [conclusion.sentence for conclusion in self.conclusions]
-        if self.alone and (concluded or self.controls):
-            return concluded
-        return [*self.statements, *self.steps, *concluded]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Give findings, conclusions and judgements as plain rows for ``--json``.
-
-        "kind" tells them apart.
-
-        Raises AnalysisError: as for `sentences`.
-        """
-        told = [
-            {
-                "kind": "conclusion",
-                "layer": row.layer,
-                "platform": row.platform,
-                "text": row.text,
-                "value": row.value,
-                "lo": row.lo,
-                "hi": row.hi,
-                "n": row.n,
-            }
-            for row in self.conclusions
-        ]
-        controls = [{"kind": "control", **control.row()} for control in self.controls]
-        if self.alone and (told or controls):
-            return [*told, *controls]
-        explained = [explanation_row(row) for row in self.explanations]
-        judged = [{"kind": "suitability", **row.row()} for row in self.suitability]
-        found = [finding_row(row) for row in self.findings]
-        return [*found, *explained, *told, *judged, *controls]

@@ -1,33 +1,22 @@
-"""What the figures of each platform mean together, as a performance engineer would put it.
+"""What the figures of each platform mean together: which share of its peak it reaches, and so on.
 
-The verdict says how far a platform is from the baseline. These sentences say where each platform
-stands by itself: which share of its peak it reaches, what finding a page costs it, how much of its
-memory bandwidth one core can use. Each holds for one platform alone, too.
+Each holds for one platform alone, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from bareline import stats
+from bareline.analysis.judgements.rule import Rule
+from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.numbers.emulation import emulated_platforms
 from bareline.analysis.numbers.records import Records
-from bareline.analysis.words.parts import (
-    Evidence,
-    Interval,
-    Lead,
-    Piece,
-    Platform,
-    Sentence,
-    joined,
-    sentence,
-)
 from bareline.vocabulary.model import Layer, Scalar, parse_point
 from bareline.vocabulary.place import CASE
-from bareline.vocabulary.units import format_size, format_value, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: A trial's value by the key that pairs it with others: the run and the block or the trial.
@@ -35,51 +24,66 @@ _Values = dict[tuple[int, int], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """A median over launches with its 95 % interval, which needs six."""
+class Share:
+    """The median over a platform's launches, whose interval needs six.
 
-    median: float
-    lo: float | None
-    hi: float | None
+    `beside` are other figures that are said with it, `size_bytes` where they were measured.
+    """
+
+    value: Estimate
     n: int
-
-    def pieces(self, write: Callable[[float], str] = significant) -> list[Piece]:
-        """Write it with its interval: ``1.62 [1.58, 1.66]``."""
-        if self.lo is None or self.hi is None:
-            return [write(self.median)]
-        return [f"{write(self.median)} ", Interval(write(self.lo), write(self.hi))]
+    platform: str = ""
+    beside: tuple[float, ...] = ()
+    size_bytes: int = 0
+    emulated: bool = False
 
 
-def estimate(values: Iterable[float]) -> Estimate | None:
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What the figures of a probe mean together: a share for each platform that it holds for."""
+
+    rule: str
+    layer: Layer
+    shares: tuple[Share, ...]
+
+    @property
+    def worst(self) -> Share:
+        """The platform where the figure is largest."""
+        return max(self.shares, key=lambda share: share.value.value)
+
+    @property
+    def n(self) -> int:
+        """The fewest launches behind any."""
+        return min(share.n for share in self.shares)
+
+
+def _share(values: Iterable[float]) -> Share | None:
     """Summarize launches; None without any."""
     listed = list(values)
     if not listed:
         return None
     summary = stats.summarize(listed)
-    known = len(listed) >= MIN_LAUNCHES
-    return Estimate(
-        median=float(summary.median),
-        lo=float(summary.lo) if known else None,
-        hi=float(summary.hi) if known else None,
-        n=len(listed),
-    )
+    ends = (float(summary.lo), float(summary.hi)) if len(listed) >= MIN_LAUNCHES else (None, None)
+    return Share(Estimate(float(summary.median), *ends), len(listed))
 
 
-def ratio(over: _Values, under: _Values) -> Estimate | None:
+def _ratio(over: _Values, under: _Values) -> Share | None:
     """Summarize the quotients of values that belong to the same trial or block."""
-    return estimate(over[key] / under[key] for key in over if under.get(key, 0) > 0)
+    return _share(over[key] / under[key] for key in over if under.get(key, 0) > 0)
 
 
-def percent(share: float) -> str:
-    """Write a share as a percentage."""
-    return f"{significant(100 * share)} %"
+def _with(share: Share | None, *beside: Share | None, size_bytes: int = 0) -> Share | None:
+    """Put other figures beside a share; nothing where one of them is missing."""
+    known = tuple(other.value.value for other in beside if other is not None)
+    if share is None or len(known) < len(beside):
+        return None
+    return replace(share, beside=known, size_bytes=size_bytes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Figures:
     """The values of one probe's measured trials, found by metric and parameters."""
 
-    probe: str
     samples: pl.DataFrame
     platforms: Sequence[str]
     defaults: Mapping[str, Scalar]
@@ -115,123 +119,38 @@ def _where(
     return rows.filter(pl.col(column).is_in(texts))
 
 
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    """What a rule says of one platform."""
-
-    platform: str
-    words: Sequence[Piece]
-    value: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """What can be concluded from the figures of one probe.
-
-    `conclude` gives how the sentence begins, and a clause for each platform that it holds for.
-    """
-
-    layer: Layer
-    probe: str
-    conclude: Callable[[_Figures], tuple[str, list[_Clause]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Conclusion:
-    """What the figures of a probe mean together, in one sentence.
-
-    `platform`, `value`, `lo` and `hi` are those of the platform where the figure is largest, `n`
-    the fewest launches behind any.
-    """
-
-    layer: Layer
-    platform: str
-    sentence: Sentence
-    value: float
-    lo: float | None
-    hi: float | None
-    n: int
-
-    @property
-    def text(self) -> str:
-        """The sentence in plain words."""
-        return self.sentence.text
-
-
-def conclusions(records: Records) -> list[Conclusion]:
-    """Say what the figures of each platform mean together; a sentence for each rule that applies.
-
-    - `records`: runs of one or several platforms.
-    """
+def conclude(records: Records) -> list[Conclusion]:
+    """Give what the figures of each platform mean together, for each rule that applies."""
     measured = set(records.trials.get_column("probe").unique())
     emulated = emulated_platforms(records)
-    told = []
+    found = []
     for rule in _RULES:
-        if rule.probe not in measured:
+        (probe,) = rule.probes
+        if probe not in measured:
             continue
         figures = _Figures(
-            rule.probe,
-            records.samples_of(rule.probe),
-            records.platforms,
-            records.defaults.get(rule.probe, {}),
+            records.samples_of(probe), records.platforms, records.defaults.get(probe, {})
         )
-        begin, clauses = rule.conclude(figures)
-        if clauses:
-            told.append(_conclusion(rule.layer, begin, clauses, emulated))
-    return told
+        shares = [(name, rule.find(figures, name)) for name in records.platforms]
+        told = tuple(
+            replace(share, platform=name, emulated=name in emulated)
+            for name, share in shares
+            if share is not None
+        )
+        if told:
+            found.append(Conclusion(rule.name, rule.layers[0], told))
+    return found
 
 
-def _conclusion(
-    layer: Layer, begin: str, clauses: Sequence[_Clause], emulated: Set[str]
-) -> Conclusion:
-    worst = max(clauses, key=lambda clause: clause.value.median)
-    fewest = min(clause.value.n for clause in clauses)
-    lead, _, rest = begin.partition(": ")
-    parts: list[list[Piece]] = [
-        [
-            *part.words,
-            " on ",
-            Platform(part.platform),
-            " (emulated CPU)" if part.platform in emulated else "",
-        ]
-        for part in clauses
-    ]
-    return Conclusion(
-        layer=layer,
-        platform=worst.platform,
-        sentence=sentence(
-            Lead(lead), f"{rest} ", *joined(parts), ".", Evidence(f"layer-{layer.value}", fewest)
-        ),
-        value=worst.value.median,
-        lo=worst.value.lo,
-        hi=worst.value.hi,
-        n=fewest,
-    )
-
-
-def _translation(figures: _Figures) -> tuple[str, list[_Clause]]:
+def _translation(figures: _Figures, platform: str) -> Share | None:
     """What 4 KiB pages cost above 2 MiB pages at the largest working set that has both."""
-    small, huge = 4 << 10, 2 << 20
-    sizes = _common_sizes(figures, small, huge)
-    clauses = []
-    for platform in figures.platforms if sizes else ():
-        over, under = (
-            figures.of(
-                platform,
-                "latency",
-                key="trial",
-                working_set_bytes=max(sizes),
-                page_bytes=page,
-            )
-            for page in (small, huge)
-        )
-        cost = ratio(over, under)
-        base = estimate(under.values())
-        if cost is not None and base is not None:
-            words = f" times the {format_value(base.median, 's')} with 2 MiB pages"
-            clauses.append(_Clause(platform, [*cost.pieces(), words], cost))
-    size = format_size(max(sizes)) if sizes else ""
-    return f"Finding a page: with 4 KiB pages a load out of {size} takes", clauses
+    pages = (4 << 10, 2 << 20)
+    size = max(_common_sizes(figures, *pages), default=0)
+    over, under = (
+        figures.of(platform, "latency", key="trial", working_set_bytes=size, page_bytes=page)
+        for page in pages
+    )
+    return _with(_ratio(over, under), _share(under.values()), size_bytes=size)
 
 
 def _common_sizes(figures: _Figures, *pages: int) -> set[int]:
@@ -250,109 +169,56 @@ def _common_sizes(figures: _Figures, *pages: int) -> set[int]:
     return common or set()
 
 
-def _bandwidth(figures: _Figures) -> tuple[str, list[_Clause]]:
+def _bandwidth(figures: _Figures, platform: str) -> Share | None:
     """Which share of the node's bandwidth one core can use, and what is left for each of all."""
-    clauses = []
-    for platform in figures.platforms:
-        one, every, each = (
-            figures.of(platform, metric, params={"mode": mode}, kernel="triad")
-            for metric, mode in (
-                ("bandwidth", "single"),
-                ("bandwidth", "all"),
-                ("bandwidth_per_core", "all"),
-            )
+    one, every, each = (
+        figures.of(platform, metric, params={"mode": mode}, kernel="triad")
+        for metric, mode in (
+            ("bandwidth", "single"),
+            ("bandwidth", "all"),
+            ("bandwidth_per_core", "all"),
         )
-        share, alone, per_core = ratio(one, every), estimate(one.values()), estimate(each.values())
-        if share is not None and alone is not None and per_core is not None:
-            words = [
-                f"{format_value(alone.median, 'B/s')}, ",
-                *share.pieces(percent),
-                " of what all cores get together "
-                f"({format_value(per_core.median, 'B/s')} for each)",
-            ]
-            clauses.append(_Clause(platform, words, share))
-    return "Bandwidth by core: in triad one core alone gets", clauses
+    )
+    return _with(_ratio(one, every), _share(one.values()), _share(each.values()))
 
 
-def _beside_others(figures: _Figures) -> tuple[str, list[_Clause]]:
+def _beside_others(figures: _Figures, platform: str) -> Share | None:
     """What a core keeps of its random updates when all cores update at once."""
-    clauses = []
-    for platform in figures.platforms:
-        alone, beside = (
-            figures.of(platform, "rate", params={"mode": mode}) for mode in ("single", "star")
-        )
-        kept = ratio(beside, alone)
-        if kept is not None:
-            clauses.append(_Clause(platform, kept.pieces(percent), kept))
-    begin = "Random updates: with all cores at once, each keeps of the rate it has alone"
-    return begin, clauses
+    alone, beside = (
+        figures.of(platform, "rate", params={"mode": mode}) for mode in ("single", "star")
+    )
+    return _ratio(beside, alone)
 
 
-def _shares(
-    begin: str, metric: str, *, ending: str = "", params: Mapping[str, Scalar] | None = None
-) -> Callable[[_Figures], tuple[str, list[_Clause]]]:
-    """Make a rule that says one share of each platform as it was measured."""
-
-    def conclude(figures: _Figures) -> tuple[str, list[_Clause]]:
-        shares = {
-            platform: estimate(figures.of(platform, metric, params=params).values())
-            for platform in figures.platforms
-        }
-        return begin, [
-            _Clause(platform, [*share.pieces(percent), ending], share)
-            for platform, share in shares.items()
-            if share is not None
-        ]
-
-    return conclude
+def _measured(metric: str, **params: Scalar) -> Callable[[_Figures, str], Share | None]:
+    """Make a rule that gives one share of each platform as it was measured."""
+    return lambda figures, platform: _share(figures.of(platform, metric, params=params).values())
 
 
-def _cached(figures: _Figures) -> tuple[str, list[_Clause]]:
-    """Say which reads may come from memory: they tell little of the device."""
-    clauses = []
-    for platform in figures.platforms:
-        rows = figures.rows(platform, "read_rate")
-        caveats = pl.col("caveats").list
-        cached = rows.filter(caveats.contains("page-cache") | caveats.contains("host-cache"))
-        if cached.height:
-            share = estimate([cached.height / rows.height])
-            assert share is not None
-            words = [f"{cached.height} of {rows.height} read rates"]
-            clauses.append(_Clause(platform, words, share))
-    begin = "Cached reads: memory instead of the device may have answered for"
-    return begin, clauses
+def _cached(figures: _Figures, platform: str) -> Share | None:
+    """Which reads may come from memory: they tell little of the device."""
+    rows = figures.rows(platform, "read_rate")
+    caveats = pl.col("caveats").list
+    cached = rows.filter(caveats.contains("page-cache") | caveats.contains("host-cache")).height
+    share = _share([cached / rows.height]) if cached else None
+    return share and replace(share, beside=(cached, rows.height))
+
+
+def _rule(
+    name: str, layer: Layer, probe: str, find: Callable[[_Figures, str], Share | None]
+) -> Rule[[_Figures, str], Share | None]:
+    return Rule(name, (layer,), find, probes=(probe,))
 
 
 #: In the order of the ladder.
 _RULES = (
-    _Rule(
-        Layer.COMPUTE,
-        "compute.dgemm",
-        _shares(
-            "Share of peak: DGEMM reaches, of what one core's instructions can do,",
-            "share_of_peak",
-            params={"mode": "single"},
-        ),
+    _rule(
+        "share of peak", Layer.COMPUTE, "compute.dgemm", _measured("share_of_peak", mode="single")
     ),
-    _Rule(
-        Layer.COMPUTE,
-        "hpcc",
-        _shares(
-            "HPL (HPC Challenge) reaches, of the rate of DGEMM alone on as many cores,",
-            "hpl_efficiency",
-        ),
-    ),
-    _Rule(
-        Layer.COMPUTE,
-        "compute.noise",
-        _shares(
-            "Jitter: beyond its undisturbed time, equal work takes on average",
-            "lost_share",
-            ending=" more",
-        ),
-    ),
-    _Rule(Layer.MEMORY, "memory.stream", _bandwidth),
-    _Rule(Layer.MEMORY, "memory.latency", _translation),
-    _Rule(Layer.MEMORY, "memory.random_access", _beside_others),
-    _Rule(Layer.IO, "io.sequential", _cached),
+    _rule("HPL", Layer.COMPUTE, "hpcc", _measured("hpl_efficiency")),
+    _rule("jitter", Layer.COMPUTE, "compute.noise", _measured("lost_share")),
+    _rule("bandwidth by core", Layer.MEMORY, "memory.stream", _bandwidth),
+    _rule("finding a page", Layer.MEMORY, "memory.latency", _translation),
+    _rule("random updates", Layer.MEMORY, "memory.random_access", _beside_others),
+    _rule("cached reads", Layer.IO, "io.sequential", _cached),
 )

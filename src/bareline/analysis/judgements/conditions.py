@@ -31,16 +31,15 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
 import polars as pl
 
-from bareline.analysis.judgements.comparison import Comparison
-from bareline.analysis.numbers.cell import Cell, Estimate, Lost, read_cell
+from bareline.analysis.judgements.comparison import Compared
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.cell import Cell, Lost, read_cell
 from bareline.analysis.numbers.selection import named
-from bareline.analysis.words.amounts import mean_pieces, with_interval
-from bareline.analysis.words.parts import sentence
 from bareline.vocabulary.errors import UsageError, did_you_mean
-from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, SYNONYMS, Grade, Verdict, parse_verdict
 
 _COMPARISON = re.compile(r"\s*(\S+?)\s*(>=|<=|>|<)\s*(\S+)\s*")
@@ -56,29 +55,36 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 _PLAIN = {"ratio": "value", "lo95": "lo", "hi95": "hi"}
 _FORM = "write e.g. --fail-if 'mpi.latency > 1.1' or --fail-if 'mpi is slower'"
 #: Verdicts that rows without figures have: asked for, they are no reason to fail beside it.
-_WITHOUT_FIGURES = (Verdict.MISSING, Verdict.FAILED, Verdict.SKIPPED, Verdict.NOT_COMPARABLE)
+WITHOUT_FIGURES = (Verdict.MISSING, Verdict.FAILED, Verdict.SKIPPED, Verdict.NOT_COMPARABLE)
+
+
+class How(StrEnum):
+    """How a row meets a condition."""
+
+    UNJUDGED = "unjudged"
+    FAILS = "fails"
+    VERDICT = "verdict"
+    LOST = "lost"
+    ESTIMATE = "estimate"
+    CERTAIN = "certain"
+    NOT_CERTAIN = "not certain"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a condition: how many rows it was held against, and which of them meet it."""
+class Met:
+    """A row that meets a condition.
 
-    condition: str
-    tested: int
-    violations: tuple[str, ...]
+    - `mean`: the finding that differs in the mean alone, for its worst point.
+    - `value`: the estimate, or the end of it, that is held against the limit.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A row of a comparison: its point's number, and what it says."""
-
-    point_row: int | None
     cell: Cell
+    how: How
+    mean: Finding | None = None
+    value: float | None = None
 
-    @property
-    def key(self) -> tuple[str, int | None]:
-        """What `Judged.beyond` knows it by."""
-        return (self.cell.platform, self.point_row)
+
+_Judge = Callable[[Cell, int | None], Met | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,79 +103,71 @@ class Condition:
     verdict: Verdict | None = None
     grades: tuple[Grade, ...] = (Grade.CERTAIN,)
 
-    def check(self, comparison: Comparison) -> Outcome:
-        """Say, a line each, which rows meet the condition.
+    def met(self, comparison: Compared) -> tuple[int, list[Met]]:
+        """Count the rows that are named, and give those that meet the condition.
 
         Raises UsageError: the selector matches no row.
         """
         rows = self.select(comparison.points)
-        cells = [_Row(row["point_row"], read_cell(None, row)) for row in rows.iter_rows(named=True)]
-        meets = self._judge(rows, comparison)
-        alone = self.verdict in (*_WITHOUT_FIGURES, Verdict.INCONCLUSIVE) or self.sign == "fails"
-        told = [(row, ("" if alone else _unjudged(row.cell)) or meets(row)) for row in cells]
-        return Outcome(
-            self.text, rows.height, tuple(f"{_name(row.cell)} {text}" for row, text in told if text)
-        )
+        judge = self._judge(comparison)
+        alone = self.verdict in (*WITHOUT_FIGURES, Verdict.INCONCLUSIVE) or self.sign == "fails"
+        found = []
+        for row in rows.iter_rows(named=True):
+            cell = read_cell(None, row)
+            unjudged = not alone and _unjudged(cell)
+            if met := Met(cell, How.UNJUDGED) if unjudged else judge(cell, row["point_row"]):
+                found.append(met)
+        return rows.height, found
 
-    def _judge(self, rows: pl.DataFrame, comparison: Comparison) -> Callable[[_Row], str]:
-        """Give what says that a row meets the condition, or nothing."""
+    def _judge(self, comparison: Compared) -> _Judge:
+        """Give what tells that a row, whose point has a number, meets the condition."""
         if self.sign == "fails":
-            return _failing
+            return lambda cell, _: Met(cell, How.FAILS) if _fails(cell) else None
         if self.verdict is not None:
             return self._by_verdict(comparison)
         if self.end in _PLAIN:
-            return self._plain
+            return self._by_estimate
         # ".hi > 1.1" is met unless the ratio is certainly below: what is certain is the opposite.
         turned = (self.end, self.sign[0]) in (("hi", ">"), ("lo", "<"))
         above = (self.sign[0] == ">") is not turned
         certain = comparison.judged.beyond(self.limit, above=above)
         grown = not turned and above is (self.limit >= 1)
+        how = How.NOT_CERTAIN if turned else How.CERTAIN
 
-        def meets(row: _Row) -> str:
-            lost = row.cell.lost if row.cell.grade is Grade.CERTAIN else None
+        def met(cell: Cell, point_row: int | None) -> Met | None:
+            lost = cell.lost if cell.grade is Grade.CERTAIN else None
             if lost is not None and lost.by_loss and lost.at_least is not None:
                 sure = _lies_beyond(lost, self.limit, above=above)
-                return "" if sure is turned else _counted(lost)
-            if row.cell.ratio is None:
-                return "has no ratio: it is compared as a difference"
+                return None if sure is turned else Met(cell, How.LOST)
             # What lies farther than a limit beyond 1 is a difference, as certain as its grade.
-            sure = row.key in certain and not (grown and row.cell.grade is not Grade.CERTAIN)
-            if sure is turned:
-                return ""
-            how = "is not certainly" if turned else "is certainly"
-            sign = {">": "<=", "<": ">="}[self.sign[0]] if turned else self.sign[0]
-            return f"{_figures(row.cell.ratio)} {how} {sign} {self.limit:g}"
+            unsure = grown and cell.grade is not Grade.CERTAIN
+            sure = (cell.platform, point_row) in certain and not unsure
+            return None if cell.ratio is not None and sure is turned else Met(cell, how)
 
-        return meets
+        return met
 
-    def _by_verdict(self, comparison: Comparison) -> Callable[[_Row], str]:
-        """Give what says that a row has the verdict; a difference as sure as is asked."""
-        verdict = self.verdict
-        if verdict not in (Verdict.SLOWER, Verdict.FASTER):
-            return lambda row: f"is {verdict}" if row.cell.verdict is verdict else ""
+    def _by_verdict(self, comparison: Compared) -> _Judge:
+        """Give what tells that a row has the verdict; a difference as sure as is asked."""
+        differs = self.verdict in (Verdict.SLOWER, Verdict.FASTER)
         means = {
-            (finding.platform, finding.worst.place): str(sentence(*mean_pieces(finding)))
+            (finding.platform, finding.worst.place): finding
             for finding in comparison.findings
-            if finding.by_mean and finding.worst
-            if finding.verdict is verdict and finding.grade in self.grades
+            if differs and finding.by_mean and finding.worst
+            if finding.verdict is self.verdict and finding.grade in self.grades
         }
 
-        def meets(row: _Row) -> str:
-            if mean := means.get((row.cell.platform, row.cell.place)):
-                return f"and the others are {mean}"
-            if row.cell.verdict is not verdict or row.cell.grade not in self.grades:
-                return ""
-            return f"is {'likely ' if row.cell.grade is Grade.LIKELY else ''}{verdict}"
+        def met(cell: Cell, _: int | None) -> Met | None:
+            if mean := means.get((cell.platform, cell.place)):
+                return Met(cell, How.VERDICT, mean)
+            sure = not differs or cell.grade in self.grades
+            return Met(cell, How.VERDICT) if cell.verdict is self.verdict and sure else None
 
-        return meets
+        return met
 
-    def _plain(self, row: _Row) -> str:
-        ratio = row.cell.ratio
-        value = getattr(ratio, _PLAIN[self.end]) if ratio else None
-        if value is None:
-            return f"has no {self.end}: {row.cell.verdict}"
-        met = _OPERATORS[self.sign](value, self.limit)
-        return f"{self.end} {_digits(value)} {self.sign} {self.limit:g}" if met else ""
+    def _by_estimate(self, cell: Cell, _: int | None) -> Met | None:
+        value = getattr(cell.ratio, _PLAIN[self.end]) if cell.ratio else None
+        met = value is None or _OPERATORS[self.sign](value, self.limit)
+        return Met(cell, How.ESTIMATE, value=value) if met else None
 
     def select(self, points: pl.DataFrame) -> pl.DataFrame:
         """Give the rows that the selector names.
@@ -200,25 +198,19 @@ def _names(points: pl.DataFrame) -> list[str]:
     return sorted(full | short | {*rows["probe"], *rows["layer"]})
 
 
-def _unjudged(cell: Cell) -> str:
-    """Say why a row cannot be judged; nothing where it can."""
-    if cell.verdict in _WITHOUT_FIGURES:
-        return f"cannot be judged: {cell.verdict}"
+def _unjudged(cell: Cell) -> bool:
+    """Tell whether a row cannot be judged."""
+    if cell.verdict in WITHOUT_FIGURES:
+        return True
     if cell.lost is not None and cell.lost.by_loss:
-        return ""  # by what never ended, however few launches that were
-    if cell.n_both < MIN_LAUNCHES and not cell.exact:
-        return f"cannot be judged: {cell.n_both} trials, {MIN_LAUNCHES} are needed"
-    return ""
+        return False  # by what never ended, however few launches that were
+    return cell.n_both < MIN_LAUNCHES and not cell.exact
 
 
-def _failing(row: _Row) -> str:
-    """Say how many launches crashed or were lost."""
-    cell = row.cell
-    if cell.verdict is Verdict.FAILED:
-        return "failed in every launch"
-    lost = cell.lost
-    some, every = lost.ended_badly(worse=True) if lost else (0, 0)
-    return f"failed in {some} of {every} launches" if some else ""
+def _fails(cell: Cell) -> bool:
+    """Tell whether a launch crashed or was lost."""
+    lost = bool(cell.lost and cell.lost.ended_badly(worse=True)[0])
+    return lost or cell.verdict is Verdict.FAILED
 
 
 def _lies_beyond(lost: Lost, limit: float, *, above: bool) -> bool:
@@ -227,30 +219,6 @@ def _lies_beyond(lost: Lost, limit: float, *, above: bool) -> bool:
     if above is not worse or bound is None:
         return False
     return bound > limit if above else bound < limit
-
-
-def _counted(lost: Lost) -> str:
-    worse = lost.by_loss > 0
-    some, every = lost.ended_badly(worse=worse)
-    end = "least" if worse else "most"
-    known = f", ratio at {end} {significant(lost.at_least)}" if lost.at_least else ""
-    return f"{some} of {every} launches did not finish{known}"
-
-
-def _name(cell: Cell) -> str:
-    place = cell.place
-    return ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words])) + (
-        f" on {cell.platform}:"
-    )
-
-
-def _figures(ratio: Estimate) -> str:
-    return f"ratio {with_interval(ratio, write=_digits)}"
-
-
-def _digits(value: float) -> str:
-    """Write a figure finely enough to see which side of a limit it lies on."""
-    return significant(value, 4)
 
 
 def parse_condition(text: str) -> Condition:

@@ -12,20 +12,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import polars as pl
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.summary import flag
-from bareline.analysis.words.parts import percent
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import listing, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 
-#: From so many times on a difference is said in times instead of per cent.
-_TIMES_FROM = 1.5
 _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 
 
@@ -57,44 +52,6 @@ class Control:
     def honest(self) -> bool:
         """Whether nothing was found that is not there."""
         return not self.differ and not self.claims
-
-    @property
-    def text(self) -> str:
-        """It as a sentence: how often the baseline differs from itself, and what that means."""
-        who = "the baseline" if self.of_baseline else self.platform
-        if not self.tested:
-            return f"{who} against itself: not decided, below {MIN_LAUNCHES} launches"
-        rows = f"{self.differ} of {self.tested} rows"
-        if self.honest:
-            same = f", {self.equal} are equal within {percent(self.margin)}" if self.equal else ""
-            return f"{who} against itself: {rows} differ{same}"
-        noun = "claim" if self.claims == 1 else "claims"
-        claims = f" and the sentences would make {self.claims} false {noun}" if self.claims else ""
-        return (
-            f"{who} differs from itself in {rows}{claims}: {self._widened} here may be the "
-            "machine's, not the platform's"
-        )
-
-    @property
-    def sentence(self) -> str:
-        """`text` as a sentence of its own."""
-        return _sentence(self.text)
-
-    @property
-    def _widened(self) -> str:
-        parts = [
-            f"up to {_amount(ratio)} in {_named(layer)}" for layer, ratio in self.floors.items()
-        ]
-        return f"differences of {listing(parts)}"
-
-    def row(self) -> dict[str, Any]:
-        """Give it as a plain row for ``--json``."""
-        fields = asdict(self)
-        floors = {
-            layer.value: ratio if math.isfinite(ratio) else None
-            for layer, ratio in self.floors.items()
-        }
-        return {**fields, "floors": floors, "text": self.text}
 
 
 def judge_control(
@@ -162,35 +119,5 @@ def floors_of(controls: Sequence[Control]) -> dict[Layer, float]:
     return floors
 
 
-def promised(promise: str, controls: Sequence[Control]) -> str:
-    """Put what the control says behind what statistics promise."""
-    told = [control.text for control in controls]
-    if promise and not all(control.honest for control in controls):
-        told[0] = f"that holds for chance alone, and {told[0]}"
-    return " ".join([promise, *map(_sentence, told)]).strip()
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
-
-
 def _distance(ratio: float | None) -> float:
     return math.inf if not ratio else max(ratio, 1 / ratio)
-
-
-def _amount(ratio: float) -> str:
-    if math.isinf(ratio):
-        return "any size"
-    if ratio < _TIMES_FROM:
-        return f"{significant((ratio - 1) * 100, 2)} %"
-    return f"{significant(ratio)} times"
-
-
-def _named(layer: Layer) -> str:
-    words = layer.words
-    return words if words.isupper() or " " in words else words.lower()
-
-
-def control_texts(controls: Sequence[Control]) -> str:
-    """Say in one line what the controls found."""
-    return listing([control.text for control in controls])

@@ -8,7 +8,7 @@ range or bound of a published one.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from bareline import stats
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.sizes import LARGE_BYTES, SMALL_BYTES
-from bareline.analysis.words.amounts import lost_words, ratio_words
 from bareline.published.catalogue import conditions
 from bareline.published.model import PublishedStudy, Trials
 from bareline.published.quantities import Condition, Spread
@@ -109,7 +108,8 @@ class Ground:
 
     - `application_class`, `platform`, `subject`: what it speaks of, where, and what was measured.
     - `lo`, `hi`: span of the ratio; None where a bound or too few trials leave it open.
-    - `told`: the figure in words.
+    - `printed`: the figure as it is printed; empty for what was measured.
+    - `figure`, `rate`, `cell`: what was measured, whether more is better, and of which cell.
     - `varies`: the span is a range over several programs or sizes that was seen, not an
       uncertainty.
     - `approximate`: printed with "about".
@@ -118,7 +118,7 @@ class Ground:
     - `failure`: why there is no figure, in words; empty where there is one.
     - `ratio`: the figure itself; None for a range or a bound.
     - `grade`: how sure the difference is; None for a published one.
-    - `crashed`: how many of how many launches crashed or never ended, in words.
+    - `crashed`: how many of how many launches crashed or never ended.
     """
 
     application_class: str
@@ -126,7 +126,7 @@ class Ground:
     subject: str
     lo: float | None
     hi: float | None
-    told: str
+    printed: str = ""
     varies: bool = False
     approximate: bool = False
     n: int = 0
@@ -136,30 +136,15 @@ class Ground:
     failure: str = ""
     ratio: float | None = None
     grade: Grade | None = None
-    crashed: str = ""
+    crashed: tuple[int, int] = (0, 0)
+    figure: Estimate | None = None
+    rate: bool = False
+    cell: Cell | None = field(default=None, compare=False)
 
     @property
     def weakened(self) -> bool:
         """Whether a caveat weakens what follows from it."""
         return bool(WEAKENING & codes(self.caveats))
-
-    @property
-    def words(self) -> str:
-        """Subject and figure."""
-        return f"{self.subject}, {self.told}"
-
-    def row(self) -> dict[str, object]:
-        """Give it as a plain row for ``--json``."""
-        return {
-            "subject": self.subject,
-            "lo": self.lo,
-            "hi": self.hi,
-            "text": self.told,
-            "n": self.n,
-            "caveats": [str(caveat) for caveat in self.caveats],
-            "source": self.source,
-            "probe": self.probe,
-        }
 
 
 # Measured here ------------------------------------------------------------------------------------
@@ -222,20 +207,17 @@ def _measured(cell: Cell, source: Source, title: str, telling: Sequence[str]) ->
         subject=_subject(cell, title, telling),
         lo=span.lo if span else None,
         hi=span.hi if span else None,
-        told=failure or (ratio_words(cell.ratio, cell.rate) if cell.ratio else lost_words(cell)),
         n=cell.n_both,
         caveats=cell.caveats,
         probe=cell.place.probe,
         failure=failure,
         ratio=span.value if span else None,
         grade=cell.grade,
-        crashed=_crashed(cell),
+        crashed=cell.lost.ended_badly(worse=True) if cell.lost else (0, 0),
+        figure=cell.ratio,
+        rate=cell.rate,
+        cell=cell,
     )
-
-
-def _crashed(cell: Cell) -> str:
-    some, every = cell.lost.ended_badly(worse=True) if cell.lost else (0, 0)
-    return f"{some} of {every} launches of {cell.place.probe} did not finish" if some else ""
 
 
 def _emulated(ground: Ground) -> Ground:
@@ -339,34 +321,33 @@ def _published_size(wanted: str, size: Condition | None) -> bool:
 
 def _published(study: PublishedStudy, ratio: PublishedRatio, source: Source) -> Ground:
     lo, hi = (None if end is None else float(end) for end in (ratio.span.low, ratio.span.high))
-    told = f"{ratio.span} times worse ({ratio.text})"
-    if ratio.text.endswith(("times worse", "times better")):
-        told = ratio.text
     trials = listed_trials(study, ratio.benchmark)
-    n = 0
-    if ratio.platform in trials and ratio.baseline in trials and ratio.computed:
-        lo, hi, told, n = _from_trials(trials[ratio.platform], trials[ratio.baseline])
     at = conditions(ratio.conditions)
-    about = "about " if ratio.approx and not ratio.computed else ""
-    return Ground(
+    ground = Ground(
         application_class=source.application_class,
         platform=ratio.platform,
         subject=f"{ratio.benchmark} {ratio.metric.replace('_', ' ')}" + (f" ({at})" if at else ""),
         lo=lo,
         hi=hi,
-        told=about + told if about and not told.startswith("about") else told,
-        varies=lo is not None and hi is not None and lo != hi and not n,
+        varies=lo is not None and hi is not None and lo != hi,
         approximate=ratio.approx,
-        n=n,
         source=f"{study.publication.short}, {study.part(ratio.part.partition(':')[2]).label}",
         probe=ratio.probe or "",
     )
+    if ratio.platform in trials and ratio.baseline in trials and ratio.computed:
+        return _of_trials(ground, trials[ratio.platform], trials[ratio.baseline])
+    told = f"{ratio.span} times worse ({ratio.text})"
+    if ratio.text.endswith(("times worse", "times better")):
+        told = ratio.text
+    about = ratio.approx and not ratio.computed and not told.startswith("about")
+    return replace(ground, printed=f"about {told}" if about else told)
 
 
-def _from_trials(own: Trials, base: Trials) -> tuple[float | None, float | None, str, int]:
+def _of_trials(ground: Ground, own: Trials, base: Trials) -> Ground:
+    """Compare the trials that a publication lists."""
     values, others = (np.array([float(value) for value in row.values]) for row in (own, base))
-    pair = (others, values) if own.better == "higher" else (values, others)
-    found = stats.unpaired_ratio(*pair)
+    rate = own.better == "higher"
+    found = stats.unpaired_ratio(*((others, values) if rate else (values, others)))
     ratio, lo, hi = (_number(value) for value in (found.ratio, found.lo, found.hi))
-    estimate = None if ratio is None else Estimate(ratio, lo, hi)
-    return lo, hi, ratio_words(estimate, own.better == "higher"), len(values)
+    figure = None if ratio is None else Estimate(ratio, lo, hi)
+    return replace(ground, lo=lo, hi=hi, varies=False, n=len(values), figure=figure, rate=rate)

@@ -8,7 +8,7 @@ gives the rules; nothing is said that no interval says.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
 
@@ -20,8 +20,7 @@ from bareline.analysis.judgements.grounds import (
 )
 from bareline.analysis.numbers.cell import Cell
 from bareline.published.model import PublishedStudy
-from bareline.vocabulary.caveats import Caveat, widest
-from bareline.vocabulary.units import listing, significant
+from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.verdicts import Grade
 
 #: Nothing worse than this is near native: at least 90 % of the baseline's performance is left.
@@ -47,12 +46,6 @@ _LEVELS: tuple[tuple[Answer, float], ...] = (
     (Answer.COSTLY, BEARABLE),
     (Answer.UNSUITED, inf),
 )
-
-_MEANING: Mapping[Answer, str] = {
-    Answer.SUITED: "at least 90 % of the performance is left",
-    Answer.COSTLY: "between half and 90 % of the performance is left",
-    Answer.UNSUITED: "less than half of the performance is left",
-}
 
 
 class Certainty(StrEnum):
@@ -115,13 +108,27 @@ CLASSES: tuple[ApplicationClass, ...] = (
 )
 
 
+class Basis(StrEnum):
+    """What an answer rests on, with the grounds that show it."""
+
+    VOIDED = "all grounds are voided"
+    WITHOUT = "no ground has a figure"
+    ABSENT = "there are no grounds"
+    ENDS = "the best and the worst"
+    OPEN = "no ground decides"
+    FEW = "most grounds do not decide; the worst of these"
+    WORST = "the worst"
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What one platform means for one class of applications.
 
-    - `grounds`: what it rests on, the worst first; those that a caveat voids are not among them.
+    - `basis`, `shown`: what the answer rests on, and the grounds that show it.
+    - `grounds`: all with a figure, the worst first; those that a caveat voids are not among them.
+    - `of_measured`: the answer by these alone, whatever failed beside them.
+    - `failed`: grounds that failed in every launch.
     - `voided`: grounds that say nothing about this class, because of their caveats.
-    - `reason`: the answer in words, with its figures.
     """
 
     application_class: ApplicationClass
@@ -129,8 +136,11 @@ class Judgement:
     baseline: str
     answer: Answer
     certainty: Certainty
-    reason: str
+    basis: Basis
+    shown: tuple[Ground, ...] = ()
+    of_measured: Answer = Answer.NOT_MEASURED
     grounds: tuple[Ground, ...] = ()
+    failed: tuple[Ground, ...] = ()
     voided: tuple[Ground, ...] = ()
     caveats: tuple[Caveat, ...] = ()
 
@@ -140,20 +150,14 @@ class Judgement:
         sure = self.certainty in (Certainty.SURE, Certainty.NONE)
         return self.answer.value if sure else f"{self.answer.value} ({self.certainty.value})"
 
-    def row(self) -> dict[str, object]:
-        """Give it as a plain row for ``--json``."""
-        return {
-            "class": self.application_class.name,
-            "title": self.application_class.title,
-            "platform": self.platform,
-            "baseline": self.baseline,
-            "answer": self.answer.value,
-            "certainty": self.certainty.value,
-            "reason": self.reason,
-            "caveats": [str(caveat) for caveat in self.caveats],
-            "grounds": [ground.row() for ground in self.grounds],
-            "voided": [ground.row() for ground in self.voided],
-        }
+    @property
+    def mostly_failed(self) -> bool:
+        """Whether nothing is known of it, since at least half of its grounds failed.
+
+        What does not run at all makes nothing better: a loss stays one.
+        """
+        every = len(self.failed) + len(self.grounds)
+        return self.of_measured is not Answer.UNSUITED and 2 * len(self.failed) >= every > 0
 
 
 def levels_of(ground: Ground) -> tuple[Answer, ...]:
@@ -183,27 +187,32 @@ def _judge(
     kind: ApplicationClass, platform: str, baseline: str, given: Sequence[Ground]
 ) -> Judgement:
     voided = tuple(ground for ground in given if _voids(kind, ground))
-    usable = tuple(
-        sorted(
-            (ground for ground in given if ground not in voided),
-            key=lambda ground: -(ground.hi or inf),
-        )
+    usable = sorted(
+        (ground for ground in given if ground not in voided), key=lambda ground: -(ground.hi or inf)
     )
     caveats = tuple(dict.fromkeys(code for ground in given for code in ground.caveats))
     measured = tuple(ground for ground in usable if not ground.failure)
-    failed = [g for g in usable if g.failure and g.failure != NOT_COMPARABLE]
     if not measured:
-        answer, reason = _without(kind, usable, voided)
-        certainty = Certainty.NONE
-    else:
-        answer, reason = _answer(measured)
-        certainty = _certainty(answer, measured)
-        if failed:
-            answer, certainty, reason = _beside_failed(answer, reason, failed, measured)
-        elif crashed := list(dict.fromkeys(g.crashed for g in measured if g.crashed)):
-            certainty = min(certainty, Certainty.DOUBTFUL, key=_weaker)
-            reason = f"{reason}; {listing(crashed)}"
-    return Judgement(kind, platform, baseline, answer, certainty, reason, measured, voided, caveats)
+        answer = Answer.CANNOT_TELL if voided else Answer.NOT_MEASURED
+        basis = Basis.VOIDED if voided else Basis.WITHOUT if usable else Basis.ABSENT
+        return Judgement(
+            kind, platform, baseline, answer, Certainty.NONE, basis, tuple(usable), voided=voided,
+            caveats=caveats,
+        )  # fmt: skip
+    answer, basis, shown = _answer(measured)
+    found = Judgement(
+        kind, platform, baseline, answer, _certainty(answer, measured), basis, shown, answer,
+        measured, tuple(g for g in usable if g.failure and g.failure != NOT_COMPARABLE), voided,
+        caveats,
+    )  # fmt: skip
+    if found.failed and found.mostly_failed:
+        return replace(found, answer=Answer.CANNOT_TELL, certainty=Certainty.NONE)
+    if found.failed:
+        certainty = Certainty.NONE if answer is Answer.CANNOT_TELL else Certainty.DOUBTFUL
+        return replace(found, certainty=certainty)
+    if any(ground.crashed[0] for ground in measured):
+        return replace(found, certainty=min(found.certainty, Certainty.DOUBTFUL, key=_weaker))
+    return found
 
 
 def _voids(kind: ApplicationClass, ground: Ground) -> bool:
@@ -211,65 +220,30 @@ def _voids(kind: ApplicationClass, ground: Ground) -> bool:
     return any(caveat.code in kind.voided_by and caveat.for_most for caveat in ground.caveats)
 
 
-def _beside_failed(
-    answer: Answer, reason: str, failed: Sequence[Ground], measured: Sequence[Ground]
-) -> tuple[Answer, Certainty, str]:
-    """Say what an answer is worth where other grounds of its class failed.
-
-    What does not run at all makes nothing better: a loss stays one. Otherwise nothing is known of
-    the class where half of it failed, and little where less did.
-    """
-    every = len(failed) + len(measured)
-    probes = listing(list(dict.fromkeys(ground.probe or ground.subject for ground in failed)))
-    told = f"{len(failed)} of {every} failed in every launch ({probes})"
-    if answer is not Answer.UNSUITED and 2 * len(failed) >= every:
-        return Answer.CANNOT_TELL, Certainty.NONE, f"{told}; of the rest: {reason}"
-    certainty = Certainty.NONE if answer is Answer.CANNOT_TELL else Certainty.DOUBTFUL
-    return answer, certainty, f"{reason}; {told}"
-
-
-def _without(
-    kind: ApplicationClass, failed: Sequence[Ground], voided: Sequence[Ground]
-) -> tuple[Answer, str]:
-    """Say why there is nothing to judge by."""
-    if voided:
-        caveats = widest(caveat for ground in voided for caveat in ground.caveats)
-        why = "; ".join(c.text for c in caveats if c.code in kind.voided_by)
-        return Answer.CANNOT_TELL, f"what was measured says nothing here ({why})"
-    if failed:
-        words = listing(list(dict.fromkeys(ground.failure for ground in failed)))
-        told = listing(list(dict.fromkeys(ground.probe or ground.subject for ground in failed)))
-        return Answer.NOT_MEASURED, f"{words}: {told}"
-    return Answer.NOT_MEASURED, "the study measures nothing of this kind here"
-
-
-def _answer(grounds: Sequence[Ground]) -> tuple[Answer, str]:
+def _answer(grounds: Sequence[Ground]) -> tuple[Answer, Basis, tuple[Ground, ...]]:
     allowed = {ground: levels_of(ground) for ground in grounds}
     decided = {levels[0] for levels in allowed.values() if len(levels) == 1}
     # A range over several programs or sizes that spans answers depends by itself.
     split = [ground for ground, levels in allowed.items() if len(levels) > 1 and ground.varies]
     if len(decided) > 1 or split:
         ends = [*(ground for ground, levels in allowed.items() if len(levels) == 1), *split]
-        return Answer.DEPENDS, _from_to(ends)
+        return Answer.DEPENDS, Basis.ENDS, _ends(ends)
     if not decided:
-        lows = [ground.lo or 0.0 for ground in grounds]
-        highs = [inf if ground.hi is None else ground.hi for ground in grounds]
-        return Answer.CANNOT_TELL, _open(max(lows), max(highs), grounds)
+        return Answer.CANNOT_TELL, Basis.OPEN, tuple(grounds)
     (answer,) = decided
     undecided = [ground for ground, levels in allowed.items() if len(levels) > 1]
     if 2 * len(undecided) > len(grounds):
-        most = max(undecided, key=lambda ground: ground.ratio or ground.lo or 0.0)
-        told = f"{len(undecided)} of {len(grounds)} figures do not decide"
-        return Answer.CANNOT_TELL, f"{told}, most: {most.words}"
+        undecided.sort(key=lambda ground: -(ground.ratio or ground.lo or 0.0))
+        return Answer.CANNOT_TELL, Basis.FEW, tuple(undecided)
     against = [ground for ground, levels in allowed.items() if answer not in levels]
     if against:
-        return Answer.DEPENDS, _from_to([grounds[0], grounds[-1], *against])
+        return Answer.DEPENDS, Basis.ENDS, _ends([grounds[0], grounds[-1], *against])
     worst = next(ground for ground in grounds if len(allowed[ground]) == 1)
-    return answer, f"{_MEANING[answer]}; worst: {worst.words}"
+    return answer, Basis.WORST, (worst,)
 
 
-def _from_to(grounds: Sequence[Ground]) -> str:
-    """Name both ends: what is surely best, and what is surely worst or was seen to be."""
+def _ends(grounds: Sequence[Ground]) -> tuple[Ground, ...]:
+    """Give both ends: what is surely best, and what is surely worst or was seen to be."""
 
     def best_of(ground: Ground) -> float:
         end = ground.lo if ground.varies else ground.hi
@@ -279,17 +253,7 @@ def _from_to(grounds: Sequence[Ground]) -> str:
         return (ground.hi if ground.varies else ground.lo) or 0.0
 
     best, worst = min(grounds, key=best_of), max(grounds, key=worst_of)
-    if best == worst:
-        return best.words
-    return f"from {best.words}, to {worst.words}"
-
-
-def _open(low: float, high: float, grounds: Sequence[Ground]) -> str:
-    end = "" if high == inf else f" and at most {significant(high)}"
-    start = f"at least {significant(low)}" if low else ""
-    limits = f"{start}{end}".removeprefix(" and ")
-    told = f"{limits} times worse: " if limits else ""
-    return f"{told}{grounds[0].words}: that does not decide"
+    return (best,) if best == worst else (best, worst)
 
 
 def _weaker(certainty: Certainty) -> int:

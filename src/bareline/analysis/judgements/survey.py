@@ -24,12 +24,9 @@ Kind = Literal["switch", "uplink", "node", "link"]
 
 #: A node's links tell of the node when there are at least so many; an uplink needs so many
 #: switches: with two or three nobody can say whose the slow one is.
-_FEWEST_LINKS, _FEWEST_SWITCHES = 3, 4
+FEWEST_LINKS, FEWEST_SWITCHES = 3, 4
 #: Fewer units have no "others" to be held against.
 _FEWEST_UNITS = 3
-#: More of all links than this, and more than some, are no bad links but the way in which the fleet
-#: is cabled.
-_CABLED_SHARE, _CABLED_LINKS = 0.05, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +75,6 @@ class Survey:
     - `maps`: each metric by node.
     - `tests`: how many units were judged.
     - `launches`: fewest and most of a metric.
-    - `unjudged`: what could not be judged and why, a sentence each.
     """
 
     fleet: Fleet
@@ -86,7 +82,6 @@ class Survey:
     maps: tuple[Mapped, ...]
     tests: int
     launches: tuple[int, int]
-    unjudged: tuple[str, ...]
 
     @property
     def bad_nodes(self) -> tuple[str, ...]:
@@ -183,7 +178,7 @@ class _Judge:
     ) -> Iterator[tuple[Kind, Sequence[IntArray]]]:
         if len(inside) > 1:
             yield "switch", inside
-        if len(leaving) >= _FEWEST_SWITCHES:
+        if len(leaving) >= FEWEST_SWITCHES:
             yield "uplink", leaving
 
     def _by_switch(self, values: FloatArray) -> FloatArray:
@@ -208,7 +203,7 @@ class _Judge:
         starts = np.searchsorted(ends[order], np.arange(len(found) + 1))
         for node in range(len(found)):
             own = rows[order[starts[node] : starts[node + 1]]]
-            if len(own) >= _FEWEST_LINKS:
+            if len(own) >= FEWEST_LINKS:
                 found[node] = _median(values[own])
         return found
 
@@ -229,7 +224,6 @@ def survey(fleet: Fleet, margin: float) -> Survey:
         tuple(judge.maps),
         judge.tests,
         (min(launches), max(launches)),
-        tuple(_unjudged(fleet, deviating, launches)),
     )
 
 
@@ -272,27 +266,6 @@ def _deviating(one: _Judged, at: int, names: tuple[str, ...], p: float) -> Devia
         p,
         int(found.n[at]),
     )
-
-
-def _unjudged(
-    fleet: Fleet, deviating: Sequence[Deviating], launches: Sequence[int]
-) -> Iterator[str]:
-    nodes, switches = len(fleet.nodes), len(fleet.switches)
-    if min(launches) < MIN_LAUNCHES:
-        yield f"nothing is certain below {MIN_LAUNCHES} launches, and there are {min(launches)}"
-    if nodes <= _FEWEST_LINKS:
-        yield f"of {nodes} nodes nobody can say which one a slow link is due to"
-    if not switches:
-        yield "switches are not judged: neither the batch system nor `switches` names them"
-    elif switches < _FEWEST_SWITCHES and any(one.of_pairs for one in fleet.measured):
-        yield f"with {switches} switches nobody can say whose uplink is slow"
-    links = sum(len(one.units) for one in fleet.measured if one.of_pairs)
-    bad = sum(one.kind == "link" for one in deviating)
-    if not switches and links and bad > max(_CABLED_LINKS, _CABLED_SHARE * links):
-        yield (
-            f"{bad} of {links} links deviate: that is how the fleet is cabled rather than a fault; "
-            "`switches` tells ways within a switch from those between two"
-        )
 
 
 def _median(rows: FloatArray) -> FloatArray:

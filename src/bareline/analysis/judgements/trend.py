@@ -16,19 +16,16 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.judgements.conditions import Condition, Outcome
 from bareline.analysis.numbers.cell import Estimate, finite
 from bareline.analysis.numbers.records import Records, margin_of, read_runs
 from bareline.analysis.numbers.selection import Selection
 from bareline.analysis.numbers.summary import summarize
-from bareline.analysis.words.amounts import with_interval
 from bareline.store.naming import list_runs
 from bareline.store.run import Run
 from bareline.vocabulary.caveats import codes, read_caveats
-from bareline.vocabulary.errors import AnalysisError, UsageError
+from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import KEY, Place
-from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import Verdict
 
 _SERIES = ("platform", *KEY)
@@ -197,13 +194,6 @@ class Trend:
             changed.append(("bareline", str(*old_version), str(*new_version)))
         return tuple(changed)
 
-    def since(self, step: Step) -> str:
-        """Say a step in words: ``worse since 2026-02-07 (night-06), ratio 1.2 [1.1, 1.3]``."""
-        run = self.runs[step.at]
-        amount = with_interval(step.amount, write=significant)
-        way = "worse" if step.verdict is Verdict.SLOWER else "better"
-        return f"{way} since {run.header.created[:10]} ({run.path.name}), ratio {amount}"
-
     def rows(self) -> list[dict[str, Any]]:
         """Give every series as a row for ``--json``."""
         return [
@@ -233,40 +223,6 @@ class Trend:
             }
             for one in self.series
         ]  # fmt: skip
-
-
-def meeting(trend: Trend, condition: Condition) -> Outcome:
-    """Say which series meet a condition such as ``mpi is slower``: by a step that is certain.
-
-    Raises UsageError: it asks for something else, or nothing is named so.
-    """
-    if condition.verdict not in (Verdict.SLOWER, Verdict.FASTER):
-        raise UsageError(
-            f"--fail-if '{condition.text}': a trend is slower or faster, or nothing is certain",
-            hint="write e.g. --fail-if 'mpi is slower'",
-        )
-    series = trend.series
-    table = pl.DataFrame(
-        [
-            {
-                "platform": one.platform,
-                "probe": one.place.probe,
-                "metric": one.place.metric,
-                "layer": one.layer,
-                "headline": one.headline,
-                "better": one.better,
-                "verdict": one.step.verdict.value if one.step else None,
-                "words": one.words,
-            }
-            for one in series
-        ],
-        infer_schema_length=None,
-        schema_overrides={"verdict": pl.String},
-    )
-    rows = condition.select(table)
-    met = rows.filter(pl.col("verdict") == condition.verdict.value)
-    lines = tuple(f"{row['words']} on {row['platform']}" for row in met.iter_rows(named=True))
-    return Outcome(condition.text, rows.height, lines)
 
 
 def trend_of(

@@ -8,7 +8,7 @@ the baseline, both verdicts, the launches, the caveats and the place mean the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -17,6 +17,7 @@ import polars as pl
 from bareline.vocabulary.caveats import Caveat, codes, read_caveats
 from bareline.vocabulary.model import Layer, Metric
 from bareline.vocabulary.place import KEY, Place
+from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 _Row = Mapping[str, Any]
@@ -50,6 +51,32 @@ class Estimate:
         return Estimate(
             1 / self.value, 1 / self.hi if self.hi else None, 1 / self.lo if self.lo else None
         )
+
+
+def figure(value: float | None, write: Callable[[float], str] = plain) -> str:
+    """Write a figure as tables have it; a dash where there is none."""
+    return "–" if value is None else write(value)
+
+
+def between(held: Estimate | None, write: Callable[[float], str] = plain) -> str:
+    """Write an interval as tables have it: ``2.10–2.50``, ``≥ 2.10``; empty without one."""
+    return _ends(held, write, "–")
+
+
+def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str] = plain) -> str:
+    """Write a figure with its interval, both bare: ``2.34 µs [2.10, 2.50]``."""
+    ends = _ends(value, write, ", ")
+    return f"{write(value.value)} {unit}".rstrip() + (f" [{ends}]" if ends else "")
+
+
+def _ends(held: Estimate | None, write: Callable[[float], str], to: str) -> str:
+    lo, hi = (held.lo, held.hi) if held else (None, None)
+    if lo is not None and lo == hi:  # exact
+        return ""
+    if lo is not None and hi is not None:
+        # A dash before a minus would be read as one.
+        return f"{write(lo)}{' to ' if min(lo, hi) < 0 and to == '–' else to}{write(hi)}"
+    return f"≥ {write(lo)}" if lo is not None else f"≤ {write(hi)}" if hi is not None else ""
 
 
 @dataclass(frozen=True, slots=True)

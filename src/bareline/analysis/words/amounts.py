@@ -14,7 +14,7 @@ from bareline import stats
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.words.parts import Amount, Interval, Piece
-from bareline.vocabulary.units import format_value, plain, significant
+from bareline.vocabulary.units import format_value, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES, Verdict
 
 #: Below so many times a difference of times is said in per cent ("1.2 times slower" is read by some
@@ -90,32 +90,6 @@ def ratio_words(ratio: Estimate | None, rate: bool) -> str:
     if len(pieces) > 1:
         return text
     return "no difference" if text.startswith("0 % ") else f"{text}, without an interval"
-
-
-def figure(value: float | None, write: Callable[[float], str] = plain) -> str:
-    """Write a figure as tables have it; a dash where there is none."""
-    return "–" if value is None else write(value)
-
-
-def between(held: Estimate | None, write: Callable[[float], str] = plain) -> str:
-    """Write an interval as tables have it: ``2.10–2.50``, ``≥ 2.10``; empty without one."""
-    return _ends(held, write, "–")
-
-
-def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str] = plain) -> str:
-    """Write a figure with its interval, both bare: ``2.34 µs [2.10, 2.50]``."""
-    ends = _ends(value, write, ", ")
-    return f"{write(value.value)} {unit}".rstrip() + (f" [{ends}]" if ends else "")
-
-
-def _ends(held: Estimate | None, write: Callable[[float], str], to: str) -> str:
-    lo, hi = (held.lo, held.hi) if held else (None, None)
-    if lo is not None and lo == hi:  # exact
-        return ""
-    if lo is not None and hi is not None:
-        # A dash before a minus would be read as one.
-        return f"{write(lo)}{' to ' if min(lo, hi) < 0 and to == '–' else to}{write(hi)}"
-    return f"≥ {write(lo)}" if lo is not None else f"≤ {write(hi)}" if hi is not None else ""
 
 
 def span(lo: float | None, hi: float | None, rate: bool) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.judgements.survey import FEWEST_LINKS, FEWEST_SWITCHES, Survey
+from bareline.analysis.judgements.trend import Step, Trend
+from bareline.analysis.numbers.cell import with_interval
 from bareline.analysis.numbers.emulation import EMULATED
 from bareline.analysis.words.parts import Piece, Platform, joined
 from bareline.vocabulary.caveats import codes
@@ -18,6 +21,9 @@ _DISTURBANCES = {
     "steal-time": "measured while the hypervisor took processor time away",
 }
 _DISTURBED_SHARE = 0.2
+#: More of all links than this, and more than some, are no bad links but the way in which the fleet
+#: is cabled.
+_CABLED_SHARE, _CABLED_LINKS = 0.05, 10
 _OTHER_LAYOUTS = "other layouts than the baseline's"
 
 _Clause = list[Piece]
@@ -120,3 +126,32 @@ def layer_name(layer: Layer) -> str:
     """Name a layer within a sentence."""
     words = layer.words
     return words if words.isupper() or " " in words else words.lower()
+
+
+def since(trend: Trend, step: Step) -> str:
+    """Say a step in words: ``worse since 2026-02-07 (night-06), ratio 1.2 [1.1, 1.3]``."""
+    run = trend.runs[step.at]
+    amount = with_interval(step.amount, write=significant)
+    way = "worse" if step.verdict is Verdict.SLOWER else "better"
+    return f"{way} since {run.header.created[:10]} ({run.path.name}), ratio {amount}"
+
+
+def unjudged(survey: Survey) -> Iterator[str]:
+    """Say what could not be judged and why, a sentence each."""
+    fleet, fewest = survey.fleet, survey.launches[0]
+    nodes, switches = len(fleet.nodes), len(fleet.switches)
+    if fewest < MIN_LAUNCHES:
+        yield f"nothing is certain below {MIN_LAUNCHES} launches, and there are {fewest}"
+    if nodes <= FEWEST_LINKS:
+        yield f"of {nodes} nodes nobody can say which one a slow link is due to"
+    if not switches:
+        yield "switches are not judged: neither the batch system nor `switches` names them"
+    elif switches < FEWEST_SWITCHES and any(one.of_pairs for one in fleet.measured):
+        yield f"with {switches} switches nobody can say whose uplink is slow"
+    links = sum(len(one.units) for one in fleet.measured if one.of_pairs)
+    bad = sum(one.kind == "link" for one in survey.deviating)
+    if not switches and links and bad > max(_CABLED_LINKS, _CABLED_SHARE * links):
+        yield (
+            f"{bad} of {links} links deviate: that is how the fleet is cabled rather than a fault; "
+            "`switches` tells ways within a switch from those between two"
+        )

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import asdict
 from typing import Any
 
 import polars as pl
 
 from bareline.analysis.judgements.causes.cause import Cause
 from bareline.analysis.judgements.causes.explanation import Explanation
+from bareline.analysis.judgements.conclusions import Conclusion
+from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.judgements.grounds import Ground
+from bareline.analysis.judgements.suitability import Judgement
 from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.words.conclusions import concluded
+from bareline.analysis.words.control import control_text
+from bareline.analysis.words.suitability import reason_of, told_of
 from bareline.vocabulary.model import parse_point
 
 
@@ -116,4 +125,58 @@ def _cause_row(found: Explanation, cause: Cause) -> dict[str, Any]:
         "hi": cause.hi,
         "measurement": cause.measurement,
         "withdrawn": cause.withdrawn,
+    }
+
+
+def conclusion_row(conclusion: Conclusion) -> dict[str, Any]:
+    """Give what figures mean together, with the platform where it is largest."""
+    worst = conclusion.worst
+    return {
+        "kind": "conclusion",
+        "layer": conclusion.layer,
+        "platform": worst.platform,
+        "text": concluded(conclusion).text,
+        "value": worst.value.value,
+        "lo": worst.value.lo,
+        "hi": worst.value.hi,
+        "n": conclusion.n,
+    }
+
+
+def control_row(control: Control) -> dict[str, Any]:
+    """Give what came of comparing the baseline with itself."""
+    floors = {
+        layer.value: ratio if math.isfinite(ratio) else None
+        for layer, ratio in control.floors.items()
+    }
+    return {"kind": "control", **asdict(control), "floors": floors, "text": control_text(control)}
+
+
+def judgement_row(judgement: Judgement) -> dict[str, Any]:
+    """Give what a platform means for a class of applications."""
+    return {
+        "kind": "suitability",
+        "class": judgement.application_class.name,
+        "title": judgement.application_class.title,
+        "platform": judgement.platform,
+        "baseline": judgement.baseline,
+        "answer": judgement.answer.value,
+        "certainty": judgement.certainty.value,
+        "reason": reason_of(judgement),
+        "caveats": [str(caveat) for caveat in judgement.caveats],
+        "grounds": [_ground_row(ground) for ground in judgement.grounds],
+        "voided": [_ground_row(ground) for ground in judgement.voided],
+    }
+
+
+def _ground_row(ground: Ground) -> dict[str, Any]:
+    return {
+        "subject": ground.subject,
+        "lo": ground.lo,
+        "hi": ground.hi,
+        "text": told_of(ground),
+        "n": ground.n,
+        "caveats": [str(caveat) for caveat in ground.caveats],
+        "source": ground.source,
+        "probe": ground.probe,
     }

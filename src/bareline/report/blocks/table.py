@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, Literal, Self, TypeVar
 
-from bareline.analysis.numbers.cell import Estimate
-from bareline.analysis.words.amounts import between
+from bareline.analysis.numbers.cell import Estimate, between
 from bareline.analysis.words.parts import Sentence
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.units import plain, whole

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.judgements.claims import Held, Loss, Outcome, Status
-from bareline.analysis.judgements.comparison import Comparison
-from bareline.analysis.numbers.cell import Estimate, read_cell
+from bareline.analysis.numbers.cell import Estimate, read_cell, with_interval
 from bareline.analysis.numbers.profiled import unprofiled
-from bareline.analysis.words.amounts import with_interval
+from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import publications
 from bareline.published.findings import Check, Finding
 from bareline.published.model import PublishedStudy

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bareline.analysis.judgements.claims import Status
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.control import control_sentence
 from bareline.analysis.words.parts import Sentence, sentence
 from bareline.analysis.words.reasons import reasons_of
 from bareline.report.blocks.prose import Block, Note, Prose, Words
@@ -41,7 +42,7 @@ def compared(comparison: Comparison) -> list[Block]:
         told.append(f"and {count(len(causes) - _MOST_CAUSES, 'more reason')}")
     blocks += [Prose(tuple(told), "list")] if told else []
     blocks += _caveats(findings)
-    return [*blocks, *(Note(control.sentence) for control in comparison.controls)]
+    return [*blocks, *(Note(control_sentence(control)) for control in comparison.controls)]
 
 
 def _causes(comparison: Comparison) -> list[Sentence]:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.trend import Trend, history_of, trend_of
 from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.profiled import unprofiled
 from bareline.analysis.numbers.records import Records
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.conclusions import concluded
 from bareline.analysis.words.parts import Sentence
 from bareline.analysis.words.verdict import Glance
 from bareline.report.content.published import PublishedPoint
@@ -157,7 +158,7 @@ class Document:
         """All that is said; of a single platform what its figures mean together."""
         compared = self.comparison
         if compared.alone:
-            return [row.sentence for row in compared.conclusions]
+            return [concluded(row) for row in compared.conclusions]
         return compared.sentences
 
     @cached_property

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.suitability import Answer, Judgement
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.suitability import reason_of
 from bareline.report.blocks.prose import Block, Note, Prose, Section
 from bareline.report.blocks.table import Field, Rows
 
@@ -32,7 +33,7 @@ def suited(judgements: Sequence[Judgement]) -> list[Block]:
         rows.column(name, lambda kind, name=name: _answer(answers.get((kind, name))), "text")  # type: ignore[misc]
     reasons = tuple(
         f"{'' if len(platforms) == 1 else f'{row.platform}, '}{row.application_class.title}: "
-        f"{row.words}; {row.reason}."
+        f"{row.words}; {reason_of(row)}."
         for row in told
     )
     return [Section("What the platforms suit", (rows.table(), Prose(reasons, "list")))]

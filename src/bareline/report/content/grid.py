@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Estimate
-from bareline.analysis.words.amounts import with_interval
+from bareline.analysis.numbers.cell import Estimate, with_interval
 from bareline.report.blocks.prose import Prose
 from bareline.report.blocks.table import Column, Field, Table, Tone
 from bareline.report.content.wording import sentence_case, told_apart

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from bareline.analysis.judgements.conditions import Outcome
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.summary import failed_cases
+from bareline.analysis.words.conditions import Outcome
 from bareline.report.content.wording import case_words
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Stage

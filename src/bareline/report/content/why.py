@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bareline.analysis.judgements.breakdown import Breakdown, Piece
-from bareline.analysis.words.amounts import ratio_words, with_interval
+from bareline.analysis.numbers.cell import with_interval
+from bareline.analysis.words.amounts import ratio_words
 from bareline.report.content.wording import sentence_case
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value

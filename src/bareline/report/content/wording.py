@@ -7,8 +7,8 @@ from itertools import chain, product
 from string import ascii_lowercase
 from typing import Any
 
-from bareline.analysis.numbers.cell import Cell
-from bareline.analysis.words.amounts import ratio_words, with_interval
+from bareline.analysis.numbers.cell import Cell, with_interval
+from bareline.analysis.words.amounts import ratio_words
 from bareline.predict.validation import Score
 from bareline.report.content.cells import by_caveat
 from bareline.report.figures.scales import Scale

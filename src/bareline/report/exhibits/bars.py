@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.analysis.words.amounts import with_interval
+from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dot
 from bareline.report.content.published import PublishedPoint, beside

@@ -11,6 +11,7 @@ import numpy as np
 
 from bareline.analysis.judgements.survey import Deviating, Mapped, Survey, survey
 from bareline.analysis.numbers.fleet import fleets
+from bareline.analysis.words.remarks import unjudged
 from bareline.report.blocks.table import Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.fleet import (
@@ -52,7 +53,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
 
 def _list(found: Survey) -> Shown:
     head, *lines = survey_lines(found)
-    notes = [*(f"{sentence_case(line)}." for line in found.unjudged), f"{method_words(found)}."]
+    notes = [*(f"{sentence_case(line)}." for line in unjudged(found)), f"{method_words(found)}."]
     return Shown(
         title=f"What deviates: {head}",
         what=(found.fleet.platform, "list"),

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.analysis.words.amounts import with_interval
+from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.report.blocks.table import Table
 from bareline.report.content.cells import numeric_axis, position, varying_beside
 from bareline.report.content.document import Document

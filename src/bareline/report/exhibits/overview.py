@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.words.amounts import with_interval
+from bareline.analysis.numbers.cell import with_interval
 from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case, verdict_word

@@ -11,6 +11,7 @@ from bareline.analysis.judgements.suitability import (
     Judgement,
     judge_published,
 )
+from bareline.analysis.words.suitability import reason_of
 from bareline.published.catalogue import publications
 from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
@@ -84,7 +85,7 @@ def _answer_for(judged: Iterable[Judgement]) -> Callable[[ApplicationClass], Fie
         row = by_class.get(kind)
         if row is None:
             return Field(Answer.NOT_MEASURED.value, tone="muted")
-        why = "" if row.answer is Answer.NOT_MEASURED else row.reason
+        why = "" if row.answer is Answer.NOT_MEASURED else reason_of(row)
         return Field(row.words, tone=_TONES.get(row.answer, ""), caveats=row.caveats, note=why)
 
     return field
@@ -97,7 +98,7 @@ def _tidy(row: Judgement) -> dict[str, str]:
         "baseline": row.baseline,
         "answer": row.answer.value,
         "certainty": row.certainty.value,
-        "reason": row.reason,
+        "reason": reason_of(row),
         "caveats": "; ".join(map(str, row.caveats)),
     }
 

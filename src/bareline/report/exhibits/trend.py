@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from bareline.analysis.judgements.trend import Series, Step, Trend
+from bareline.analysis.words.remarks import since
 from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case
@@ -59,7 +60,9 @@ def _figure(trend: Trend, what: tuple[str, str], series: Sequence[Series]) -> Sh
     titles = sorted(points, key=lambda title: not any(one.step for one in points[title]))
     drawn = {title: points[title] for title in titles[:MOST_PANELS]}
     axes = _Axes.around(trend, [one for own in drawn.values() for one in own])
-    moved = [f"{one.words} on {one.platform} {trend.since(one.step)}" for one in series if one.step]
+    moved = [
+        f"{one.words} on {one.platform} {since(trend, one.step)}" for one in series if one.step
+    ]
     said = "; ".join(moved) or _undecided(trend)
     more, runs = len(points) - len(drawn), count(len(trend.runs), "run")
     return Shown(

@@ -12,11 +12,11 @@ import polars as pl
 from rich.console import Console
 from rich.text import Text
 
-from bareline.analysis.judgements.comparison import Comparison
 from bareline.analysis.judgements.control import Control
-from bareline.analysis.numbers.cell import Cell, read_cells
+from bareline.analysis.numbers.cell import Cell, between, figure, read_cells
 from bareline.analysis.numbers.profiled import unprofiled
-from bareline.analysis.words.amounts import between, figure
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.control import control_sentence
 from bareline.report.content.cells import headline_first, numeric_axis
 from bareline.report.content.compared import compared
 from bareline.report.content.wording import (
@@ -103,7 +103,7 @@ def print_control(
     if comparison is not None:
         _print_rows(comparison, console, details=details)
     for control in controls:
-        console.print(Text(clean(control.sentence), "dim"))
+        console.print(Text(clean(control_sentence(control)), "dim"))
     if not controls:
         console.print(Text("No control was measured: `bareline run --control` adds one.", "dim"))
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from bareline.analysis.judgements.causes.cause import Cause
 from bareline.analysis.judgements.causes.split import Split
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.analysis.numbers.emulation import is_emulated
-from bareline.analysis.words.amounts import with_interval
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, Verdict

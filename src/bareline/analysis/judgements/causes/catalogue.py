@@ -14,10 +14,13 @@ from bareline.analysis.judgements.causes import (
     software,
     storage,
 )
-from bareline.analysis.judgements.causes.rule import Rule
+from bareline.analysis.judgements.causes.case import Case
+from bareline.analysis.judgements.causes.cause import Absent, Cause
+from bareline.analysis.judgements.rule import Rule
 
+CauseRule = Rule[[Case], Cause | Absent]
 #: In the order in which causes are told.
-RULES: tuple[Rule, ...] = (
+RULES: tuple[CauseRule, ...] = (
     *neighbours.RULES,
     *processor.RULES,
     *memory.RULES,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bareline.analysis.judgements.causes.case import Case, Facts, beside, nodes_of
 from bareline.analysis.judgements.causes.cause import Absent, Cause
-from bareline.analysis.judgements.causes.rule import Need, Rule
+from bareline.analysis.judgements.rule import Need, Rule
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_size
 

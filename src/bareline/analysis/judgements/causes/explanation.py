@@ -14,8 +14,7 @@ from types import MappingProxyType
 
 from bareline.analysis.judgements.causes.cause import DECADE, Cause, Word
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.analysis.words.amounts import with_interval
+from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.vocabulary.units import listing, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from bareline.analysis.judgements.causes.case import Case, Facts, Measurement, number
 from bareline.analysis.judgements.causes.cause import WITHIN_NODE, Absent, Cause
-from bareline.analysis.judgements.causes.rule import Need, Rule
+from bareline.analysis.judgements.rule import Need, Rule
 from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.numbers.sizes import Size
 from bareline.vocabulary.model import Layer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bareline.analysis.judgements.causes.case import Case
 from bareline.analysis.judgements.causes.cause import Absent, Cause
-from bareline.analysis.judgements.causes.rule import Need, Rule
+from bareline.analysis.judgements.rule import Need, Rule
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from bareline.analysis.judgements.causes.case import Case, Facts, number
 from bareline.analysis.judgements.causes.cause import Absent, Cause
-from bareline.analysis.judgements.causes.rule import Need, Rule
+from bareline.analysis.judgements.rule import Need, Rule
 from bareline.vocabulary.model import Layer
 
 #: What is shared by loads that have cores of their own, and the layers that it may slow down.

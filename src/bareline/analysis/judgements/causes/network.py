@@ -11,7 +11,7 @@ from dataclasses import replace
 from bareline.analysis.judgements.causes.case import Case, Facts, Measurement, beside, number
 from bareline.analysis.judgements.causes.cause import WITHIN_NODE, Absent, Cause
 from bareline.analysis.judgements.causes.links import ONE_WAY, carries_much, network_rate
-from bareline.analysis.judgements.causes.rule import Need, Rule
+from bareline.analysis.judgements.rule import Need, Rule
 from bareline.analysis.numbers.sizes import Size
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bareline.analysis.judgements.causes.case import Case, Facts, checked
 from bareline.analysis.judgements.causes.cause import Absent, Cause
 from bareline.analysis.judgements.causes.network import measured_below
-from bareline.analysis.judgements.causes.rule import Need, Rule
+from bareline.analysis.judgements.rule import Need, Rule
 from bareline.analysis.numbers.emulation import EMULATED_CPU
 from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest
 from bareline.vocabulary.model import Layer

@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from bareline.analysis.judgements.causes.case import Case, Measurement, nodes_of, within_node
 from bareline.analysis.judgements.causes.cause import Absent, Cause
 from bareline.analysis.judgements.causes.processor import uses_all_cores
-from bareline.analysis.judgements.causes.rule import Rule
-from bareline.analysis.numbers.cell import Estimate
-from bareline.analysis.words.amounts import with_interval
+from bareline.analysis.judgements.rule import Rule
+from bareline.analysis.numbers.cell import Estimate, with_interval
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place

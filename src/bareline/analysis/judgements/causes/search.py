@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bareline.analysis.judgements.causes.case import Case, Facts
-from bareline.analysis.judgements.causes.catalogue import RULES
+from bareline.analysis.judgements.causes.catalogue import RULES, CauseRule
 from bareline.analysis.judgements.causes.cause import Absent, Cause
 from bareline.analysis.judgements.causes.explanation import Explanation, without_excess
 from bareline.analysis.judgements.causes.split import Splits
 from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.judgements.rule import Need
 from bareline.analysis.numbers.cell import Cell
 from bareline.vocabulary.model import Layer
+from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import Verdict
 
 _PROGRAMS = (Layer.NPB, Layer.APP)
@@ -74,13 +76,37 @@ def _explained(case: Case) -> Explanation:
     absent: dict[str, str] = {}
     for rule in RULES:
         if rule.concerns(case.finding.layer, case.finding.probe):
-            found = rule.look(case)
+            found = _look(rule, case)
             if isinstance(found, Absent):
                 absent[rule.name] = found.reason
             else:
                 causes.append(replace(found, name=found.name or rule.name, rule=rule.name))
     kept = without_excess(causes, case.point.ratio)
     return Explanation(case.finding, case.point, kept, absent)
+
+
+def _look(rule: CauseRule, case: Case) -> Cause | Absent:
+    """Look at a loss that a rule concerns."""
+    for need in rule.needs:
+        if lacking := _lacking(need, case):
+            return Absent(f"{' or '.join(need.keys[:3])} is not known of {lacking}")
+    found = rule.find(case)
+    if isinstance(found, Cause) and found.vague:
+        assert found.hi is not None
+        bounds = f"{significant(found.lo)} to {significant(found.hi)} times"
+        return Absent(f"its effect is known no better than {bounds}, which says nothing")
+    return found
+
+
+def _lacking(need: Need, case: Case) -> str:
+    """Name the platforms that do not tell a fact; empty where all do that must."""
+    sides = [(case.finding.platform, case.facts)]
+    if need.both:
+        sides.append((case.finding.baseline, case.baseline_facts))
+    if any(all(key in facts for _, facts in sides) for key in need.keys):
+        return ""
+    none = [name for name, facts in sides if not any(key in facts for key in need.keys)]
+    return " and ".join(none or [name for name, _ in sides])
 
 
 def _once(explanations: Sequence[Explanation]) -> list[Explanation]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bareline.analysis.judgements.causes.case import Case, number
 from bareline.analysis.judgements.causes.cause import DECADE, WITHIN_NODE, Absent, Cause
-from bareline.analysis.judgements.causes.rule import Need, Rule
+from bareline.analysis.judgements.rule import Need, Rule
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN

@@ -6,7 +6,7 @@ import re
 
 from bareline.analysis.judgements.causes.case import Case, Facts
 from bareline.analysis.judgements.causes.cause import Absent, Cause
-from bareline.analysis.judgements.causes.rule import Need, Rule
+from bareline.analysis.judgements.rule import Need, Rule
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.judgements.causes.case import Facts
-from bareline.analysis.judgements.causes.catalogue import RULES
+from bareline.analysis.judgements.causes.catalogue import RULES, CauseRule
 from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.judgements.causes.explanation import Explanation
-from bareline.analysis.judgements.causes.rule import Need, Rule
 from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.judgements.rule import Need
 from bareline.analysis.numbers.cell import Estimate
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.model import Layer, Scalar
@@ -104,7 +104,7 @@ class Answer:
 class WhyNot:
     """Why a cause is, or is not, named on one platform."""
 
-    rule: Rule
+    rule: CauseRule
     platform: str
     baseline: str
     facts: tuple[Known, ...]
@@ -123,7 +123,7 @@ class WhyNot:
         return [{**head, **one.row()} for one in parts]
 
 
-def rule_of(name: str) -> Rule:
+def rule_of(name: str) -> CauseRule:
     """Find a cause by its name; upper case and hyphens do not matter.
 
     Raises UsageError: there is none of that name; all are listed.
@@ -144,7 +144,7 @@ def _plain(name: str) -> str:
 
 
 def why_not(
-    rule: Rule,
+    rule: CauseRule,
     platform: str,
     findings: Sequence[Finding],
     explanations: Sequence[Explanation],
@@ -192,7 +192,7 @@ def _size(measured: Measured) -> float:
     return measured.ratio.value if measured.ratio else 0.0
 
 
-def _answer(rule: Rule, one: Explanation) -> Answer:
+def _answer(rule: CauseRule, one: Explanation) -> Answer:
     """Say what came of a cause for one loss."""
     finding = one.finding
     cause = next((cause for cause in one.causes if cause.rule == rule.name), None)

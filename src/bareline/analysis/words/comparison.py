@@ -1,0 +1,96 @@
+"""A comparison and all that is said of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from bareline.analysis.judgements.comparison import Compared
+from bareline.analysis.numbers.predicted import predicted_times
+from bareline.analysis.words.answer import Asked
+from bareline.analysis.words.conclusions import concluded
+from bareline.analysis.words.control import promised
+from bareline.analysis.words.parts import Sentence
+from bareline.analysis.words.rows import (
+    conclusion_row,
+    control_row,
+    explanation_row,
+    finding_row,
+    judgement_row,
+)
+from bareline.analysis.words.sentences import statements, step_sentence
+from bareline.analysis.words.verdict import Glance, glance, promise
+
+
+class Comparison(Compared):
+    """Platforms compared with a baseline, in words."""
+
+    @cached_property
+    def statements(self) -> list[Sentence]:
+        """The verdict, one sentence per layer."""
+        return statements(self.findings, self.explanations, margin=self.margin)
+
+    @cached_property
+    def glance(self) -> Glance:
+        """The verdict at a glance: one line, and a matrix of layers and platforms."""
+        predicted = predicted_times(self.records, self.baseline)
+        asked = Asked(self.findings, self.asked, self.margin, self.breakdowns, predicted)
+        return glance(asked, self.others, self.baseline, promise=self._promise)
+
+    @property
+    def _promise(self) -> str:
+        exact = [pair.platform for pair in self.pairs if pair.exact]
+        rows = self.points.filter(~pl.col("platform").is_in(exact)).get_column("p_adjusted")
+        told = promise(
+            self.judged.tests,
+            rows.count(),
+            self.judged.exchanged,
+            in_blocks=all(pair.paired for pair in self.pairs if not pair.exact),
+            booted=any(pair.boots.count is not None for pair in self.pairs),
+            exact=exact,
+            few_boots=[pair.platform for pair in self.pairs if pair.boots.few],
+        )
+        return promised(told, self.controls)
+
+    @cached_property
+    def steps(self) -> list[Sentence]:
+        """What each step of a ladder changes; the one to the baseline is the verdict's."""
+        if not self.is_ladder:
+            return []
+        told = []
+        for before, name in pairwise(self.rungs[:-1]):
+            found = [f for f in self.found_with_steps if (f.baseline, f.platform) == (before, name)]
+            if found:
+                told.append(step_sentence(before, name, found, self.margin))
+        return told
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """All that is said: the verdict, the steps and the conclusions.
+
+        Raises AnalysisError: one platform alone has no verdict, and nothing can be concluded from
+        its figures.
+        """
+        told = [concluded(conclusion) for conclusion in self.conclusions]
+        if self.alone and (told or self.controls):
+            return told
+        return [*self.statements, *self.steps, *told]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give findings, conclusions and judgements as plain rows for ``--json``.
+
+        "kind" tells them apart.
+
+        Raises AnalysisError: as for `sentences`.
+        """
+        told = [conclusion_row(one) for one in self.conclusions]
+        controls = [control_row(control) for control in self.controls]
+        if self.alone and (told or controls):
+            return [*told, *controls]
+        explained = [explanation_row(row) for row in self.explanations]
+        judged = [judgement_row(row) for row in self.suitability]
+        found = [finding_row(row) for row in self.findings]
+        return [*found, *explained, *told, *judged, *controls]

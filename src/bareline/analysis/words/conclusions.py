@@ -1,0 +1,94 @@
+"""What the figures of each platform mean together, as a performance engineer would put it.
+
+The verdict says how far a platform is from the baseline. These sentences say where each platform
+stands by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bareline.analysis.judgements.conclusions import Conclusion, Share
+from bareline.analysis.words.parts import (
+    Evidence,
+    Interval,
+    Lead,
+    Piece,
+    Platform,
+    Sentence,
+    joined,
+    sentence,
+)
+from bareline.vocabulary.units import format_size, format_value, significant
+
+
+def _percent(share: float) -> str:
+    return f"{significant(100 * share)} %"
+
+
+def _figure(share: Share, write: Callable[[float], str] = significant) -> list[Piece]:
+    """Write it with its interval: ``1.62 [1.58, 1.66]``."""
+    value = share.value
+    if value.lo is None or value.hi is None:
+        return [write(value.value)]
+    return [f"{write(value.value)} ", Interval(write(value.lo), write(value.hi))]
+
+
+def _bandwidth(share: Share) -> list[Piece]:
+    alone, each = (format_value(value, "B/s") for value in share.beside)
+    together = f" of what all cores get together ({each} for each)"
+    return [f"{alone}, ", *_figure(share, _percent), together]
+
+
+def _translation(share: Share) -> list[Piece]:
+    base = format_value(share.beside[0], "s")
+    return [*_figure(share), f" times the {base} with 2 MiB pages"]
+
+
+def _cached(share: Share) -> list[Piece]:
+    cached, every = share.beside
+    return [f"{cached:.0f} of {every:.0f} read rates"]
+
+
+def _in_percent(share: Share) -> list[Piece]:
+    return _figure(share, _percent)
+
+
+#: By rule: how a sentence begins, how it goes on, and what it says of a platform.
+_WORDS: dict[str, tuple[str, str, Callable[[Share], list[Piece]]]] = {
+    "share of peak": (
+        "Share of peak", "DGEMM reaches, of what one core's instructions can do,", _in_percent,
+    ),
+    "HPL": (
+        "HPL (HPC Challenge) reaches, of the rate of DGEMM alone on as many cores,", "",
+        _in_percent,
+    ),
+    "jitter": (
+        "Jitter", "beyond its undisturbed time, equal work takes on average",
+        lambda share: [*_in_percent(share), " more"],
+    ),
+    "bandwidth by core": ("Bandwidth by core", "in triad one core alone gets", _bandwidth),
+    "finding a page": (
+        "Finding a page", "with 4 KiB pages a load out of {size} takes", _translation,
+    ),
+    "random updates": (
+        "Random updates", "with all cores at once, each keeps of the rate it has alone",
+        _in_percent,
+    ),
+    "cached reads": (
+        "Cached reads", "memory instead of the device may have answered for", _cached,
+    ),
+}  # fmt: skip
+
+
+def concluded(conclusion: Conclusion) -> Sentence:
+    """Say a conclusion, a clause for each platform."""
+    lead, rest, words = _WORDS[conclusion.rule]
+    rest = rest.format(size=format_size(conclusion.worst.size_bytes))
+    clauses: list[list[Piece]] = [
+        [*words(share), " on ", Platform(share.platform),
+         " (emulated CPU)" if share.emulated else ""]
+        for share in conclusion.shares
+    ]  # fmt: skip
+    evidence = Evidence(f"layer-{conclusion.layer.value}", conclusion.n)
+    return sentence(Lead(lead), f"{rest} ", *joined(clauses), ".", evidence)

@@ -1,0 +1,123 @@
+"""What comes of a condition, a line for each row that meets it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from bareline.analysis.judgements.comparison import Compared
+from bareline.analysis.judgements.conditions import WITHOUT_FIGURES, Condition, How, Met
+from bareline.analysis.judgements.trend import Trend
+from bareline.analysis.numbers.cell import Cell, Lost, with_interval
+from bareline.analysis.words.amounts import mean_pieces
+from bareline.analysis.words.parts import sentence
+from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.units import significant
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a condition: how many rows it was held against, and which of them meet it."""
+
+    condition: str
+    tested: int
+    violations: tuple[str, ...]
+
+
+def check(condition: Condition, comparison: Compared) -> Outcome:
+    """Say, a line each, which rows of a comparison meet a condition.
+
+    Raises UsageError: the selector matches no row.
+    """
+    tested, found = condition.met(comparison)
+    lines = tuple(f"{_name(met.cell)} {_words(condition, met)}" for met in found)
+    return Outcome(condition.text, tested, lines)
+
+
+def _words(condition: Condition, met: Met) -> str:
+    cell, ratio, lost = met.cell, met.cell.ratio, met.cell.lost
+    sign = condition.sign
+    match met.how:
+        case How.UNJUDGED if cell.verdict in WITHOUT_FIGURES:
+            return f"cannot be judged: {cell.verdict}"
+        case How.UNJUDGED:
+            return f"cannot be judged: {cell.n_both} trials, {MIN_LAUNCHES} are needed"
+        case How.FAILS if lost is not None and cell.verdict is not Verdict.FAILED:
+            some, every = lost.ended_badly(worse=True)
+            return f"failed in {some} of {every} launches"
+        case How.FAILS:
+            return "failed in every launch"
+        case How.VERDICT if met.mean is not None:
+            return f"and the others are {sentence(*mean_pieces(met.mean))}"
+        case How.VERDICT:
+            differs = cell.verdict in (Verdict.SLOWER, Verdict.FASTER)
+            likely = "likely " if differs and cell.grade is Grade.LIKELY else ""
+            return f"is {likely}{cell.verdict}"
+        case How.LOST if lost is not None:
+            return _counted(lost)
+        case How.ESTIMATE if met.value is not None:
+            return f"{condition.end} {_digits(met.value)} {sign} {condition.limit:g}"
+        case How.ESTIMATE:
+            return f"has no {condition.end}: {cell.verdict}"
+    if ratio is None:
+        return "has no ratio: it is compared as a difference"
+    turned = met.how is How.NOT_CERTAIN
+    how = "is not certainly" if turned else "is certainly"
+    sign = {">": "<=", "<": ">="}[sign[0]] if turned else sign[0]
+    return f"ratio {with_interval(ratio, write=_digits)} {how} {sign} {condition.limit:g}"
+
+
+def _counted(lost: Lost) -> str:
+    worse = lost.by_loss > 0
+    some, every = lost.ended_badly(worse=worse)
+    end = "least" if worse else "most"
+    known = f", ratio at {end} {significant(lost.at_least)}" if lost.at_least else ""
+    return f"{some} of {every} launches did not finish{known}"
+
+
+def _name(cell: Cell) -> str:
+    place = cell.place
+    return ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words])) + (
+        f" on {cell.platform}:"
+    )
+
+
+def _digits(value: float) -> str:
+    """Write a figure finely enough to see which side of a limit it lies on."""
+    return significant(value, 4)
+
+
+def meeting(trend: Trend, condition: Condition) -> Outcome:
+    """Say which series meet a condition such as ``mpi is slower``: by a step that is certain.
+
+    Raises UsageError: it asks for something else, or nothing is named so.
+    """
+    if condition.verdict not in (Verdict.SLOWER, Verdict.FASTER):
+        raise UsageError(
+            f"--fail-if '{condition.text}': a trend is slower or faster, or nothing is certain",
+            hint="write e.g. --fail-if 'mpi is slower'",
+        )
+    series = trend.series
+    table = pl.DataFrame(
+        [
+            {
+                "platform": one.platform,
+                "probe": one.place.probe,
+                "metric": one.place.metric,
+                "layer": one.layer,
+                "headline": one.headline,
+                "better": one.better,
+                "verdict": one.step.verdict.value if one.step else None,
+                "words": one.words,
+            }
+            for one in series
+        ],
+        infer_schema_length=None,
+        schema_overrides={"verdict": pl.String},
+    )
+    rows = condition.select(table)
+    met = rows.filter(pl.col("verdict") == condition.verdict.value)
+    lines = tuple(f"{row['words']} on {row['platform']}" for row in met.iter_rows(named=True))
+    return Outcome(condition.text, rows.height, lines)

@@ -1,0 +1,80 @@
+"""Why a platform suits a class of applications or does not, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import inf
+
+from bareline.analysis.judgements.grounds import Ground
+from bareline.analysis.judgements.suitability import Answer, Basis, Judgement
+from bareline.analysis.words.amounts import lost_words, ratio_words
+from bareline.vocabulary.caveats import widest
+from bareline.vocabulary.units import listing, significant
+
+_MEANING: Mapping[Answer, str] = {
+    Answer.SUITED: "at least 90 % of the performance is left",
+    Answer.COSTLY: "between half and 90 % of the performance is left",
+    Answer.UNSUITED: "less than half of the performance is left",
+}
+
+
+def told_of(ground: Ground) -> str:
+    """Say the figure of a ground, or why there is none."""
+    if text := ground.printed or ground.failure:
+        return text
+    if ground.figure is None and ground.cell is not None:
+        return lost_words(ground.cell)
+    return ratio_words(ground.figure, ground.rate)
+
+
+def _words(ground: Ground) -> str:
+    return f"{ground.subject}, {told_of(ground)}"
+
+
+def reason_of(judgement: Judgement) -> str:
+    """Give the answer in words, with its figures."""
+    reason = _by_basis(judgement)
+    failed, every = judgement.failed, len(judgement.failed) + len(judgement.grounds)
+    if failed:
+        told = f"{len(failed)} of {every} failed in every launch ({_probes(failed)})"
+        return f"{told}; of the rest: {reason}" if judgement.mostly_failed else f"{reason}; {told}"
+    crashed = dict.fromkeys(
+        f"{g.crashed[0]} of {g.crashed[1]} launches of {g.probe} did not finish"
+        for g in judgement.grounds
+        if g.crashed[0]
+    )
+    return f"{reason}; {listing(list(crashed))}" if crashed else reason
+
+
+def _by_basis(judgement: Judgement) -> str:
+    shown, every = judgement.shown, judgement.grounds
+    match judgement.basis:
+        case Basis.VOIDED:
+            caveats = widest(caveat for ground in judgement.voided for caveat in ground.caveats)
+            voided_by = judgement.application_class.voided_by
+            why = "; ".join(c.text for c in caveats if c.code in voided_by)
+            return f"what was measured says nothing here ({why})"
+        case Basis.WITHOUT:
+            words = listing(list(dict.fromkeys(ground.failure for ground in shown)))
+            return f"{words}: {_probes(shown)}"
+        case Basis.ABSENT:
+            return "the study measures nothing of this kind here"
+        case Basis.ENDS:
+            told = ", to ".join(map(_words, shown))
+            return f"from {told}" if len(shown) > 1 else told
+        case Basis.OPEN:
+            low = max(ground.lo or 0.0 for ground in shown)
+            high = max(inf if ground.hi is None else ground.hi for ground in shown)
+            limits = [f"at least {significant(low)}"] if low else []
+            limits += [] if high == inf else [f"at most {significant(high)}"]
+            told = f"{' and '.join(limits)} times worse: " if limits else ""
+            return f"{told}{_words(shown[0])}: that does not decide"
+        case Basis.FEW:
+            told = f"{len(shown)} of {len(every)} figures do not decide"
+            return f"{told}, most: {_words(shown[0])}"
+        case Basis.WORST:
+            return f"{_MEANING[judgement.of_measured]}; worst: {_words(shown[0])}"
+
+
+def _probes(grounds: Iterable[Ground]) -> str:
+    return listing(list(dict.fromkeys(ground.probe or ground.subject for ground in grounds)))
