@@ -1,6 +1,6 @@
 """Pages in memory with boots, lost launches and losses everywhere: what is false, what is found.
 
-    python benchmarks/boot_pages.py [--pages 1000] [--update docs/method/statistics.md]
+    python benchmarks/boot_pages.py [--pages 1000] [--update docs/method/appendix-statistics.md]
 
 A page compares platform b with a, 50 cases in blocks. b boots: what a boot brings is drawn once for
 each case and all launches in it. *Before* is what bareline did first: names are exchanged launch by

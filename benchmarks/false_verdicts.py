@@ -1,6 +1,6 @@
 """Are verdicts true? Pages of platforms that do not differ, and losses that must be found.
 
-    python benchmarks/false_verdicts.py [--pages N] [--update docs/method/statistics.md]
+    python benchmarks/false_verdicts.py [--pages N] [--update docs/method/appendix-statistics.md]
     python benchmarks/false_verdicts.py --only power --probe mpi.pingpong --launches 20
 
 Whole runs are simulated (records, comparison, sentences: what a user sees), with a fixed seed:

@@ -7,7 +7,7 @@ both platforms have the same median. A page is false if any row is claimed in a 
 rows lie within the spread. Beside it, pages on which it would be said for nothing: noise that is
 symmetric, or skewed alike on both sides, and one row in five slower by the loss.
 
-    .venv/bin/python benchmarks/lopsided.py --update docs/method/statistics.md
+    .venv/bin/python benchmarks/lopsided.py --update docs/method/appendix-statistics.md
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def pages():
 
 
 def test_random_pages_have_one_voice(pages):
-    """Shortened: 1,000 pages were looked at once (docs/method/statistics.md)."""
+    """Shortened: 1,000 pages were looked at once (docs/method/appendix-statistics.md)."""
     total = pages.pages(25)
     assert total["pages that disagree"] == 0
     assert total["few certain"] == 0

@@ -90,7 +90,7 @@ _WORDS = {"message": "messages", "sum": "sums", "wait": "waits", "exchange": "ex
 
 
 def table() -> str:
-    """Write what is held for docs/method/apps.md."""
+    """Write what is held for docs/method/appendix-apps.md."""
     lines = [
         "| | of one process | original | the mini-app | before |",
         "|---|---|---|---|---|",

@@ -15,7 +15,7 @@ from .originals import CALLS, Original, Row, originals, table
 
 #: MPI_Pcontrol's region around the timed part, see native/harness/bl_timing.f90.
 TIMED = 9
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "method" / "apps.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "method" / "appendix-apps.md"
 HELD = [original for original in originals().values() if original.held]
 
 
