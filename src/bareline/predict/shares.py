@@ -39,6 +39,7 @@ TITLES: Mapping[str, str] = {
     "collectives": "algorithms of collectives",
     "cores": "waiting for a shared core",
     "io": "files",
+    "start-up": "start-up",  # of runs of 0.1.0; a program's own clock leaves it out
     "residual": "not explained",
 }
 _DRAWS = 40

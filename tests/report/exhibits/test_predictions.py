@@ -95,6 +95,23 @@ def test_what_is_kept_is_read_back_whole(run):
     run.write_predictions(planted().to_json())
 
 
+def test_what_0_1_0_kept_is_still_shown(run):
+    """A loss had a share of what starting takes longer, and said how long that was."""
+    content = json.loads(planted().to_json())
+    loss = content["losses"][0]["loss"]
+    loss["start_up_s"] = 0.05
+    loss["shares"].insert(
+        2, {"input": "start-up", "time_s": 0.05, "lo_s": 0.05, "hi_s": 0.05, "share": 0.05}
+    )
+    run.write_predictions(json.dumps(content))
+    document = document_of(Comparison(read_runs([run])))
+    run.write_predictions(planted().to_json())
+    assert not document.undrawn and document.predictions
+    (kept,) = document.predictions.losses
+    assert [share.title for share in kept.loss.shares][2:] == ["start-up", "not explained"]
+    assert all(figures(document, kind) for kind in KINDS)
+
+
 def spoiled(*path, value=None):
     """Give what is kept with one value replaced, or removed."""
     content = json.loads(planted().to_json())
@@ -115,7 +132,7 @@ def spoiled(*path, value=None):
         (spoiled("upgrades", 0, "base_s", value=0), "a time is not above 0"),
         (spoiled("validation", "trials", 0, "truth_s", value=0), "a time is not above 0"),
         (spoiled("validation", "trials", 0, "time_s", value=1e999), "not finite"),
-        (spoiled("validation", "trials", 0, "platform", value="moon"), "'moon'</li>"),
+        (spoiled("validation", "trials", 0, "platform", value="moon"), "'moon'</div></li>"),
         (spoiled("losses", 0, "loss", "measured_a", value=[]), "no measured time"),
         (spoiled("strips", 0, "most"), "strips.0.most"),
     ],
