@@ -45,7 +45,7 @@ def test_a_run_ends_at_its_limit_and_goes_on_with_another(make_run, execute):
     done = len(run.finished())
     assert 1 <= done <= 5
     assert all(record.status == "measured" for record in run.finished().values())
-    assert sum(run.cost().values()) <= FIVE_TRIALS_H * 3600
+    assert sum(run.cost().values()) <= FIVE_TRIALS_H * 3600 + 1e-9
     with pytest.raises(LimitReached):  # it stands in the run: nothing more is begun
         execute(Run.open(run.path))
     assert len(run.finished()) == done
@@ -64,6 +64,7 @@ def test_a_trial_that_the_limit_cuts_is_no_time_out(make_run, execute):
     with pytest.raises(LimitReached):
         execute(run)
     assert run.finished() == {}
+    assert run.cost()["a"] == pytest.approx(0.1), "what is cut has cost, too"
 
 
 def test_what_others_lend_costs_until_it_is_given_back(make_run, null_platforms):

@@ -352,6 +352,7 @@ class Runner:
         except Exception as error:  # a platform of a third party may raise anything
             return Done(self._failure(trial, error))
         if output.timed_out and timeout_s < trial.timeout_s:
+            self._meter.ran(trial.platform, timeout_s)  # it leaves no record, and has cost
             raise self._limit_reached()
         busy, caveats = foreign_load(load, helpers_s, allocation)
         if output.clock == "simulated":
