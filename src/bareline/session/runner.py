@@ -113,6 +113,15 @@ def execute(
     return runner.execute(retry_failed=retry_failed)
 
 
+def _with_native(study: Study, plan: Sequence[Trial]) -> set[str]:
+    """Name the platforms on which bareline's own programs run."""
+    return {
+        name
+        for name, case in {(trial.platform, trial.case) for trial in plan}
+        if case.profile or mentions(study.command_of(case), "native")
+    }
+
+
 class Runner:
     """Executes what is left of a run's plan."""
 
@@ -149,11 +158,7 @@ class Runner:
             self._machine,
             self._meter,
             blocks_per_boot=study.blocks_per_boot,
-            native={
-                name
-                for name, case in {(trial.platform, trial.case) for trial in self._plan}
-                if case.profile or mentions(study.command_of(case), "native")
-            },
+            native=_with_native(study, self._plan),
         )
         self._placements = Placements(self._allocations)
         self._between = Pauses()

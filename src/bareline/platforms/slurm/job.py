@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bareline.host.owner import has_ended, owner_mark
-from bareline.platforms.process import run_process
+from bareline.platforms.process import Finished, run_process
 from bareline.platforms.slurm.commands import (
     NEVER,
     JobState,
@@ -167,20 +167,7 @@ class Job:
             pending = queued(done.stderr)
             if pending is not None:
                 ask("scancel", pending)
-            if queue.is_hopeless:
-                raise PlatformError(
-                    f"Slurm never starts what is asked for: {queue.reason}",
-                    hint="see `scontrol show partition`, and ask for less time, fewer nodes or "
-                    "another partition",
-                )
-            why = f" ({queue.reason})" if queue.reason else ""
-            what = (
-                f"no nodes after {options.queue_s:.0f} s in the queue{why}"
-                if done.timed_out
-                else (f"no allocation: {last_line(done.stderr).removeprefix('salloc: error: ')}")
-            )
-            kind = NotNow if done.timed_out or _is_temporary(done.stderr) else PlatformError
-            raise kind(what, hint="see `sinfo` and `squeue --me`")
+            raise _refusal(done, queue, options.queue_s)
         self.number = number
         self._holder = subprocess.Popen(
             ["sh", "-c", _HOLD, "hold", number, str(nodes), *self._left()],
@@ -223,6 +210,24 @@ class Job:
                 holder.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 holder.wait(20.0)
+
+
+def _refusal(done: Finished, queue: _Queue, queue_s: float) -> PlatformError:
+    """Say why ``salloc`` ended without nodes."""
+    if queue.is_hopeless:
+        return PlatformError(
+            f"Slurm never starts what is asked for: {queue.reason}",
+            hint="see `scontrol show partition`, and ask for less time, fewer nodes or another "
+            "partition",
+        )
+    why = f" ({queue.reason})" if queue.reason else ""
+    what = (
+        f"no nodes after {queue_s:.0f} s in the queue{why}"
+        if done.timed_out
+        else f"no allocation: {last_line(done.stderr).removeprefix('salloc: error: ')}"
+    )
+    kind = NotNow if done.timed_out or _is_temporary(done.stderr) else PlatformError
+    return kind(what, hint="see `sinfo` and `squeue --me`")
 
 
 def _is_temporary(said: str) -> bool:
