@@ -34,6 +34,8 @@ HERE = Path(__file__).resolve().parent
 HELD = HERE / "rooms.toml"
 TABLE = HERE.parent / "CONTRIBUTING.md"
 LONG_FILE, LONG_FUNCTION = 400, 40
+#: Rooms whose folders are wings, which import each other one way.
+WINGED = ("analysis",)
 
 
 def modules_of(package: Path) -> dict[str, ast.Module]:
@@ -78,6 +80,21 @@ def rooms_of(imports: Graph) -> Graph:
             others = {target.partition(".")[0] for target in targets}
             rooms.setdefault(room, set()).update(others - {room})
     return rooms
+
+
+def wings_of(imports: Graph, room: str) -> Graph:
+    """Join the modules of each folder of a room."""
+    inner = {
+        name.removeprefix(f"{room}."): {
+            target.removeprefix(f"{room}.") for target in targets if target.startswith(f"{room}.")
+        }
+        for name, targets in imports.items()
+        if name.startswith(f"{room}.")
+    }
+    return {
+        f"{room}/{wing}": {f"{room}/{other}" for other in others}
+        for wing, others in rooms_of(inner).items()
+    }
 
 
 def circles_of(graph: Graph) -> list[set[str]]:
@@ -182,7 +199,8 @@ def _flat(package: Path, room: str) -> bool:
 def held_of(package: Path) -> Held:
     """List what may only become fewer."""
     modules = modules_of(package)
-    rooms = rooms_of(imports_of(package.name, modules))
+    imports = imports_of(package.name, modules)
+    rooms = rooms_of(imports)
     rooms.pop("__main__", None)
     long = {
         f"{name.replace('.', '/')}: {function}": lines
@@ -192,6 +210,12 @@ def held_of(package: Path) -> Held:
     }
     return {
         "arrows": {f"{room} -> {other}": 0 for room in rooms for other in rooms[room]},
+        "wings": {
+            f"{wing} -> {other}": 0
+            for room in WINGED
+            for wing, others in wings_of(imports, room).items()
+            for other in others
+        },
         "files": {name: lines for name, lines in file_lines(package).items() if lines > LONG_FILE},
         "functions": long,
     }

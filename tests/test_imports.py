@@ -79,7 +79,22 @@ def test_what_is_held_is_counted_from_the_sources(tmp_path):
         file.parent.mkdir(parents=True)
         file.write_text(text)
     assert _rooms_script().held_of(package) == {
-        "arrows": {"a -> b": 0}, "files": {"b/y.py": 401}, "functions": {"a/x: C.f": 42},
+        "arrows": {"a -> b": 0}, "wings": {}, "files": {"b/y.py": 401},
+        "functions": {"a/x: C.f": 42},
+    }  # fmt: skip
+
+
+def test_a_wing_that_imports_upwards_is_a_new_arrow(tmp_path):
+    package = tmp_path / "pack"
+    for name, text in {
+        "analysis/words/x.py": "from pack.analysis.numbers import y\n",
+        "analysis/numbers/y.py": "from pack.analysis.words import x\n",
+    }.items():
+        file = package / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    assert set(_rooms_script().held_of(package)["wings"]) == {
+        "analysis/words -> analysis/numbers", "analysis/numbers -> analysis/words",
     }  # fmt: skip
 
 

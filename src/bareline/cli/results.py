@@ -151,8 +151,8 @@ def compare(
     """Compare the platforms of one or several runs with a baseline, or two profiles."""
     from bareline.profile.files import is_profile
 
-    if len(paths) == 2 and all(is_profile(path) for path in paths):
-        _compare_profiles(paths[0], paths[1], as_json=as_json)
+    if len(paths) == 2 and all(map(is_profile, paths)):
+        _compare_profiles(*paths, as_json=as_json)
         return
     from bareline.analysis.judgements.conditions import parse_condition
     from bareline.analysis.words.comparison import Comparison
@@ -160,11 +160,10 @@ def compare(
     from bareline.analysis.words.rows import as_rows
     from bareline.report.content.junit import write_junit
 
-    conditions = [parse_condition(text) for text in fail_if or []]
-    asked = selection(probes, platforms, metrics, layers)
+    conditions = [parse_condition(text) for text in fail_if or ()]
     comparison = Comparison(read_records(paths), baseline, margin)
     outcomes = [check(condition, comparison) for condition in conditions]
-    if asked:
+    if asked := selection(probes, platforms, metrics, layers):
         _emit_selected(comparison, asked, details=everything, as_json=as_json)
     else:
         emit(

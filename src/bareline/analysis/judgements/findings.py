@@ -23,6 +23,13 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.verdicts import Grade, Verdict
 
+#: What several points, or findings, say together: the first of these that any says.
+ORDER = (
+    Verdict.SLOWER, Verdict.MIXED, Verdict.FASTER, Verdict.FAILED, Verdict.INCONCLUSIVE,
+    Verdict.MISSING, Verdict.EQUIVALENT, Verdict.NOT_COMPARABLE, Verdict.SKIPPED,
+    Verdict.DOES_NOT_FIT,
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -132,11 +139,7 @@ class Finding:
         each = {point.verdict for point in self.points}
         if {Verdict.SLOWER, Verdict.FASTER} <= each:
             return Verdict.MIXED
-        order = (
-            Verdict.SLOWER, Verdict.FASTER, Verdict.FAILED, Verdict.INCONCLUSIVE, Verdict.MISSING,
-            Verdict.EQUIVALENT, Verdict.NOT_COMPARABLE, Verdict.SKIPPED, Verdict.DOES_NOT_FIT,
-        )  # fmt: skip
-        return next((verdict for verdict in order if verdict in each), Verdict.MISSING)
+        return next((verdict for verdict in ORDER if verdict in each), Verdict.MISSING)
 
     @cached_property
     def by_mean(self) -> bool:

@@ -21,7 +21,7 @@ import polars as pl
 from bareline import stats
 from bareline.analysis.numbers.cell import COMPARED
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
-from bareline.analysis.numbers.family import certainly_beyond, family_wise
+from bareline.analysis.numbers.family import Family, certainly_beyond, family_wise
 from bareline.analysis.numbers.members import Mean
 from bareline.analysis.numbers.pairs import Pair
 from bareline.analysis.numbers.profiled import unprofiled
@@ -97,33 +97,19 @@ class Judged:
         floors: Mapping[Layer, float],
     ) -> None:
         self._pairs = pairs
-        asked = pl.any_horizontal([named(text) for text in question_of(records)])
         table = table.with_row_index("at")
-        members = unprofiled(table.filter(pl.col("better") != "none")).with_columns(
-            weight=_weight(asked)
-        )
+        members = unprofiled(table.filter(pl.col("better") != "none"))
+        members = members.with_columns(weight=_weight(question_of(records)))
         by_pair = [members.filter(platform=p.platform, baseline=p.baseline) for p in pairs]
         height = records.cube.points.height
         self._tested = [_tested(own, height) for own in by_pair]
         self._weights = [_weights(own, height) for own in by_pair]
         headline = pl.col("headline").fill_null(value=False)
         found = [list(_groups(list(own.filter(headline).iter_rows(named=True)))) for own in by_pair]
-        numbers = [[_numbers(group.rows) for group in of_pair] for of_pair in found]
-        family = family_wise(pairs, self._tested, margin, numbers, self._weights)
-        sure = [
-            _sure(pair, p, by_loss)
-            for pair, p, by_loss in zip(pairs, family.points, family.by_loss, strict=True)
-        ]
-        table = table.join(
-            pl.concat(sure), on=["platform", "baseline", "point_row"], how="left",
-            maintain_order="left",
-        )  # fmt: skip
-        grades = [_grade(*row) for row in table.select("verdict", "exact", "sure").iter_rows()]
-        unlikely = _unlikely(table.get_column("p_adjusted").to_numpy(), grades)
-        verdicts = table.get_column("verdict").to_list()
-        for at in unlikely.tolist():
-            grades[at], verdicts[at] = Grade.OPEN, Verdict.INCONCLUSIVE.value
-        self.table = table.drop("at", "sure").with_columns(
+        points = [[_numbers(group.rows) for group in of_pair] for of_pair in found]
+        family = family_wise(pairs, self._tested, margin, points, self._weights)
+        grades, verdicts = _decided(table, pairs, family)
+        self.table = table.drop("at").with_columns(
             pl.Series("grade", grades, dtype=pl.String),
             pl.Series("verdict", verdicts, dtype=pl.String),
         )
@@ -139,11 +125,7 @@ class Judged:
             for of_pair, means in zip(found, family.means, strict=True)
             for group, mean in zip(of_pair, means, strict=True)
         ]
-        # Nothing is tested between simulations: their values are exact.
-        tried = [number for number, pair in enumerate(pairs) if not pair.exact]
-        tests = sum(int(np.count_nonzero(~np.isnan(family.points[k]))) for k in tried)
-        every = [mean for k in tried for mean in family.means[k] if mean is not None]
-        self.tests = tests + sum(not isnan(mean.p) for mean in every)
+        self.tests = _tests(pairs, family)
         self.exchanged = family.exchanged
 
     def beyond(self, limit: float, *, above: bool) -> set[tuple[str, int]]:
@@ -184,7 +166,8 @@ class Judged:
 _PAIR = ("platform", "baseline")
 
 
-def _weight(asked: pl.Expr) -> pl.Expr:
+def _weight(question: Sequence[str]) -> pl.Expr:
+    asked = pl.any_horizontal([named(text) for text in question])
     headline = pl.col("headline").fill_null(value=False)
     alone = headline & (pl.len().over(*CASE, *_PAIR, "headline") == 1)
     return (
@@ -269,6 +252,30 @@ def _unlikely(q: FloatCube, grades: Sequence[Grade | None]) -> IntCube:
     rate = q[at] * every / np.maximum(own, 1)
     kept = np.flatnonzero(rate <= stats.ALPHA)
     return at[kept[-1] + 1 :] if kept.size else at
+
+
+def _decided(
+    table: pl.DataFrame, pairs: Sequence[Pair], family: Family
+) -> tuple[list[Grade | None], list[str | None]]:
+    """Give the grade and the verdict of every row, by what the family is sure of."""
+    sure = [_sure(*of) for of in zip(pairs, family.points, family.by_loss, strict=True)]
+    table = table.join(
+        pl.concat(sure), on=["platform", "baseline", "point_row"], how="left",
+        maintain_order="left",
+    )  # fmt: skip
+    grades = [_grade(*row) for row in table.select("verdict", "exact", "sure").iter_rows()]
+    verdicts = table.get_column("verdict").to_list()
+    for at in _unlikely(table.get_column("p_adjusted").to_numpy(), grades).tolist():
+        grades[at], verdicts[at] = Grade.OPEN, Verdict.INCONCLUSIVE.value
+    return grades, verdicts
+
+
+def _tests(pairs: Sequence[Pair], family: Family) -> int:
+    """Count what was tested; nothing is between simulations, whose values are exact."""
+    tried = [number for number, pair in enumerate(pairs) if not pair.exact]
+    points = sum(int(np.count_nonzero(~np.isnan(family.points[k]))) for k in tried)
+    means = [mean for k in tried for mean in family.means[k] if mean is not None]
+    return points + sum(not isnan(mean.p) for mean in means)
 
 
 def _beyond_floor(mean: Mean | None, floor: float) -> Mean | None:

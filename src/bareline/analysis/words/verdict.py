@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bareline import stats
-from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.judgements.findings import ORDER, Finding
 from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.words.amounts import mean_pieces, reach, said
@@ -92,19 +92,6 @@ def glance(asked: Asked, platforms: Sequence[str], baseline: str, *, promise: st
     return Glance(line, tuple(layers), tuple(platforms), squares, promise)
 
 
-#: What a square shows of several findings: the first of these that any has.
-_ORDER = (
-    Verdict.SLOWER,
-    Verdict.MIXED,
-    Verdict.FASTER,
-    Verdict.FAILED,
-    Verdict.INCONCLUSIVE,
-    Verdict.MISSING,
-    Verdict.EQUIVALENT,
-    Verdict.NOT_COMPARABLE,
-    Verdict.SKIPPED,
-    Verdict.DOES_NOT_FIT,
-)
 _MARKS = {
     Verdict.INCONCLUSIVE: "cannot tell",
     Verdict.FAILED: "failed",
@@ -118,7 +105,7 @@ _LACKING = (Verdict.NOT_COMPARABLE, Verdict.SKIPPED, Verdict.MISSING, Verdict.DO
 
 def _square(group: Sequence[Finding], margin: float) -> Square:
     there = {finding.verdict for finding in group}
-    mark = next(verdict for verdict in _ORDER if verdict in there)
+    mark = next(verdict for verdict in ORDER if verdict in there)
     lost = _lost(group)
     losses = [finding for finding in group if _is_worse(finding)]
     decided = losses or [finding for finding in group if finding.verdict.decided]
