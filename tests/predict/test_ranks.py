@@ -139,6 +139,23 @@ def test_a_program_off_the_grid_is_refused_by_name_with_its_share():
         recognise(replace(one, trace=replace(one.trace, streams=tuple(streams))))
 
 
+def test_a_partner_half_way_round_is_refused():
+    """On four ranks two steps forth are two steps back; on eight they are not."""
+    one = period((4,), (64,))
+    streams = []
+    for rank, own in enumerate(one.trace.streams):
+        turn = {(rank + way) % 4: (rank + 2 * way) % 4 for way in (1, -1)}
+        shapes = [
+            replace(s, to=turn.get(s.to, s.to), from_=turn.get(s.from_, s.from_))
+            if s.kind != "done"
+            else s
+            for s in own.shapes
+        ]
+        streams.append(replace(own, shapes=tuple(shapes)))
+    with pytest.raises(AnalysisError, match="half-way round a side of 4"):
+        recognise(replace(one, trace=replace(one.trace, streams=tuple(streams))))
+
+
 # The period ---------------------------------------------------------------------------------------
 
 

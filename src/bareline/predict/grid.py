@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -116,6 +117,12 @@ class Pattern:
     steps: Mapping[Place, tuple[Step, ...]]
     period: Period
 
+    @property
+    def ways(self) -> set[tuple[int, ...]]:
+        """The offsets of all partners."""
+        steps = {step for own in set(self.steps.values()) for step in own}
+        return {way for step in steps for way in (step.to, step.from_) if way is not None}
+
     def of(self, place: Place) -> tuple[Step, ...]:
         """Give the calls of a rank in a place; inside a side of two it is as at its ends."""
         return self.steps[self.nearest(place)]
@@ -164,33 +171,44 @@ def recognise(period: Period) -> Pattern:
         shape.kind in POINT_TO_POINT for one in period.trace.streams for shape in one.shapes
     ):
         raise _refused(period, "no rank sends to another alone, so that nothing shows a grid")
-    best: tuple[int, int, Pattern] | None = None
+    found = []
     odd = ""
     for count in range(1, _MOST_SIDES + 1):
         for grid in grids(period.ranks, count):
-            members = _members(period, grid)
-            if members is None:
-                odd = odd or "MPI_Comm_split"
-                continue
-            found: dict[Place, tuple[Step, ...]] = {}
-            for stream in period.trace.streams:
-                steps = _relative(stream, grid, members)
-                expected = found.setdefault(grid.place(stream.rank), steps)
-                if steps != expected:
-                    odd = _first_other(expected, steps)
-                    break
-            else:
+            one = _on(grid, period)
+            if isinstance(one, Pattern):
                 # One that is all ends and no inside takes any calls.
                 ends = sum(side == _BOTH_WAYS for side in grid.sides)
-                ways = {way for own in found.values() for step in own for way in _ways(step)}
-                key = (ends, len(ways))
-                if best is None or key < best[:2]:
-                    best = (*key, Pattern(grid, found, period))
-    if best is None or all(side == _BOTH_WAYS for side in best[2].grid.sides):
+                found.append((ends, len(one.ways), one))
+            else:
+                odd = one or odd
+    if not any(ends < len(one.grid.sides) for ends, _, one in found):
         share = share_of(period, (*POINT_TO_POINT, "wait"))
         what = f"what it sends ({share:.0%} of a period's time; {odd} differs first)"
         raise _refused(period, f"{what} does not go along the sides of a grid")
-    return _both_ways(best[2])
+    own = min(found, key=lambda one: one[:2])[2]
+    if any(
+        2 * abs(here) == side > _BOTH_WAYS
+        for way in own.ways
+        for here, side in zip(way, own.grid.sides, strict=True)
+    ):
+        why = f"a partner lies half-way round a side of {own.grid}, on either side of a longer one"
+        raise _refused(period, why)
+    return _both_ways(own)
+
+
+def _on(grid: Grid, period: Period) -> Pattern | str:
+    """Give a period on a grid, or the call that does not fit."""
+    members = _members(period, grid)
+    if members is None:
+        return "MPI_Comm_split"
+    found: dict[Place, tuple[Step, ...]] = {}
+    for stream in period.trace.streams:
+        steps = _relative(stream, grid, members)
+        expected = found.setdefault(grid.place(stream.rank), steps)
+        if steps != expected:
+            return _first_other(expected, steps)
+    return Pattern(grid, found, period)
 
 
 def _refused(period: Period, why: str) -> AnalysisError:
@@ -203,19 +221,11 @@ def _refused(period: Period, why: str) -> AnalysisError:
     )
 
 
-def _ways(step: Step) -> list[tuple[int, ...]]:
-    return [way for way in (step.to, step.from_) if way is not None]
-
-
 def _first_other(one: Sequence[Step], other: Sequence[Step]) -> str:
     """Name the first call that two ranks of one place do not share."""
-    pairs = zip(one, other, strict=False)
-    longer = max(one, other, key=len)
-    left = longer[min(len(one), len(other)) :]
-    step = next(
-        (a if a.kind != "done" else b for a, b in pairs if a != b), left[0] if left else one[0]
-    )
-    return step.call
+    pairs = zip_longest(one, other)
+    named = ((a or b).call for a, b in pairs if a != b and (a or b).kind != "done")
+    return next(named, "MPI_Wait")
 
 
 def share_of(period: Period, kinds: Sequence[str]) -> float:

@@ -153,20 +153,14 @@ def grow(
     """Replay a program's period on more and more ranks, up to those that are asked for.
 
     - `grid`: the sides of those; None: by the rule of the profiled ones.
-    - `run`: replays a trace on `platform`.
     Raises AnalysisError, UsageError: the period cannot be made anew for so many ranks.
     """
     if grid is not None and grid.ranks != ranks:
         raise UsageError(f"--grid {grid} has {grid.ranks} ranks, not {ranks}", hint="change either")
-    repeats = {one.repeats for one in periods}
-    if len(repeats) > 1:
-        said = ", ".join(map(str, sorted(repeats)))
-        raise AnalysisError(
-            f"the profiles have {said} periods", hint="profile as many steps on each count"
-        )
+    _check_steps(periods)
     law = computing(periods)
     target = grid or own.grid(ranks)
-    own.grown(target)  # refused before anything is replayed
+    own.grown(target)  # refused first
     made = {one.ranks: one for one, _ in own.counts if one.ranks < ranks} | {ranks: target}
     points: list[Point] = []
     skipped = []
@@ -190,6 +184,15 @@ def grow(
         skipped=tuple(skipped),
         beside=own.largest.beside,
     )
+
+
+def _check_steps(periods: Sequence[Period]) -> None:
+    repeats = {one.repeats for one in periods}
+    if len(repeats) > 1:
+        said = ", ".join(map(str, sorted(repeats)))
+        raise AnalysisError(
+            f"the profiles have {said} periods", hint="profile as many steps on each count"
+        )
 
 
 def _doubled(ranks: int, most: int) -> Iterator[int]:

@@ -30,7 +30,7 @@ _MOST_BYTES = 64 << 20
 #: Distances between recurrences that are looked at, the most frequent ones of each call.
 _MOST_LAGS = 400
 #: Of the calls, or of the time, what recurs must make up this share.
-_MOST = 0.5
+_MOST = 0.25
 _AGAIN = "make it again with `bareline profile --period -o FILE -- mpirun ...`"
 _NO_PERIOD = "trace a program that repeats its steps, and more of them"
 
@@ -103,7 +103,9 @@ def _cuts(trace: Trace) -> tuple[list[tuple[int, int]], int, int]:
         place = _repeating(stream)
         if place is None:
             raise ProfileError(
-                "no sequence of calls recurs", where=str(trace.path), hint=_NO_PERIOD
+                "no sequence of calls recurs for a quarter of the calls or of the time",
+                where=str(trace.path),
+                hint=_NO_PERIOD,
             )
         places.append(place)
     own = list(zip((_collectives(one, trace.ranks) for one in trace.streams), places, strict=True))

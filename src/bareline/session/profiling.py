@@ -64,8 +64,7 @@ def profile_command(
       ``mpirun`` is), a flavour, or the path of a launcher.
     - `split`: put a barrier before every blocking collective, to tell waiting from transfer.
     - `trace`: also write every call beside the profile, for a replay; `trace_limit_bytes` at most.
-    - `period`: keep one period of the calls (`bareline.profile.period`) beside the profile; of the
-      trace that it is found in nothing is left, unless that is asked for, too.
+    - `period`: also keep one period of its calls (`bareline.profile.period`), without the trace.
     - `regions`: names of the regions that the program enters by ``MPI_Pcontrol``.
 
     Raises ProfileError: the command line is empty, or `out` cannot be written.
@@ -87,7 +86,7 @@ def profile_command(
     _make_way(out)
     installation = _installation(argv, mpi)
     variables = profile_environment(installation, out, split=split, regions=regions or {})
-    # Profiles of several numbers of ranks, app.p4 and app.p8, would share the name app.trace.
+    # Profiles of several counts, app.p4 and app.p8, would share the name app.trace.
     traced = trace_of(out) if trace else period_file(out).with_suffix(".trace")
     if trace or period:
         variables["BARELINE_TRACE"] = str(traced)
@@ -99,8 +98,7 @@ def profile_command(
             write_period(find_period(read_trace(traced), read_profile(out)), period_file(out))
     finally:
         if not trace:
-            for left in (traced, journal_of(traced)):
-                left.unlink(missing_ok=True)
+            _remove(traced, journal_of(traced))
     return done
 
 
@@ -189,13 +187,17 @@ def preloaded(
     return [argv[0], *given, *argv[1:]], environment
 
 
+def _remove(*paths: Path) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
 def _make_way(out: Path) -> None:
     if out.is_dir():
         raise ProfileError("is a folder", where=str(out), hint="give the name of a file to -o")
     try:
         beside = (journal_of(out), trace_of(out), journal_of(trace_of(out)), period_file(out))
-        for old in (out, *beside):
-            old.unlink(missing_ok=True)
+        _remove(out, *beside)
         out.touch()
         out.unlink()
     except OSError as error:
