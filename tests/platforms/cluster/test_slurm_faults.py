@@ -126,6 +126,17 @@ def test_the_code_of_the_rank_that_failed_is_told_not_of_those_ended_for_it(
     assert bench.shell(dies, mpi=True, layout=Layout(2)).exit_code == 128 + signal.SIGSEGV
 
 
+@pytest.mark.parametrize(("own", "expected"), [("", "tree"), ("ring", "ring")])
+def test_the_fence_is_one_in_which_ranks_start(
+    slurm_cluster, open_bench, monkeypatch, own, expected
+):
+    if own:
+        monkeypatch.setenv("SLURM_PMIX_FENCE", own)
+    bench = open_bench("slurm", mpi="openmpi", launcher="srun", **OPTIONS)
+    output = bench.shell('echo "$SLURM_PMIX_FENCE"', mpi=True, layout=Layout(2))
+    assert output.stdout.split() == [expected] * 2
+
+
 def test_ranks_that_crash_in_their_start_are_started_once_more_and_that_is_said(
     slurm_cluster, open_bench
 ):

@@ -232,8 +232,12 @@ class SlurmAllocation(RemoteAllocation):
         return code if first is None else first
 
     def launch_environment(self) -> dict[str, str]:
-        """Give the environment for srun: nothing of a job that bareline itself is part of."""
-        return outside_environment()
+        """Give the environment for srun: nothing of a job that bareline itself is part of.
+
+        The fence is not left to Slurm's choice: with it Open MPI 4.1 hung or crashed in MPI_Init in
+        8 of 95 launches, and in none of 95 with this one; see docs/how-to/clusters.md.
+        """
+        return {"SLURM_PMIX_FENCE": "tree", **outside_environment()}
 
     @cached_property
     def mpi(self) -> MpiInstallation:

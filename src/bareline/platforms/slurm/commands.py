@@ -18,7 +18,7 @@ _GRANTED = re.compile(r"Granted job allocation (\d+)")
 _PENDING = re.compile(r"(?:Pending job allocation|job) (\d+)(?: queued)?")
 #: Variables of a job that bareline itself runs in; a step of another job must not see them.
 _JOBS_OWN = re.compile(r"SLURM|PMIX|PMI_|OMPI_")
-_KEEP = ("SLURM_CONF",)
+_KEEP = ("SLURM_CONF", "SLURM_PMIX_FENCE")
 
 
 def outside_environment() -> dict[str, str]:
