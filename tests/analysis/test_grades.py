@@ -11,6 +11,7 @@ from bareline.analysis.judgements.suitability import Answer, Certainty
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conditions import check
+from bareline.analysis.words.suitability import reason_of
 from bareline.vocabulary.model import Failed, Sample, Stage
 from bareline.vocabulary.verdicts import Grade
 
@@ -128,7 +129,7 @@ def test_crashes_are_told_by_every_voice(plant_study):
     assert "5 of 12 launches of the NAS benchmark CG did not finish" in answer(comparison)
     (coupled,) = (j for j in comparison.suitability if j.application_class.name == "coupled")
     assert coupled.certainty is Certainty.DOUBTFUL
-    assert "5 of 12 launches of npb.cg did not finish" in coupled.reason
+    assert "5 of 12 launches of npb.cg did not finish" in reason_of(coupled)
     assert met(comparison, "npb fails") and met(comparison, "b:npb.cg fails")
 
 

@@ -34,7 +34,7 @@ def mean_of(plant_study):
         else:
             records = read_runs([plant_study(samples, SWEEP, launches=launches, seed=seed)])
         comparison = Comparison(records, "a")
-        (pair,) = [pair for pair in comparison._pairs if pair.platform == "b"]
+        (pair,) = [pair for pair in comparison.pairs if pair.platform == "b"]
         rows = np.arange(pair.directed.size)
         family = family_wise([pair], [pair.directed], 0.02, [[rows]])
         return family.means[0][0], family.points[0]
@@ -83,5 +83,5 @@ def test_five_launches_have_no_mean(mean_of):
 def test_one_point_has_no_mean(plant_study):
     run = plant_study(lambda *_: [Sample("time", 1.0, {"point": 0})], {"probe": "null"})
     comparison = Comparison(read_runs([run]))
-    (pair,) = comparison._pairs
+    (pair,) = comparison.pairs
     assert family_wise([pair], [pair.directed], 0.02, [[np.array([0])]]).means == [[None]]
