@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -25,6 +26,8 @@ from switch import inside, must, start, switch, wait_for
 import faults
 
 _UNSHARE = ("unshare", "--net", "--uts", "--ipc", "--mount", "--pid", "--fork", "--kill-child")
+#: What begins the names of all that one bareline makes.
+_MADE_BY = re.compile(r"bareline-\d+-\d+-[0-9a-f]{8}(?=-)")
 #: The first process of a host; $1 its name, $2 its folder.
 _HOST = """\
 mount -t proc proc /proc && mount -t tmpfs shm /dev/shm && mount -t tmpfs run /run &&
@@ -87,6 +90,12 @@ class HostDriver(fake.FakeDriver):  # type: ignore[misc]
         host = self._hosts.pop(instance.uuid, None)
         if host:
             host.close()
+            # Instances share this machine's /tmp: what their disks would take along goes with the
+            # last one of a bareline, keys among it.
+            owner = host.owner
+            if owner and all(other.owner != owner for other in self._hosts.values()):
+                for left in Path("/tmp").glob(f"{owner}*"):
+                    shutil.rmtree(left, ignore_errors=True)
 
 
 def own_folder() -> Path:
@@ -109,6 +118,8 @@ class Machine:
 
     def __init__(self, folder: Path, instance: Any) -> None:
         self.folder = folder / "hosts" / instance.uuid
+        made_by = _MADE_BY.match(instance.display_name)
+        self.owner = made_by[0] if made_by else ""
         self.folder.mkdir(parents=True)
         self._first: subprocess.Popen[bytes] | None = None
 

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +80,4 @@ def test_nothing_is_left(plane, tmp_path, step):
     assert cleaned.returncode == 0, said
     assert plane.left() == [f"key pair {other.name}"], said
     assert plane.machines() == []
+    assert list(Path("/tmp").glob(f"bareline-{run.pid}-*")) == []
