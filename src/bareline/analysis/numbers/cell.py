@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from bareline.vocabulary.caveats import Caveat, codes, read_caveats
 from bareline.vocabulary.model import Layer, Metric
 from bareline.vocabulary.place import KEY, Place
 from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Grade, Verdict
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _Row = Mapping[str, Any]
 
