@@ -4,7 +4,6 @@ import pytest
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.study.catalogue import find_study, named_studies
-from bareline.study.question import check_question
 from bareline.study.reading import load_study
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import StudyError
@@ -182,9 +181,9 @@ def test_an_open_sweep_measures_what_is_said_and_unsaid_once():
 def test_a_question_is_kept_with_the_plan_and_may_be_replaced(tmp_path):
     study = load_study(write(tmp_path, HEAD + 'question = ["b:null time"]\n' + NULL))
     assert study_from_toml(study.to_toml(), where="again").question == ["b:null time"]
-    check_question(study, ["a", "b"])
+    study.check_question(["a", "b"])
     with pytest.raises(StudyError, match=r"no platform of the run.*it has: c"):
-        check_question(study.asking(["b:null"]), ["c"])
+        study.asking(["b:null"]).check_question(["c"])
     assert study.asking(["app"]).question == ["app"]
     with pytest.raises(StudyError, match=r"--question: 'mpi' cannot be answered"):
         study.asking(["mpi"])

@@ -157,14 +157,13 @@ def _planned(asked: Asked, *, in_a_job: bool = False) -> _Planned:
     from bareline.session.builds import with_builds
     from bareline.session.control import with_control
     from bareline.session.submission import inheriting
-    from bareline.study.question import check_question
 
     study, specs, lacking = _chosen(asked)
     specs, largest = inheriting(specs) if in_a_job else (specs, None)
     built = with_builds(study, specs, asked.build_a or [], asked.build_b or [])
     base = begin.choose_baseline(built.study, built.platforms, asked.baseline)
     names = [spec.name for spec in built.platforms]
-    check_question(built.study, names, where="the question")
+    built.study.check_question(names, where="the question")
     added = with_control(built.study, built.platforms, base, asked.control)
     _complain_of([*lacking, built.told, added.reason], added.study, added.platforms, base)
     return _Planned(added.study, added.platforms, base, added.name, largest)

@@ -7,33 +7,35 @@ chooses the rows of a comparison by it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+from bareline.probes.base import Probe
 from bareline.vocabulary.errors import StudyError, did_you_mean
-
-if TYPE_CHECKING:
-    from bareline.study.study import Study
 
 
 def check_question(
-    study: Study, platforms: Sequence[str] = (), *, where: str = "[study], key 'question'"
+    question: Sequence[str],
+    probes: Iterable[Probe[Any]],
+    platforms: Sequence[str] = (),
+    *,
+    where: str = "[study], key 'question'",
 ) -> None:
     """Refuse a question that no result of the study can answer.
 
+    - `probes`: those that the study measures.
     - `platforms`: those of the run, as soon as they are known.
 
     Raises StudyError: the study measures no such probe, layer or metric, or the run has no such
     platform.
     """
     metrics: dict[str, list[str]] = {}
-    for name in dict.fromkeys(measure.probe for measure in study.measures):
-        probe = study.find_probe(name)
-        metrics[name] = list(probe.metrics)
+    for probe in probes:
+        metrics[probe.name] = list(probe.metrics)
         metrics.setdefault(probe.layer, []).extend(probe.metrics)
     answers = {subject: subject for subject in metrics}
     answers |= {f"{subject}.{one}": subject for subject, of in metrics.items() for one in of}
-    for text in study.question:
+    for text in question:
         platform, colon, name = ".".join(text.split()).rpartition(":")
         if colon and platforms and platform not in platforms:
             raise StudyError(

@@ -188,8 +188,13 @@ class Study(Limits, BaseModel):
         Raises StudyError: it measures nothing of that.
         """
         study = self.model_copy(update={"question": list(question)})
-        check_question(study, where="--question")
+        study.check_question(where="--question")
         return study
+
+    def check_question(self, platforms: Sequence[str] = (), **where: str) -> None:
+        """Refuse a question that none of its results answers; see `bareline.study.question`."""
+        measured = [self.find_probe(name) for name in self.probes]
+        check_question(self.question, measured, platforms, **where)
 
     def at_scale(self, name: str) -> Study:
         """Give the study as it is at one of its scales.
@@ -310,7 +315,7 @@ def study_from_toml(
         for _ in study.cases():
             pass
         _check_roles(study)
-        check_question(study)
+        study.check_question()
         _check_exhibits(study)
         _check_scales(study)
     except ValidationError as error:
