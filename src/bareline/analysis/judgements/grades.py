@@ -114,7 +114,14 @@ class Judged:
             pl.Series("verdict", verdicts, dtype=pl.String),
         )
         self.groups = [
-            _judged(group, mean, grades, verdicts, floors)
+            replace(
+                group,
+                rows=[
+                    {**row, "grade": grades[row["at"]], "verdict": verdicts[row["at"]]}
+                    for row in group.rows
+                ],
+                mean=_beyond_floor(mean, floors.get(Layer(group.rows[0]["layer"]), 1.0)),
+            )
             for of_pair, means in zip(found, family.means, strict=True)
             for group, mean in zip(of_pair, means, strict=True)
         ]
@@ -276,26 +283,3 @@ def _beyond_floor(mean: Mean | None, floor: float) -> Mean | None:
     if mean is None or mean.by_loss or abs(log(mean.ratio)) > log(floor):
         return mean
     return replace(mean, verdict=Verdict.INCONCLUSIVE)
-
-
-def _judged(
-    group: Group,
-    mean: Mean | None,
-    grades: Sequence[str | None],
-    verdicts: Sequence[str | None],
-    floors: Mapping[Layer, float],
-) -> Group:
-    """Give the rows of a finding with their grades, and their mean where the control allows it."""
-    rows: list[Mapping[str, Any]] = [
-        {**row, "grade": grades[row["at"]], "verdict": verdicts[row["at"]]} for row in group.rows
-    ]
-    floor = floors.get(Layer(group.rows[0]["layer"]), 1.0)
-    return replace(group, rows=rows, mean=_beyond_floor(mean, floor))
-
-
-def _tests(pairs: Sequence[Pair], family: Family) -> int:
-    """Count what is tested: nothing between simulations, whose values are exact."""
-    tried = [number for number, pair in enumerate(pairs) if not pair.exact]
-    points = sum(int(np.count_nonzero(~np.isnan(family.points[k]))) for k in tried)
-    means = [mean for k in tried for mean in family.means[k] if mean is not None]
-    return points + sum(not isnan(mean.p) for mean in means)
