@@ -56,9 +56,14 @@ def test_a_folder_that_is_removed_under_way_is_said_to_be_removed(make_run):
     ],
 )
 def test_the_next_step_fits_what_went_wrong(tmp_path, number, said):
-    step = next_step(OSError(number, os.strerror(number)), tmp_path / "a run")
+    error = OSError(number, os.strerror(number))
+    step = next_step(error, tmp_path / "a run", imported=False)
     assert said in step
     assert "continue" not in step or f"'{tmp_path / 'a run'}'" in step
+    assert "import" not in step
+    imported = next_step(error, tmp_path / "a run", imported=True)
+    assert said in imported and "continue" not in imported
+    assert ("`bareline import`" in imported) == ("`bareline continue" in step)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can work for another user")
