@@ -29,7 +29,7 @@ def main() -> None:
         if options[-1] in _WITH_VALUE:
             arguments.pop(0)
     if "-G" in options:
-        print(f"hostname {arguments[0]}")
+        print("hostname 127.0.0.1")  # a host without an address is refused before it can lie
         return
     lie = json.loads(Path(__file__).with_name("lie.json").read_text())
     line = " ".join(arguments[1:])
