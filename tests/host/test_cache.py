@@ -1,6 +1,8 @@
 """The cache folder and scratch folders."""
 
+import errno
 import os
+import resource
 import stat
 import subprocess
 import sys
@@ -37,6 +39,19 @@ def test_a_cache_that_cannot_be_made_names_the_variable(tmp_path, monkeypatch):
     monkeypatch.setenv("BARELINE_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(StoreError, match="BARELINE_CACHE"):
         cache_folder()
+
+
+def test_a_scratch_folder_that_cannot_be_marked_is_named_and_gone(cache):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))  # every write fails, as of a bad disk
+    try:
+        with pytest.raises(OSError, match="one-") as caught, scratch_folder("one"):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.errno == errno.EFBIG
+    assert Path(caught.value.filename).parent.parent == cache / "scratch"
+    assert not list((cache / "scratch").iterdir())
 
 
 def test_a_scratch_folder_is_private_and_gone_afterwards(cache):

@@ -78,11 +78,19 @@ def scratch_folder(name: str) -> Iterator[Path]:
     folder.mkdir(mode=_PRIVATE, exist_ok=True)
     _remove_abandoned(folder)
     own = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder))
-    (own / _OWNER).write_text(owner_mark(), encoding="utf-8")
     try:
+        _mark(own / _OWNER)
         yield own
     finally:
         shutil.rmtree(own, ignore_errors=True)
+
+
+def _mark(owner: Path) -> None:
+    try:
+        owner.write_text(owner_mark(), encoding="utf-8")
+    except OSError as error:
+        # A write that fails names no file, and a disk error without one may be a platform's.
+        raise OSError(error.errno, error.strerror, str(owner)) from error
 
 
 def remove_abandoned_scratch() -> None:
