@@ -17,8 +17,8 @@ from bareline.study.plan import make_plan
 from bareline.vocabulary.errors import LimitReached, StoreError, TimeUp, UsageError
 from bareline.vocabulary.limits import Limits, closed_until, parse_hours
 
-#: A trial of a null platform takes so long, on one core.
-PAUSE_S = 0.05
+#: A trial of a null platform takes so long, on one core: long beside what starts and ends it.
+PAUSE_S = 0.2
 #: Enough for some of them, and not for all.
 FIVE_TRIALS_H = 5.5 * PAUSE_S / 3600
 SLOW = {"a": {"pause_s": PAUSE_S}}
