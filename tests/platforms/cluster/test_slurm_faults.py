@@ -142,7 +142,11 @@ def test_ranks_that_crash_in_their_start_are_started_once_more_and_that_is_said(
 ):
     bench = open_bench("slurm", mpi="openmpi", launcher="srun", **OPTIONS)
     mark = f"/tmp/{bench.token}.start"
-    once = f"mkdir {mark}.$SLURM_PROCID 2>/dev/null && kill -SEGV $$; echo started"
+    # srun ends the others with the first that crashes: each waits until both are there.
+    both = f"until [ -d {mark}.0 ] && [ -d {mark}.1 ]; do sleep 0.05; done"
+    once = (
+        f"if mkdir {mark}.$SLURM_PROCID 2>/dev/null; then {both}; kill -SEGV $$; fi; echo started"
+    )
     try:
         output = bench.shell(once, mpi=True, layout=Layout(2))
     finally:
