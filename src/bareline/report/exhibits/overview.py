@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 from bareline.analysis.judgements.findings import Finding
@@ -34,6 +35,8 @@ from bareline.vocabulary.verdicts import Verdict
 
 #: Height of a row's name where it stands above the marks, and of a layer's.
 _NAME_PX, _HEAD_PX = 15, 26
+#: What a line of a narrow drawing has room for.
+_NAME_CHARACTERS = 42
 #: Above this many rows each probe keeps only its most telling one.
 MOST_ROWS = 45
 
@@ -152,9 +155,13 @@ class _Drawing:
             if number:
                 self.lines.append({"y": self.height - size.gap / 2})
             depth = max(len(row), 1) * size.pitch  # only what was planned takes room
-            middle = self.height + (_NAME_PX if self.narrow else depth) / 2
-            self.labels.append({"y": middle, "text": sentence_case(row[0].subject)})
-            self.height += _NAME_PX if self.narrow else 0
+            name = sentence_case(row[0].subject)
+            if self.narrow:
+                for line in wrap(name, _NAME_CHARACTERS):
+                    self.labels.append({"y": self.height + _NAME_PX / 2, "text": line})
+                    self.height += _NAME_PX
+            else:
+                self.labels.append({"y": self.height + depth / 2, "text": name})
             for place, finding in enumerate(row):
                 self._place(finding, self.height + (place + 0.5) * size.pitch)
             self.height += depth + size.gap

@@ -70,7 +70,8 @@ def _matrix(own: Sequence[Judgement], theirs: Sequence[Judgement]) -> Table:
     rows.column(
         "applications", lambda kind: Field(sentence_case(kind.title), tip=kind.about), "text"
     )
-    for judged, suffix in ((own, ""), (theirs, ", published")):
+    # What was published stands first: a wide table of many platforms scrolls, and hid it.
+    for judged, suffix in ((theirs, ", published"), (own, "")):
         for platform in dict.fromkeys(row.platform for row in judged):
             mine = (row for row in judged if row.platform == platform)
             rows.column(f"{platform}{suffix}", _answer_for(mine), "text")
