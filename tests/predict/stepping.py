@@ -153,9 +153,9 @@ class _Replay:
         self.turn: list[dict[int, int]] = [{} for _ in range(self.ranks)]
         self.queue: list[tuple[float, int, bool]] = []
         self.nodes_of = nodes_of_communicators(streams, costs)
-        self.places = [
-            [costs.nodes_between(i, j) for j in range(self.ranks)] for i in range(self.ranks)
-        ]
+        hosts = [costs.ladder.host(rank) for rank in range(self.ranks)]
+        # Nodes between two ranks: 1 where they share one, else 2.
+        self.places = [[1 if one == other else 2 for other in hosts] for one in hosts]
 
     def run(self) -> Replayed | None:
         for rank in range(self.ranks):

@@ -34,10 +34,6 @@ class Costs:
     io: float = 1.0
     _known: dict[tuple[object, ...], float] = field(default_factory=dict, repr=False)
 
-    def nodes_between(self, one: int, other: int) -> int:
-        """Give 1 for two ranks of a node, 2 for two of different ones."""
-        return 1 if self.ladder.host(one) == self.ladder.host(other) else 2
-
     def core(self, rank: int) -> tuple[int, int] | None:
         """Give the core that a rank must share; None where each has its own."""
         if self.ladder.cores is None:

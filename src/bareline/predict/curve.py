@@ -76,7 +76,7 @@ class Curve:
 
     @cached_property
     def _parts(self) -> list[FloatArray]:
-        """The medians, cut where the launches agree that a larger message is faster."""
+        """Its times, cut where the launches agree that a larger message is faster."""
         n = self.launches.shape[0]
         if n < _FEWEST_AGREED:
             return [self.raw]
@@ -134,7 +134,7 @@ class Curve:
 
     @property
     def contradicts(self) -> bool:
-        """Whether its launches disagree so much that no median tells of them."""
+        """Whether its launches disagree so much that no middle tells of them."""
         return self.spread > _SPREAD
 
     def resampled(self, chosen: npt.NDArray[np.int64]) -> Curve:
