@@ -1,7 +1,6 @@
 """Losses, measurements and facts as causes see them, made in memory."""
 
-from bareline.analysis.judgements.causes.links import STREAMS
-from bareline.analysis.judgements.causes.network import LATENCIES
+from bareline.analysis.judgements.causes.network import LATENCIES, STREAMS
 from bareline.analysis.judgements.causes.search import explain
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import grade_of

@@ -5,10 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from bareline.analysis.judgements.causes.catalogue import RULES
 from bareline.analysis.judgements.causes.cause import Cause, Word
 from bareline.analysis.judgements.causes.explanation import Explanation, product, without_excess
-from bareline.analysis.judgements.causes.search import explain
+from bareline.analysis.judgements.causes.search import RULES, explain
 from bareline.analysis.numbers.cell import Estimate
 from bareline.probes.base import load_probes
 from bareline.vocabulary.facts import FACT_KEYS

@@ -2,9 +2,8 @@
 
 import pytest
 
-from bareline.analysis.judgements.causes.catalogue import RULES
 from bareline.analysis.judgements.causes.cause import Word
-from bareline.analysis.judgements.causes.search import explain
+from bareline.analysis.judgements.causes.search import RULES, explain
 from bareline.analysis.judgements.causes.why_not import rule_of, why_not
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.verdicts import Verdict

@@ -11,7 +11,6 @@ import polars as pl
 from bareline.analysis.judgements.breakdown import Breakdown, breakdowns
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.search import explain
-from bareline.analysis.judgements.causes.split import Splits
 from bareline.analysis.judgements.causes.why_not import WhyNot, rule_of, why_not
 from bareline.analysis.judgements.conclusions import Conclusion, conclude
 from bareline.analysis.judgements.control import (
@@ -29,7 +28,7 @@ from bareline.analysis.numbers.layouts import ANY
 from bareline.analysis.numbers.lopsided import lopsided
 from bareline.analysis.numbers.pairs import Pair
 from bareline.analysis.numbers.points import COLUMNS, compare_points
-from bareline.analysis.numbers.profiled import unprofiled
+from bareline.analysis.numbers.profiled import Splits, unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import named
 from bareline.analysis.numbers.simulated import model_errors, pair_of

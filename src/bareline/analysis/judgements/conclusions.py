@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.judgements.rule import Rule
+from bareline.analysis.judgements.causes.cause import Rule
 from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.numbers.emulation import emulated_platforms
 from bareline.analysis.numbers.records import Records

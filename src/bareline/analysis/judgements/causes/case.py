@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bareline.analysis.judgements.causes.cause import Cause
-from bareline.analysis.judgements.causes.split import Split
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.analysis.numbers.emulation import is_emulated
+from bareline.analysis.numbers.profiled import Split
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, Verdict
@@ -45,6 +45,17 @@ class Measurement:
     def certain(self) -> bool:
         """Whether it is certainly worse."""
         return self.point.verdict is Verdict.SLOWER
+
+    @property
+    def decides(self) -> bool:
+        """Whether it says anything of a cause: that it costs something, or nothing."""
+        return bool(self.acquits) or self.certain
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The ends of its ratio, which both are known."""
+        assert self.ratio.lo is not None and self.ratio.hi is not None
+        return self.ratio.lo, self.ratio.hi
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +179,11 @@ def beside(ratio: Estimate, cause: Cause, where: str) -> Cause:
 
 def checked(cause: Cause, by: Measurement | None) -> Cause:
     """Take the factor that a probe of the cause measured, or withdraw what it contradicts."""
-    if by is None:
+    if by is None or not by.decides:
         return cause
     if by.acquits:
         return replace(cause, withdrawn=by.acquits)
-    if not by.certain:
-        return cause
-    lo, hi = by.ratio.lo, by.ratio.hi
-    assert lo is not None
+    lo, hi = by.bounds
     return replace(cause, lo=lo, hi=hi, measurement=by.finding.probe, measured=by.words)
 
 

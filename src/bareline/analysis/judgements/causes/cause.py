@@ -1,9 +1,16 @@
-"""A cause: what differs between two platforms, and bounds of the factor that it costs."""
+"""Rules, and the causes that they find: what differs, and bounds of the factor that it costs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Generic, ParamSpec, TypeVar
+
+from bareline.vocabulary.model import Layer
+
+P = ParamSpec("P")
+F_co = TypeVar("F_co", covariant=True)
 
 #: A factor whose bounds lie farther apart says nothing of how much a loss owes to it.
 DECADE = 10.0
@@ -76,5 +83,41 @@ class Absent:
     reason: str
 
 
-#: What holds of everything between nodes, for a loss within one.
-WITHIN_NODE = Absent("within a node no network is used")
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A fact that a rule rests on: any of some keys, of both platforms or of the slower one."""
+
+    keys: tuple[str, ...]
+    both: bool = True
+
+
+def needs(*keys: str, both: bool = True) -> tuple[Need, ...]:
+    """Need each of some facts."""
+    return tuple(Need((key,), both) for key in keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Generic[P, F_co]):
+    """What may be found, by what it looks at, and what it rests on.
+
+    It declares facts and probes, so that what is not found can say what it lacked.
+
+    - `name`: what it is, e.g. ``link rate``.
+    - `layers`: those whose losses it may explain, or whose figures it is of.
+    - `find`: looks; every fact of `needs` is there then.
+    - `probes`: probes that measure its effect; any of them will do, and most causes do without.
+    - `only`: the probes whose losses it may explain; empty for all of its layers.
+    - `between`: it explains losses between nodes alone.
+    """
+
+    name: str
+    layers: tuple[Layer, ...]
+    find: Callable[P, F_co]
+    needs: tuple[Need, ...] = ()
+    probes: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    between: bool = False
+
+    def concerns(self, layer: Layer, probe: str) -> bool:
+        """Tell whether it is of a probe."""
+        return layer in self.layers and (not self.only or probe in self.only)

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bareline.analysis.judgements.causes.case import Case, Measurement, nodes_of, within_node
-from bareline.analysis.judgements.causes.cause import Absent, Cause
-from bareline.analysis.judgements.causes.processor import uses_all_cores
-from bareline.analysis.judgements.rule import Rule
+from bareline.analysis.judgements.causes.cause import Absent, Cause, Rule
+from bareline.analysis.judgements.causes.node import uses_all_cores
 from bareline.analysis.numbers.cell import Estimate, with_interval
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.model import Layer

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from bareline.analysis.judgements.causes import network, node, programs, simulated, software
 from bareline.analysis.judgements.causes.case import Case, Facts
-from bareline.analysis.judgements.causes.catalogue import RULES, CauseRule
-from bareline.analysis.judgements.causes.cause import Absent, Cause
+from bareline.analysis.judgements.causes.cause import Absent, Cause, Need, Rule
 from bareline.analysis.judgements.causes.explanation import Explanation, without_excess
-from bareline.analysis.judgements.causes.split import Splits
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.judgements.rule import Need
 from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.profiled import Splits
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import Verdict
 
+CauseRule = Rule[[Case], Cause | Absent]
+#: Every cause that is known, in the order in which causes are told: a rule that stands in its
+#: family's file is known here.
+RULES: tuple[CauseRule, ...] = (
+    *node.RULES, *network.RULES, *software.RULES, *programs.RULES, *simulated.RULES,
+)  # fmt: skip
 _PROGRAMS = (Layer.NPB, Layer.APP)
 
 
@@ -90,6 +95,8 @@ def _look(rule: CauseRule, case: Case) -> Cause | Absent:
     for need in rule.needs:
         if lacking := _lacking(need, case):
             return Absent(f"{' or '.join(need.keys[:3])} is not known of {lacking}")
+    if rule.between and not case.uses_network:
+        return Absent("within a node no network is used")
     found = rule.find(case)
     if isinstance(found, Cause) and found.vague:
         assert found.hi is not None

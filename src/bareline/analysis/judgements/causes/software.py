@@ -1,14 +1,127 @@
-"""Causes in what runs below a program: another MPI library, another kernel."""
+"""Causes in what runs below a program: its container, file system, MPI library and kernel."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from bareline.analysis.judgements.causes.case import Case, Facts
-from bareline.analysis.judgements.causes.cause import Absent, Cause
-from bareline.analysis.judgements.rule import Need, Rule
+from bareline.analysis.judgements.causes.case import Case, Facts, beside, nodes_of
+from bareline.analysis.judgements.causes.cause import Absent, Cause, Rule, needs
+from bareline.analysis.numbers.cell import Cell
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
+from bareline.vocabulary.units import format_size
+
+#: Up to here MPI libraries copy a message twice in any case, into memory that ranks share and out
+#: of it; what is longer they copy once, straight out of the sender's memory (CMA).
+_COPIED_TWICE_BYTES = 4096
+#: Messages with which sender and receiver agree on one that is handed over in pieces.
+_HANDSHAKE = 2
+#: What must be alike for the namespaces to be what two containers differ in.
+_BESIDE = ("container.runtime", "container.image", "container.image_hash", "mpi.version")
+
+
+# Containers ---------------------------------------------------------------------------------------
+
+
+def user_namespaces(case: Case) -> Cause | Absent:
+    """A user namespace for each rank: the kernel lets none of them read another one's memory.
+
+    A container that all ranks of a node share bounds its part, or shows that it costs nothing.
+    """
+    own, base = case.both("container.userns")
+    if own != "per-rank":
+        return Absent("its ranks share a user namespace")
+    if base == own:
+        return Absent("both have a user namespace for each rank")
+    if case.place.ranks <= max(1, nodes_of(case.place)):
+        return Absent("no ranks share a node")
+    size = case.place.size_bytes
+    if size is None or size <= _COPIED_TWICE_BYTES:
+        least = format_size(_COPIED_TWICE_BYTES)
+        return Absent(f"only messages above {least} within a node are copied once without it")
+    words = "each rank has a user namespace of its own, so that its messages are copied twice"
+    most = _most(case, size)
+    cause = Cause(words, 1.0, most)
+    for other, facts in case.others:
+        if not _shared_otherwise_alike(case.facts, facts):
+            continue
+        ratio = case.against(other)
+        if ratio is not None:
+            found = beside(ratio, cause, f"on {other.platform}, where they share one")
+            if found.lo > 1 and most is not None:
+                return replace(found, hi=max(most, ratio.hi or 0.0))
+            return found
+    return cause
+
+
+def _most(case: Case, size: int) -> float | None:
+    """Bound the second copy: each piece takes as long as a message that is copied twice anyway.
+
+    That is without any overlap of the two copies. None where no such message was measured there.
+    """
+    pieces = [
+        (piece, point.ratio.value * piece_s)
+        for finding in case.findings
+        for point in finding.compared
+        if point.place.series == case.place.series and point.ratio is not None
+        if (piece := point.place.size_bytes or 0) and piece <= _COPIED_TWICE_BYTES
+        if (piece_s := _time_s(point, piece)) is not None
+    ]
+    once_s = _time_s(case.point, size)
+    if not pieces or once_s is None:
+        return None
+    piece, twice_s = max(pieces)
+    return max(1.0, (size / piece + _HANDSHAKE) * twice_s / once_s)
+
+
+def _time_s(point: Cell, size: int) -> float | None:
+    """Give how long the baseline takes for a message."""
+    if point.base is None or point.base.value <= 0:
+        return None
+    if not point.rate:
+        return point.base.value
+    return (size if point.metric.unit == "B/s" else 1) / point.base.value
+
+
+def _shared_otherwise_alike(own: Facts, other: Facts) -> bool:
+    """Tell whether another container differs in that ranks share its user namespace."""
+    alike = all(own.get(key) == other.get(key) for key in _BESIDE)
+    return alike and other.get("container.userns") == "per-node"
+
+
+# Storage ------------------------------------------------------------------------------------------
+
+
+def file_system(case: Case) -> Cause | Absent:
+    """Another file system."""
+    own, base = named(case.facts), named(case.baseline_facts)
+    if own == base:
+        return Absent(f"both are {own}")
+    return Cause(f"its file system is another one ({own} against {base})")
+
+
+def named(facts: Facts) -> str:
+    """Name a file system by what is decided about it: where its data lies, and who serves it."""
+    kind = str(facts["fs.type"])
+    if below := facts.get("fs.below"):
+        return f"{kind} in a file on {below}"
+    if bricks := facts.get("fs.bricks"):
+        return f"GlusterFS of {bricks} brick{'s' if bricks != 1 else ''}"
+    if server := facts.get("fs.server"):
+        return f"{kind} of a server {format_fact('fs.server', server)}"
+    return f"{kind}, striped: {facts['fs.striping']}" if facts.get("fs.striping") else kind
+
+
+def kind_of_disk(case: Case) -> Cause | Absent:
+    """A disk that rotates in place of one that does not, or the other way round."""
+    own, base = case.both("fs.disk.rotational")
+    if own == base:
+        return Absent("both disks are of one kind")
+    return Cause("its disk rotates, the baseline's does not" if own else "its disk does not rotate")
+
+
+# Libraries and kernels ----------------------------------------------------------------------------
 
 
 def mpi_library(case: Case) -> Cause | Absent:
@@ -45,15 +158,23 @@ def _kernel(facts: Facts) -> str:
 
 RULES = (
     Rule(
+        "user namespace for each rank",
+        (Layer.MPI,),
+        user_namespaces,
+        needs("container.userns", both=False),
+    ),
+    Rule("file system", (Layer.IO,), file_system, needs("fs.type")),
+    Rule("kind of disk", (Layer.IO,), kind_of_disk, needs("fs.disk.rotational")),
+    Rule(
         "MPI library",
         (Layer.MPI, Layer.NPB, Layer.APP),
         mpi_library,
-        (Need.any("mpi.flavour"), Need.any("mpi.version")),
+        needs("mpi.flavour", "mpi.version"),
     ),
     Rule(
         "kernel",
         (Layer.NETWORK, Layer.MPI, Layer.IO, Layer.APP),
         kernel,
-        (Need.any("kernel.release"),),
+        needs("kernel.release"),
     ),
 )

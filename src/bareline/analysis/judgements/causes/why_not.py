@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.judgements.causes.case import Facts
-from bareline.analysis.judgements.causes.catalogue import RULES, CauseRule
-from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import Need, Word
 from bareline.analysis.judgements.causes.explanation import Explanation
+from bareline.analysis.judgements.causes.search import RULES, CauseRule
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.judgements.rule import Need
 from bareline.analysis.numbers.cell import Estimate
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.model import Layer, Scalar

@@ -1,11 +1,12 @@
-"""Causes in the processor: instruction sets, the BLAS's choice of code, clock, cores."""
+"""Causes within a node: who shares it, its processor, its memory."""
 
 from __future__ import annotations
 
-from bareline.analysis.judgements.causes.case import Case, Facts, checked
-from bareline.analysis.judgements.causes.cause import Absent, Cause
+from collections.abc import Mapping
+
+from bareline.analysis.judgements.causes.case import Case, Facts, checked, number
+from bareline.analysis.judgements.causes.cause import Absent, Cause, Need, Rule, needs
 from bareline.analysis.judgements.causes.network import measured_below
-from bareline.analysis.judgements.rule import Need, Rule
 from bareline.analysis.numbers.emulation import EMULATED_CPU
 from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest
 from bareline.vocabulary.model import Layer
@@ -13,6 +14,17 @@ from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
+#: What is shared by loads that have cores of their own, and the layers that it may slow down.
+_SHARED: Mapping[str, tuple[str, tuple[Layer, ...]]] = {
+    "cpu": ("its caches and clock", (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)),
+    "memory": ("its caches and memory", (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)),
+    "network": ("its links", (Layer.NETWORK, Layer.MPI, Layer.NPB, Layer.APP)),
+    "disk": ("its disk", (Layer.IO, Layer.APP)),
+    "same": ("its machine", tuple(Layer)),
+}
+#: Of these the time is that of computation: who has a third of a core takes three times as long.
+#: Ranks that wait for each other wait for turns, too, which nothing bounds.
+_COMPUTING = (Layer.COMPUTE, Layer.MEMORY)
 #: Sets of x86 that do arithmetic in double precision, beyond what every x86-64 processor has.
 _SETS = tuple(known for known in X86_SETS if known.operations and known.name != "sse2")
 _LEAST_OPERATIONS = 2  # SSE2
@@ -31,6 +43,49 @@ _BY_BLAS = (
     *("compute.dgemm", "compute.linpack", "compute.linpack_mpi"),
     *("app.planewave", "app.quantum_espresso"),
 )
+#: What finding a page costs at most above loading from it, with pages of 4 KiB.
+_PAGE_WALK = 3.0
+
+
+# Neighbours ---------------------------------------------------------------------------------------
+
+
+def neighbours(case: Case) -> Cause | Absent:
+    """More tenants, or others, beside the platform than beside the baseline."""
+    own, base = _count(case.facts), _count(case.baseline_facts)
+    load, base_load = case.both("neighbours.load")
+    if own == 0 or load == "idle":
+        return Absent("nobody works beside it")
+    if own <= base and load == base_load:
+        return Absent("as many neighbours work beside the baseline")
+    told = f"{own} busy neighbour{'s' if own > 1 else ''} (load: {load})"
+    beside = f"{base} beside the baseline" if base else "none beside the baseline"
+    what, layers = _SHARED.get(str(load), _SHARED["same"])
+    reached = case.finding.layer in layers
+    promised = number(case.facts, "neighbours.processors_per_core") or 1.0
+    promised_base = number(case.baseline_facts, "neighbours.processors_per_core") or 1.0
+    if promised > promised_base:
+        turns = f"take{'' if own > 1 else 's'} turns with it on its cores"
+        also = f" and use{'' if own > 1 else 's'} {what}" if reached and load != "cpu" else ""
+        words = f"{told} {turns}{also}, {beside}: for each core {promised:.3g} processors are "
+        words += "promised" + (", and a hypervisor took time away" if _stolen(case) else "")
+        most = promised / promised_base if case.finding.layer in _COMPUTING else None
+        return Cause(words, 1.0, most, caveat="cores-with-neighbours")
+    if not reached:
+        return Absent(f"neighbours of load {load} share {what} alone")
+    return Cause(f"{told} use{'' if own > 1 else 's'} {what}, {beside}")
+
+
+def _stolen(case: Case) -> bool:
+    return any(caveat.code == "steal-time" for caveat in case.finding.own_caveats)
+
+
+def _count(facts: Facts) -> int:
+    count = facts.get("neighbours.count")
+    return count if isinstance(count, int) else 0
+
+
+# The processor ------------------------------------------------------------------------------------
 
 
 def instruction_sets(case: Case) -> Cause | Absent:
@@ -144,37 +199,52 @@ def _shown(facts: Facts) -> list[InstructionSet]:
     return [known for known in _SETS if facts.get(f"cpu.flags.{known.name}") is True]
 
 
-_FLAGS = Need.any(*(f"cpu.flags.{known.name}" for known in reversed(_SETS)))
+# The memory ---------------------------------------------------------------------------------------
+
+
+def memory_speed(case: Case) -> Cause | Absent:
+    """Slower memory modules."""
+    quotient = case.quotient("memory.transfers_per_s")
+    if quotient is None or quotient <= 1 + DEFAULT_MARGIN:
+        return Absent("its memory makes no fewer transfers a second")
+    words = f"its memory makes {significant(quotient)} times fewer transfers a second"
+    return Cause(words, 1.0, quotient)
+
+
+def pages(case: Case) -> Cause | Absent:
+    """Huge pages that only the baseline has: finding a page then costs more."""
+    own, base = case.both("memory.transparent_hugepages")
+    if own != "never" or base == "never":
+        return Absent(f"transparent huge pages are '{own}' there and '{base}' on the baseline")
+    return Cause("it has no transparent huge pages", 1.0, _PAGE_WALK)
+
+
+_FLAGS = Need(tuple(f"cpu.flags.{known.name}" for known in reversed(_SETS)))
 RULES = (
+    Rule(
+        "neighbours",
+        tuple(Layer),
+        neighbours,
+        needs("neighbours.count", "neighbours.load", both=False),
+    ),
     Rule("instruction sets", (Layer.COMPUTE,), instruction_sets, (_FLAGS,), (_PEAK,)),
     Rule(
         "BLAS kernels",
         (Layer.COMPUTE, Layer.APP),
         blas_kernels,
-        (Need.any("library.blas_kernels"),),
+        needs("library.blas_kernels"),
         only=_BY_BLAS,
     ),
+    Rule("clock", (Layer.COMPUTE,), clock, (Need(("cpu.max_hz", "cpu.base_hz")),), (_PEAK,)),
+    Rule("cores", _COMPUTING, cores, (Need(("cpu.allowed", "cpu.cores")),)),
+    Rule("shared cores", (Layer.NETWORK, Layer.MPI, Layer.NPB, Layer.APP), shared_cores),
+    Rule("emulated processor", (Layer.NETWORK, Layer.MPI, Layer.IO), emulated_processor),
+    Rule("memory speed", (Layer.MEMORY,), memory_speed, needs("memory.transfers_per_s")),
     Rule(
-        "clock",
-        (Layer.COMPUTE,),
-        clock,
-        (Need.any("cpu.max_hz", "cpu.base_hz"),),
-        (_PEAK,),
-    ),
-    Rule(
-        "cores",
-        (Layer.COMPUTE, Layer.MEMORY),
-        cores,
-        (Need.any("cpu.allowed", "cpu.cores"),),
-    ),
-    Rule(
-        "shared cores",
-        (Layer.NETWORK, Layer.MPI, Layer.NPB, Layer.APP),
-        shared_cores,
-    ),
-    Rule(
-        "emulated processor",
-        (Layer.NETWORK, Layer.MPI, Layer.IO),
-        emulated_processor,
+        "pages",
+        (Layer.MEMORY,),
+        pages,
+        needs("memory.transparent_hugepages"),
+        only=("memory.latency", "memory.random_access"),
     ),
 )
