@@ -21,7 +21,7 @@ from bareline.predict.shares import Loss, Share
 from bareline.report.content.wording import said_again
 from bareline.report.figures.predictions import waterfall_chart
 from bareline.report.figures.theme import looks
-from bareline.report.page.predictions import write_loss, write_validation
+from bareline.report.page.files import write_loss, write_validation
 from bareline.report.terminal.predictions import print_prediction, said_refused
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout

@@ -29,7 +29,7 @@ from bareline.profile.summary import (
 )
 from bareline.report.content.wording import percent
 from bareline.report.profile.page import render_profile_page, write_profile_page
-from bareline.report.profile.sentences import findings, size_range
+from bareline.report.profile.tables import findings, size_range
 from bareline.report.profile.terminal import print_profile
 from bareline.session.profiling import parse_regions, preloaded, why_nothing
 from bareline.vocabulary.errors import ProfileError

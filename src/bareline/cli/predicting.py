@@ -243,7 +243,7 @@ def _validate(
     except StoreError as error:
         complain(f"the run directory does not keep them: {error}")
     if figures is not None:
-        from bareline.report.page.predictions import write_validation
+        from bareline.report.page.files import write_validation
 
         write_validation(done, figures)
     emit(as_json, done.rows, lambda console: print_validation(done, console))

@@ -26,7 +26,7 @@ def published(
     """List the publications, or every figure that a study's publications printed."""
     from bareline.analysis.judgements.suitability import judge_published
     from bareline.published.catalogue import find_publications, publications, published_rows
-    from bareline.report.content.explained import suited
+    from bareline.report.content.compared import suited
     from bareline.report.terminal.published import print_publications, print_published
     from bareline.report.writers.terminal import print_blocks
 

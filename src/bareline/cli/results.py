@@ -158,7 +158,7 @@ def compare(
     from bareline.analysis.words.comparison import Comparison
     from bareline.analysis.words.conditions import check
     from bareline.analysis.words.rows import as_rows
-    from bareline.report.content.junit import write_junit
+    from bareline.report.content.exporting import write_junit
 
     conditions = [parse_condition(text) for text in fail_if or ()]
     comparison = Comparison(read_records(paths), baseline, margin)
@@ -205,7 +205,7 @@ def _print_compared(
 def _compare_profiles(before: Path, after: Path, *, as_json: bool) -> None:
     from bareline.profile.comparison import compare_profiles
     from bareline.profile.files import read_profile
-    from bareline.report.profile.beside import print_beside
+    from bareline.report.profile.terminal import print_beside
 
     both = compare_profiles(read_profile(before), read_profile(after))
     emit(as_json, both.rows, lambda console: print_beside(both, console))
@@ -255,7 +255,7 @@ def explain(
 
 
 def _explain_layers(comparison: Comparison, *, as_json: bool) -> None:
-    from bareline.report.content.explained import explained
+    from bareline.report.content.compared import explained
     from bareline.report.terminal.results import print_control
     from bareline.report.writers.terminal import print_blocks
 
@@ -299,7 +299,7 @@ def _explain_application(
     with printing_measures():
         loss = explain_application(records, name, base, platform or others[0])
     if figures is not None:
-        from bareline.report.page.predictions import write_loss
+        from bareline.report.page.files import write_loss
 
         write_loss(loss, figures)
     emit(as_json, loss.rows, lambda console: print_loss(loss, name, console))

@@ -10,8 +10,7 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.sizes import CLASSES
-from bareline.report.content.grid import open_span
-from bareline.report.content.strips import strip
+from bareline.report.content.grid import open_span, strip
 from bareline.vocabulary.model import Layer, Metric, format_point
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.verdicts import Grade, Verdict

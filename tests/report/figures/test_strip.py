@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bareline.report.figures.strip import StripRow, strip_plot
+from bareline.report.figures.rows import StripRow, strip_plot
 from bareline.report.figures.svg import draw
 
 INK = {"colour": "#0072b2", "fill": "#0072b2", "shape": "square"}

@@ -21,7 +21,7 @@ from bareline.report.exhibits.base import find_exhibit
 from bareline.report.page.drawing import draw_figure
 from bareline.report.page.files import write_figures, write_page, write_report
 from bareline.report.page.html import render_page
-from bareline.report.page.terms import link_terms
+from bareline.report.page.templates import link_terms
 from bareline.store.run import Run
 from bareline.testing.exhibits import seen_as
 from bareline.vocabulary.errors import AnalysisError, StoreError
@@ -202,7 +202,7 @@ def saved(page: str, name: str) -> pl.DataFrame:
 def test_raw_data_that_is_too_large_is_named_instead(
     document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bareline.report.page.downloads._EMBEDDED_BYTES", 20_000)
+    monkeypatch.setattr("bareline.report.page.drawing._EMBEDDED_BYTES", 20_000)
     page = render_page(document)
     told = re.search(r"Too large for a page: ([a-z., ]+);", page)
     assert told

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.report.figures import channels, marks
+from bareline.report.figures import grammar, marks
 from bareline.report.figures.grammar import Blank
 from bareline.report.figures.obstacles import why_undrawn
 from bareline.report.figures.scales import Ticks
@@ -73,7 +73,7 @@ def test_every_exhibit_is_put_together_without_charts(tmp_path):
 
 
 def test_an_interval_that_is_open_above_ends_where_a_blank_axis_does(monkeypatch):
-    for module in (channels, marks):
+    for module in (grammar, marks):
         monkeypatch.setattr(module, "alt", Blank())
     up = marks.y_axis(Ticks((0, 2), (1,), ("1",)))
     assert isinstance(marks.bands([{"y": 1, "lo": 1, "hi": None}], up, up), Blank)

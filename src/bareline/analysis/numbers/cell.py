@@ -47,6 +47,11 @@ class Estimate:
         """The value and those of its ends that are known: what an axis must have room for."""
         return tuple(end for end in (self.value, self.lo, self.hi) if end is not None)
 
+    def times(self, factor: float) -> Estimate:
+        """Give it in another unit."""
+        lo, hi = (None if end is None else end * factor for end in (self.lo, self.hi))
+        return Estimate(self.value * factor, lo, hi)
+
     def inverse(self) -> Estimate:
         """Give the reciprocal, for saying how much better what is worse than 1 is."""
         return Estimate(

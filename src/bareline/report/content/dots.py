@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.content.document import Document
+from bareline.stats.ratio import paired_ratio
 
 #: Dots that a cell has at least, or none has any: smallest and largest; its mark is between.
 _FEWEST = 2
@@ -89,3 +91,28 @@ def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:
     step = (order() * (most_per_cell - 1)) // (size - 1).clip(lower_bound=1)
     previous = ((order() - 1) * (most_per_cell - 1)) // (size - 1).clip(lower_bound=1)
     return frame.filter((size <= most_per_cell) | (order() == 0) | (step != previous))
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """The ratio of two cells over the blocks that both were measured in, and how many they are.
+
+    There is none without a common block.
+    """
+
+    ratio: Estimate | None
+    n: int
+
+
+def block_ratio(document: Document, above: Cell, below: Cell) -> Paired:
+    """Divide two cells, block by block."""
+    first, second = (
+        {dot.block: dot.value for dot in trial_dots(document, [cell]).dots}
+        for cell in (above, below)
+    )
+    blocks = sorted(first.keys() & second.keys())
+    found = paired_ratio([first[block] for block in blocks], [second[block] for block in blocks])
+    value, *ends = (
+        float(end) if np.isfinite(end) else None for end in (found.ratio, found.lo, found.hi)
+    )
+    return Paired(None if value is None else Estimate(value, *ends), int(found.n))

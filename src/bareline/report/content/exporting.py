@@ -1,18 +1,33 @@
-"""Every sample of runs as one tidy table in a file."""
+"""What leaves a run for other programs: samples, medians, and conditions as tests.
+
+Samples are one tidy table. Medians have the text format of OpenMetrics 1.0, which Prometheus reads:
+families ``bareline_median``, ``bareline_lo``, ``bareline_hi`` (95 % interval; absent below six
+trials) and ``bareline_trials``, with run, platform, probe, metric, unit, layout and parameters as
+labels and the time at which the run was begun. Conditions are JUnit's XML, which continuous
+integration shows: a condition is a test case, and so is each case that failed on a platform: what
+could not be measured is an error, whether or not a condition asks for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import polars as pl
 
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import Selection
+from bareline.analysis.numbers.summary import failed_cases, summarize
 from bareline.analysis.numbers.tidy import tidy_samples
-from bareline.report.content.openmetrics import write_openmetrics
+from bareline.analysis.words.conditions import Outcome
+from bareline.report.content.wording import case_words
 from bareline.vocabulary.errors import StoreError, UsageError
 from bareline.vocabulary.files import replacing
+from bareline.vocabulary.model import Stage, parse_point
+from bareline.vocabulary.texts import cleaned
 
 
 def write_samples(records: Records, path: Path, asked: Selection) -> int:
@@ -59,6 +74,114 @@ def _write_parquet(records: Records, path: Path, asked: Selection) -> int:
     table = _tidy(records, asked)
     table.write_parquet(path)
     return table.height
+
+
+_FAMILIES = {
+    "bareline_median": ("value", "Median over trials, in SI base units."),
+    "bareline_lo": ("lo", "Lower end of the median's 95 % interval."),
+    "bareline_hi": ("hi", "Upper end of the median's 95 % interval."),
+    "bareline_trials": ("n", "Trials behind the median."),
+}
+
+
+def write_openmetrics(records: Records, path: Path, asked: Selection) -> int:
+    """Write the medians of runs; give the number of points.
+
+    Raises OSError: the file cannot be written.
+    """
+    table = asked.of(summarize(records), records)
+    rows = list(table.iter_rows(named=True))
+    about = _about(records)
+    path.write_text("\n".join(_lines(rows, about, _begun(records))) + "\n", encoding="utf-8")
+    return table.height
+
+
+def _about(records: Records) -> dict[str, str]:
+    return {"run": "+".join(run.path.name for run in records.runs)}
+
+
+def _begun(records: Records) -> str:
+    """Give the seconds since 1970 at which the last run was begun, as text; "" if unknown."""
+    try:
+        times = [datetime.fromisoformat(run.header.created) for run in records.runs]
+        return f" {max(time.timestamp() for time in times):.3f}"
+    except ValueError:
+        return ""
+
+
+def _lines(rows: list[dict[str, Any]], about: Mapping[str, str], begun: str) -> Iterator[str]:
+    for family, (column, meaning) in _FAMILIES.items():
+        yield f"# TYPE {family} gauge"
+        yield f"# HELP {family} {meaning}"
+        for row in rows:
+            if row[column] is not None:
+                yield f"{family}{{{_labels(row, about)}}} {float(row[column])!r}{begun}"
+    yield "# EOF"
+
+
+def _labels(row: Mapping[str, Any], about: Mapping[str, str]) -> str:
+    named: dict[str, object] = {**about}
+    named |= {key: row[key] for key in ("platform", "layer", "probe", "metric", "unit")}
+    named |= {"ranks": row["ranks"], "threads": row["threads"]}
+    if row["nodes"]:
+        named["nodes"] = row["nodes"]
+    places = {**parse_point(row["params"]), **parse_point(row["point"] or "")}
+    named |= {f"param_{key}" if key in named else key: value for key, value in places.items()}
+    return ",".join(f'{key}="{_escaped(value)}"' for key, value in named.items())
+
+
+def _escaped(value: object) -> str:
+    return str(value).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+def write_junit(records: Records, outcomes: Sequence[Outcome], path: Path) -> None:
+    """Write conditions and failed cases as a suite of tests.
+
+    Raises StoreError: the file cannot be written.
+    """
+    cases = [_condition_case(outcome) for outcome in outcomes]
+    cases += [_failed(row) for row in failed_cases(records).iter_rows(named=True)]
+    counts = {
+        "tests": len(cases),
+        "failures": sum(case.find("failure") is not None for case in cases),
+        "errors": sum(case.find("error") is not None for case in cases),
+        "skipped": sum(case.find("skipped") is not None for case in cases),
+    }
+    name = "+".join(run.path.name for run in records.runs)
+    suite = ElementTree.Element("testsuite", name=cleaned(f"bareline {name}"))
+    for key, number in counts.items():
+        suite.set(key, str(number))
+    suite.extend(cases)
+    tree = ElementTree.ElementTree(suite)
+    ElementTree.indent(tree)
+    try:
+        tree.write(path, encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise StoreError(f"cannot be written: {error.strerror}", where=str(path)) from error
+
+
+def _condition_case(outcome: Outcome) -> ElementTree.Element:
+    case = ElementTree.Element("testcase", classname="condition", name=cleaned(outcome.condition))
+    if outcome.violations:
+        told = f"{len(outcome.violations)} of {outcome.tested} rows meet it"
+        failure = ElementTree.SubElement(case, "failure", message=told)
+        failure.text = cleaned("\n".join(outcome.violations))
+    return case
+
+
+def _failed(row: dict[str, object]) -> ElementTree.Element:
+    case = ElementTree.Element(
+        "testcase",
+        classname=cleaned(f"measured on {row['platform']}"),
+        name=cleaned(case_words(row)),
+    )
+    reason = cleaned(str(row["reason"]))
+    if row["stage"] == Stage.ABSENT.value:
+        ElementTree.SubElement(case, "skipped", message=reason)
+    else:
+        error = ElementTree.SubElement(case, "error", message=f"{row['n_failed']} trials failed")
+        error.text = f"[{row['stage']}] {reason}"
+    return case
 
 
 _WRITERS: dict[str, Callable[[Records, Path, Selection], int]] = {

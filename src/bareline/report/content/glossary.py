@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from bareline.report.content.anchors import slug
+from bareline.report.content.wording import slug
 
 #: Term, as it stands in heads of columns, captions and sentences, and what it means.
 TERMS: Mapping[str, str] = MappingProxyType(

@@ -17,7 +17,7 @@ from bareline.published.catalogue import conditions, publications
 from bareline.published.model import PublishedStudy, Result
 from bareline.published.quantities import UNITS, Condition, Spread
 from bareline.published.ratios import PublishedRatio, published_ratios
-from bareline.report.content.anchors import slug
+from bareline.report.content.wording import slug
 from bareline.store.header import RoleKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place

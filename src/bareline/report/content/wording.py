@@ -1,7 +1,8 @@
-"""Names and numbers as people read them: parameters, cells, intervals, ratios."""
+"""Names and numbers as people read them, and the ids by which a sentence leads to its evidence."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, product
 from string import ascii_lowercase
@@ -128,3 +129,19 @@ def case_words(row: Mapping[str, Any]) -> str:
     """Name the case of a row: ``mpi.pingpong, 2 ranks, max_bytes=4096``."""
     said = f"{row['probe']}, {count(row['ranks'], 'rank')}"
     return f"{said}, {shown_name(row['params'])}" if row["params"] else said
+
+
+def slug(*parts: object) -> str:
+    """Make an id for the page out of names, e.g. ``mpi-allreduce``."""
+    text = "-".join(str(part) for part in parts if part != "")
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def layer_anchor(layer: str) -> str:
+    """Id of a layer's section."""
+    return slug("layer", layer)
+
+
+def probe_anchor(probe: str) -> str:
+    """Id of a probe's part of its layer's section."""
+    return slug("probe", probe)

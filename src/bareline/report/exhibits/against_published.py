@@ -15,9 +15,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.score import Meeting, Score, disturbed, given, score
 from bareline.report.exhibits.base import Kind, Shown, select
-from bareline.report.figures.channels import heading
-from bareline.report.figures.figure import Chart, Drawing
-from bareline.report.figures.grammar import alt
+from bareline.report.figures.grammar import Chart, Drawing, alt, heading
 from bareline.report.figures.marks import diamonds, marks, rows_axis
 from bareline.report.figures.rows import boxes, rule_at, value_axis, written
 from bareline.report.figures.scales import ratio_ticks

@@ -18,17 +18,20 @@ from bareline.report.content.wording import (
     sentence_case,
     value_words,
 )
-from bareline.report.exhibits.declared import Chosen, Row
-from bareline.report.figures.figure import Chart
-from bareline.report.figures.grammar import alt
+from bareline.report.exhibits.base import Chosen, Row
+from bareline.report.figures.grammar import Chart, alt
 from bareline.report.figures.marks import (
     LABEL_GAP_PX,
     LETTER_PX,
+    WIDTH_PX,
+    Layers,
     Places,
+    Strip,
+    nothing,
+    panel,
     printed_marks,
     reference,
 )
-from bareline.report.figures.panels import WIDTH_PX, Layers, Strip, nothing, panel
 from bareline.report.figures.scales import (
     Scale,
     Ticks,

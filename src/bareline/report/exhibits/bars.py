@@ -18,11 +18,26 @@ from bareline.report.content.wording import (
     value_words,
     verdict_word,
 )
-from bareline.report.exhibits.base import grouped_by, select, titled
-from bareline.report.exhibits.columns import cells_table, columns
-from bareline.report.exhibits.declared import Chosen, Declared, Row, by_unit, labelled
-from bareline.report.exhibits.rules import RULES, lost, rule_text, ruled_ratio, ruled_value
-from bareline.report.figures.figure import Drawing
+from bareline.report.exhibits.base import (
+    Chosen,
+    Declared,
+    Row,
+    by_unit,
+    grouped_by,
+    labelled,
+    select,
+    titled,
+)
+from bareline.report.exhibits.columns import (
+    RULES,
+    cells_table,
+    columns,
+    lost,
+    rule_text,
+    ruled_ratio,
+    ruled_value,
+)
+from bareline.report.figures.grammar import Drawing
 from bareline.report.figures.rows import Bar, bar_chart
 from bareline.report.figures.scales import Scale, Ticks, signed_ticks, zero_ticks
 from bareline.report.figures.theme import looks
@@ -99,7 +114,7 @@ def _bar(
     return Bar(
         name,
         text(cell, unit) if text else unit.show(cell.median),
-        scaled(cell.value, unit.factor),
+        cell.value.times(unit.factor),
         "; ".join([f"{name}: {value_words(cell, unit)}", *divided]),
         cell.simulated,
         [
@@ -109,12 +124,6 @@ def _bar(
         printed,
         [(value * unit.factor, strength) for value, (*_, strength) in own],
     )
-
-
-def scaled(shown: Estimate, factor: float) -> Estimate:
-    """Give an estimate in another unit."""
-    ends = (None if end is None else end * factor for end in (shown.lo, shown.hi))
-    return Estimate(shown.value * factor, *ends)
 
 
 def expected(
@@ -143,13 +152,18 @@ def _valued(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
             yield replace(chosen, what=(chosen.probe, metric))
 
 
-def _medians_summary(chosen: Chosen) -> str:
-    def told(cell: Cell) -> str:
-        if cell.value is None:
-            return f"{cell.platform} {verdict_word(cell.verdict) or 'missing'}"
-        return f"{cell.platform} {chosen.unit.show(cell.median)} {chosen.unit.unit}"
+def _amount(cell: Cell, unit: Scale) -> str:
+    """Say what a platform has: its median, or why there is none."""
+    if cell.value is None:
+        return f"{cell.platform} {verdict_word(cell.verdict) or 'missing'}"
+    return f"{cell.platform} {unit.show(cell.median)} {unit.unit}"
 
-    groups = {label: [told(row.cell) for row in rows] for label, rows in chosen.groups.items()}
+
+def _medians_summary(chosen: Chosen) -> str:
+    groups = {
+        label: [_amount(row.cell, chosen.unit) for row in rows]
+        for label, rows in chosen.groups.items()
+    }
     return f"{chosen.probe}, medians. {summed_up(groups)}"
 
 
@@ -250,8 +264,7 @@ def _parts_summary(chosen: Chosen) -> str:
     def told(cell: Cell) -> str:
         split = divided[cell.platform, cell.place]
         share = 100 * split[-1] / sum(split) if sum(split) else 0.0
-        value = f"{unit.show(cell.median)} {unit.unit}"
-        return f"{cell.platform} {value}, {share:.0f} % of it communication"
+        return f"{_amount(cell, unit)}, {share:.0f} % of it communication"
 
     groups = {
         label: [told(one.cell) for one in rows if (one.cell.platform, one.cell.place) in divided]
@@ -323,14 +336,11 @@ def _degradation_summary(chosen: Chosen) -> str:
 
 
 #: What a diamond on an axis of values means, and on one of losses.
+_PALE = "measured elsewhere than here, which is written beside."
 _EXPECTED = (
-    "Diamonds: the baseline's value changed by the published ratio, pale where that was measured "
-    "elsewhere than here, which is written beside."
+    f"Diamonds: the baseline's value changed by the published ratio, pale where that was {_PALE}"
 )
-_PRINTED = (
-    "Diamonds: what the publication lost, pale where it was measured elsewhere than here, which "
-    "is written beside."
-)
+_PRINTED = f"Diamonds: what the publication lost, pale where it was {_PALE}"
 
 EXHIBITS = (
     Declared(

@@ -13,9 +13,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_title
 from bareline.report.exhibits.along import parameter_axis
 from bareline.report.exhibits.base import Kind, Shown, grouped_by
-from bareline.report.figures.channels import Style, heading, layer
-from bareline.report.figures.figure import Chart, Drawing
-from bareline.report.figures.grammar import alt
+from bareline.report.figures.grammar import Chart, Drawing, Style, alt, heading, layer
 from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis
 from bareline.report.figures.rows import rule_at, value_axis, written
 from bareline.report.figures.scales import log_ticks, signed_ticks, unit_scale

@@ -1,8 +1,9 @@
-"""What the platforms are, beside what the publication says of its own."""
+"""What the platforms are, beside what a publication says of its own, and what applications ask."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from bareline.published.catalogue import publications
@@ -10,9 +11,12 @@ from bareline.published.model import PublishedPlatform
 from bareline.report.blocks.table import Field, Rows
 from bareline.report.content.document import Document
 from bareline.report.content.facts import table
+from bareline.report.content.profiles import Dominant
+from bareline.report.content.wording import percent
 from bareline.report.exhibits.base import Kind, Shown
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import FactKey, Group, describe
+from bareline.vocabulary.units import format_size
 
 #: A fact, what it is on each platform, and what publications print of it.
 _Row = tuple[FactKey, list[str], list[str]]
@@ -127,6 +131,57 @@ def _text(value: Any) -> str:
     return "" if value in ("NA", "") else str(value)
 
 
-EXHIBIT = Kind(
-    "characteristics", "what the platforms are, beside what the publication says of its own", _shown
+_CAPTION = (
+    "Shares of the time from MPI_Init to MPI_Finalize, a rank's mean; the median over the trials. "
+    "Of the first trial: the calls with their message sizes that most time went to, each with its "
+    "number in a rank and its share of the time of all calls that move data; the memory of the "
+    "rank with most; what all ranks read from files and wrote to them."
+)
+
+
+def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Give one table; none where no trial of the probe was profiled."""
+    lines = [
+        line
+        for line in document.profiles
+        if spec.probe is None or fnmatchcase(line.probe, spec.probe)
+    ]
+    table = (
+        Rows(lines)
+        .text("application", lambda line: line.probe)
+        .text("case", lambda line: line.case)
+        .platform(lambda line: line.platform)
+        .number("computing", lambda line: line.computing, percent)
+        .number("MPI calls", lambda line: line.mpi, percent)
+        .number("files", lambda line: line.files, percent)
+        .text(
+            "dominant calls and sizes",
+            lambda line: "; ".join(map(_named, line.dominant)) or "none",
+        )
+        .number("memory per rank", lambda line: line.memory_bytes, format_size)
+        .number("read and written", lambda line: line.file_bytes, format_size)
+        .table()
+    )
+    if lines:
+        yield Shown(title="What the applications ask", notes=[_CAPTION], table=table)
+
+
+def _named(one: Dominant) -> str:
+    size = format_size(one.low_bytes)
+    if one.high_bytes != one.low_bytes:
+        size = f"{size} to {format_size(one.high_bytes)}"
+    return f"{one.name} of {size}: {one.per_rank:,.0f} calls, {percent(one.share)}"
+
+
+EXHIBITS = (
+    Kind(
+        "characteristics",
+        "what the platforms are, beside what the publication says of its own",
+        _shown,
+    ),
+    Kind(
+        "profile",
+        "what applications ask: shares of time, dominant calls and sizes, memory, files",
+        _asked,
+    ),
 )

@@ -26,9 +26,7 @@ from bareline.report.content.fleet import (
 )
 from bareline.report.content.wording import sentence_case
 from bareline.report.exhibits.base import Kind, Shown
-from bareline.report.figures.channels import Style, layer
-from bareline.report.figures.figure import Chart, Drawing
-from bareline.report.figures.grammar import alt
+from bareline.report.figures.grammar import Chart, Drawing, Style, alt, layer
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import written
 from bareline.report.figures.theme import colour

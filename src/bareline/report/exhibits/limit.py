@@ -9,12 +9,12 @@ Patterson, "Roofline: An Insightful Visual Performance Model for Multicore Archi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.blocks.table import Field, Table
 from bareline.report.content.document import Document
-from bareline.report.content.pairing import Paired, block_ratio
+from bareline.report.content.dots import Paired, block_ratio
 from bareline.report.content.wording import percent
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, meant, titled
 from bareline.report.exhibits.columns import CellRows
@@ -132,9 +132,7 @@ def _share(document: Document, demand: Cell) -> _Share:
     paired = block_ratio(document, demand, limit.cell)
     if paired.ratio is None:
         return _Share(demand)
-    ends = (paired.ratio.value, paired.ratio.lo, paired.ratio.hi)
-    value, lo, hi = (None if end is None else end / limit.times for end in ends)
-    return _Share(demand, limit, Paired(Estimate(value or 0.0, lo, hi), paired.n))
+    return _Share(demand, limit, replace(paired, ratio=paired.ratio.times(1 / limit.times)))
 
 
 def _peak(demand: Cell, cells: list[Cell]) -> Limit | None:

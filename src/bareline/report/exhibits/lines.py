@@ -19,12 +19,18 @@ from bareline.report.content.wording import (
     told_apart,
 )
 from bareline.report.exhibits.along import ALL_LARGE, DIAMONDS, Along, largest, placed
-from bareline.report.exhibits.base import by_metric, grouped_by, select, titled
+from bareline.report.exhibits.base import (
+    Chosen,
+    Declared,
+    Row,
+    by_metric,
+    grouped_by,
+    select,
+    titled,
+)
 from bareline.report.exhibits.columns import cells_table, columns
-from bareline.report.exhibits.declared import Chosen, Declared, Row
-from bareline.report.figures.figure import Chart, Drawing
-from bareline.report.figures.marks import diamonds, dots, spans
-from bareline.report.figures.panels import Strip, dashes
+from bareline.report.figures.grammar import Chart, Drawing
+from bareline.report.figures.marks import Strip, dashes, diamonds, dots, spans
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import Look, colour, line_looks, looks
 from bareline.vocabulary.exhibit import ExhibitSpec

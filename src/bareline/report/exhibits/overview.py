@@ -15,9 +15,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, grouped_by
 from bareline.report.exhibits.columns import graded, tone_of
-from bareline.report.figures.channels import MARK, Style, layer
-from bareline.report.figures.figure import Chart, Drawing
-from bareline.report.figures.grammar import alt
+from bareline.report.figures.grammar import MARK, Chart, Drawing, Style, alt, layer
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import (
     rule_at,

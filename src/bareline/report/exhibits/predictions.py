@@ -18,7 +18,7 @@ from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import percent, said_again, sentence_case
 from bareline.report.exhibits.base import Kind, Shown, grouped_by
-from bareline.report.figures.figure import Chart, Drawing
+from bareline.report.figures.grammar import Chart, Drawing
 from bareline.report.figures.predictions import (
     SECTION,
     coverage_chart,

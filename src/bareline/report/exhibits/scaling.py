@@ -14,14 +14,11 @@ from bareline.report.content.document import Document
 from bareline.report.content.efficiency import Point, each_rank, efficiencies
 from bareline.report.content.wording import axis_name, sentence_case, summed_up, value_words
 from bareline.report.exhibits.along import DIAMONDS, RATIO_HEIGHT_PX, Along, placed
-from bareline.report.exhibits.base import by_metric, grouped_by, select
+from bareline.report.exhibits.base import Chosen, Declared, Row, by_metric, grouped_by, select
 from bareline.report.exhibits.columns import columns
-from bareline.report.exhibits.declared import Chosen, Declared, Row
 from bareline.report.exhibits.lines import panels_of
-from bareline.report.figures.channels import Style, layer
-from bareline.report.figures.figure import Chart, Drawing
-from bareline.report.figures.grammar import alt
-from bareline.report.figures.panels import Strip, dashes
+from bareline.report.figures.grammar import Chart, Drawing, Style, alt, layer
+from bareline.report.figures.marks import Strip, dashes
 from bareline.report.figures.scales import log_ticks
 from bareline.report.figures.theme import colour
 from bareline.vocabulary.exhibit import ExhibitSpec

@@ -18,7 +18,7 @@ from bareline.report.content.published import PrintedValue, printed_values
 from bareline.report.content.wording import metric_name, sentence_case, value_words, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, select
 from bareline.report.exhibits.columns import CellRows, tone_of
-from bareline.report.figures.figure import NO_DRAWING, Chart, Drawing
+from bareline.report.figures.grammar import NO_DRAWING, Chart, Drawing
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.figures.stairs import Tread, staircase
 from bareline.report.figures.theme import looks

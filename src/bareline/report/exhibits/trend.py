@@ -16,11 +16,8 @@ from bareline.report.content.wording import metric_name, sentence_case
 from bareline.report.exhibits.along import ALL_LARGE
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, meant
 from bareline.report.exhibits.columns import tone_of
-from bareline.report.figures.channels import Style, layer
-from bareline.report.figures.figure import Chart, Drawing
-from bareline.report.figures.grammar import alt
-from bareline.report.figures.marks import x_axis
-from bareline.report.figures.panels import Strip, dashes
+from bareline.report.figures.grammar import Chart, Drawing, Style, alt, layer
+from bareline.report.figures.marks import Strip, dashes, x_axis
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
 from bareline.report.figures.theme import Look, looks
 from bareline.stats import MIN_RUNS

@@ -16,9 +16,9 @@ from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.report.content.wording import metric_name, sentence_case, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, by_metric, grouped_by, select
-from bareline.report.figures.figure import Chart, Drawing
+from bareline.report.figures.grammar import Chart, Drawing
+from bareline.report.figures.rows import Mark, StripRow, strip_plot
 from bareline.report.figures.scales import Scale, unit_scale
-from bareline.report.figures.strip import Mark, StripRow, strip_plot
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying

@@ -1,12 +1,18 @@
-"""The grammar that charts are written in: altair, or a blank where it is not installed.
+"""The grammar that charts are written in, and the smallest pieces that they are made of.
 
-Charts belong to the extra ``figures``. Without it an exhibit is put together as always, its titles
+Altair belongs to the extra ``figures``. Without it an exhibit is put together as always, its titles
 and tables with it, and what would be drawn stays blank: `why_undrawn` says so before anybody draws.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bareline.report.figures.scales import Ticks
+from bareline.vocabulary.texts import cleaned_all
 
 
 class Blank:
@@ -41,3 +47,107 @@ else:
         alt = Blank()
 
 __all__ = ["Blank", "alt"]
+
+
+Channel = TypeVar("Channel", alt.Fill, alt.Stroke, alt.Shape)
+Rows = Sequence[Mapping[str, Any]]
+Style = dict[str, Any]
+
+#: What a mark takes from its row: the row's colour, or the fill and shape of a platform.
+_INKS: Mapping[str, tuple[Any, str]] = {
+    "stroke": (alt.Stroke, "colour"),
+    "fill": (alt.Fill, "colour"),
+    "hollow": (alt.Fill, "fill"),
+    "shape": (alt.Shape, "shape"),
+}
+#: A platform's mark, filled or hollow.
+MARK = "stroke hollow shape"
+
+
+def inline(rows: Rows) -> alt.InlineData:
+    """Hand rows to a chart as one text, which it neither copies nor checks value by value.
+
+    Cleaned here: in that text a control character is an escape sequence, which nobody sees.
+    """
+    if isinstance(alt, Blank):
+        return alt.InlineData()
+    text = json.dumps(cleaned_all(list(rows)))
+    return alt.InlineData(values=text, format=alt.JsonDataFormat(type="json"))
+
+
+def raw(channel: type[Channel], field: str) -> Channel:
+    """Take a field's value as the colour or shape itself, without scale or legend."""
+    return channel(field=field, type="nominal", scale=None, legend=None)
+
+
+def tip() -> alt.Description:
+    """Take the text of the field "tip" as what the page's tooltip says."""
+    return alt.Description(field="tip", type="nominal")
+
+
+def layer(mark: str, rows: Rows, ink: str = "", *, told: bool = False, **how: Any) -> alt.Chart:
+    """Draw a layer: one mark for each row.
+
+    - `ink`: what the rows colour, of `_INKS`.
+    - `told`: whether hovering says each row's "tip"; a mark without one is silent.
+    - `how`: ``x`` and ``y`` as channels or px, ``x2``, ``y2``, ``text`` and ``detail`` as names of
+      fields; the rest is the mark's style.
+    """
+    channels = {name: _channel(name, how.pop(name)) for name in _CHANNELS if name in how}
+    for one in ink.split():
+        kind, field = _INKS[one]
+        channels["fill" if one == "hollow" else one] = raw(kind, field)
+    if told:
+        channels["description"] = tip()
+    style = how if told else {"aria": False, **how}
+    chart: alt.Chart = getattr(alt.Chart(inline(rows)), f"mark_{mark}")(**style)
+    return chart.encode(**channels)
+
+
+_CHANNELS = ("x", "y", "x2", "y2", "text", "detail")
+
+
+def _channel(name: str, given: Any) -> Any:
+    if isinstance(given, int | float):
+        return alt.value(given)
+    if not isinstance(given, str):
+        return given
+    if name in ("x2", "y2"):
+        return (alt.X2 if name == "x2" else alt.Y2)(field=given)
+    return (alt.Text if name == "text" else alt.Detail)(field=given, type="nominal")
+
+
+def axis(
+    channel: type[Any], field: str, ticks: Ticks, *, log: bool = False, base: int | None = None,
+    **how: Any,
+) -> Any:  # fmt: skip
+    """Give a channel of numbers with its own ticks; `how` is said to Vega's axis."""
+    kind: dict[str, Any] = {"type": "log" if log else "linear"} | ({"base": base} if base else {})
+    return channel(
+        field=field,
+        type="quantitative",
+        scale=alt.Scale(**kind, domain=list(ticks.domain), nice=False),
+        axis=alt.Axis(values=list(ticks.values), labelExpr=ticks.label_expression, **how),
+    )
+
+
+def heading(text: str, width_px: float) -> alt.Title:
+    """Write what the vertical axis shows above it, where it can be read without turning."""
+    return alt.Title(text, fontWeight="normal", fontSize=11.5, limit=width_px, offset=6)
+
+
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The drawing of a figure, in the fields of `Figure` of the same names."""
+
+    panels: Iterable[Chart] = ()
+    names: Iterable[str] = ()
+    large: int | None = None
+    narrow: Iterable[Chart] = ()
+    wide: bool = True
+
+
+NO_DRAWING = Drawing()

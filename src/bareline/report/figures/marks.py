@@ -1,4 +1,4 @@
-"""What figures of ratios and values along a parameter are drawn with: axes, bands, lines, marks.
+"""Panels along a parameter: axes, bands, lines and marks, in strips above each other on one axis.
 
 Rows are mappings with x, y, lo, hi, series, stretch (see `stretches`), colour, fill, shape and tip.
 """
@@ -6,11 +6,11 @@ Rows are mappings with x, y, lo, hi, series, stretch (see `stretches`), colour, 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from bareline.report.figures.channels import MARK, Rows, Style, axis, layer
-from bareline.report.figures.grammar import alt
+from bareline.report.figures.grammar import MARK, Chart, Rows, Style, alt, axis, heading, layer
 from bareline.report.figures.scales import Ticks, dodge
 from bareline.report.figures.theme import LABEL_PX, PUBLISHED_SHAPE, colour
 
@@ -198,3 +198,71 @@ def reference(margin: float, ticks: Ticks, width_px: float) -> list[alt.Chart]:
         layer("rect", [row], x=0, x2=width_px, y=y, y2="hi", color=colour("band")),
         layer("rule", [{"y": 1}], y=y, color=colour("baseline"), strokeWidth=1.2),
     ]
+
+
+WIDTH_PX = 285
+#: Names stand at the right of a strip; its title may reach over them.
+_NAMES_PX = 100
+
+#: What is drawn on the two channels of a strip.
+Layers = Callable[[alt.X, alt.Y], Iterable[alt.Chart]]
+
+
+def nothing(_across: alt.X, _up: alt.Y) -> Iterable[alt.Chart]:
+    """Draw nothing."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One pair of axes: a line of values for each platform.
+
+    - `rows`: as of `bareline.report.figures.marks`, without their stretches.
+    - `ticks`: of the values.
+    - `under`, `over`: what is drawn below and above the lines.
+    - `named`: whether the platforms' names stand at the ends of their lines.
+    - `whiskers`: whether each interval is a line, too: a band needs a neighbour.
+    """
+
+    title: str
+    rows: Sequence[dict[str, Any]]
+    ticks: Ticks
+    height_px: float
+    under: Layers = nothing
+    over: Layers = nothing
+    named: bool = False
+    whiskers: bool = False
+    width_px: float = WIDTH_PX
+
+    def chart(self, across: alt.X, places: Places) -> Chart:
+        """Draw it; no line crosses one of the `places` at which it has no value."""
+        rows, up = stretches(self.rows, places), y_axis(self.ticks)
+        named = labels(rows, self.ticks, self.width_px, self.height_px) if self.named else ()
+        return alt.layer(
+            *self.under(across, up),
+            bands(rows, across, up),
+            *([spans(intervals(rows, up), across, up, opacity=0.5)] if self.whiskers else ()),
+            lines(rows, across, up),
+            marks(rows, across, up),
+            *self.over(across, up),
+            *named,
+        ).properties(
+            width=self.width_px,
+            height=self.height_px,
+            title=heading(self.title, self.width_px + _NAMES_PX),
+        )
+
+
+def panel(strips: Sequence[Strip], axis: Ticks, title: str, places: Places) -> Chart:
+    """Draw strips above each other; the axis has its labels under the last one."""
+    places = places if isinstance(places, Mapping) else list(places)
+    drawn = [
+        strip.chart(x_axis(axis, title, labels=strip is strips[-1]), places) for strip in strips
+    ]
+    return drawn[0] if len(drawn) == 1 else alt.vconcat(*drawn, spacing=8)
+
+
+def dashes(rows: Sequence[dict[str, Any]]) -> Layers:
+    """Draw dashed lines, e.g. what would be ideal: x, y, colour, and stretch to tell them apart."""
+    style: Style = {"strokeWidth": 1, "strokeDash": [4, 3], "opacity": 0.8}
+    return lambda across, up: [lines(rows, across, up, **style)]

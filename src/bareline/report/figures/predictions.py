@@ -9,9 +9,7 @@ from bareline.predict.coverage import Strip
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Trial
-from bareline.report.figures.channels import Style, axis, layer
-from bareline.report.figures.figure import Chart
-from bareline.report.figures.grammar import alt
+from bareline.report.figures.grammar import Chart, Style, alt, axis, layer
 from bareline.report.figures.scales import (
     log_ticks,
     signed_ticks,

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from bareline.report.figures.channels import Rows, Style, heading, layer
-from bareline.report.figures.figure import Chart
-from bareline.report.figures.grammar import alt
+from bareline.report.figures.grammar import Chart, Rows, Style, alt, heading, layer
 from bareline.report.figures.marks import marks, spans, y_axis
 from bareline.report.figures.scales import log_ticks
 from bareline.report.figures.theme import colour

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 from xml.etree import ElementTree
 
-from bareline.report.figures.figure import Chart
+from bareline.report.figures.grammar import Chart
 from bareline.report.figures.obstacles import refuse_undrawn
 from bareline.report.figures.theme import COLOURS, FONT, colour, config
 from bareline.vocabulary.texts import cleaned, cleaned_all

@@ -1,17 +1,24 @@
-"""What is written to disk: the page, and each figure as a file of its own."""
+"""What is written to disk: the page, printed by Chromium as PDF, and figures as files."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import tempfile
 from pathlib import Path
 
+from bareline.host.tools import find_browser, install_hint
+from bareline.predict.shares import Loss
+from bareline.predict.validation import Validation
 from bareline.report.content.document import Document
 from bareline.report.exhibits.choice import draw_figures
+from bareline.report.figures.grammar import Chart
 from bareline.report.figures.obstacles import refuse_undrawn, why_undrawn
+from bareline.report.figures.predictions import predicted_chart, waterfall_chart
 from bareline.report.figures.svg import draw, for_file, to_png
+from bareline.report.figures.theme import looks
 from bareline.report.page.html import render_page
 from bareline.report.page.markdown import render_markdown
-from bareline.report.page.pdf import print_page
 from bareline.report.page.preview import picture, picture_name
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import replacing
@@ -120,3 +127,105 @@ def _unwritable(path: Path, error: OSError) -> StoreError:
         where=str(path),
         hint="make room or choose another --out",
     )
+
+
+_LONGEST_S = 180
+
+
+def print_page(html: str, path: Path) -> Path:
+    """Print a page to a PDF file.
+
+    Raises StoreError: no Chromium is installed, it fails, or the file cannot be written.
+    """
+    browser = find_browser()
+    if browser is None:
+        raise StoreError(
+            "a PDF needs Chromium, which is not installed",
+            where=str(path),
+            hint=f"{install_hint('chromium')}; or open the HTML page and print it",
+        )
+    with tempfile.TemporaryDirectory(prefix="bareline-page-") as folder:
+        page, printed = Path(folder) / "page.html", Path(folder) / "page.pdf"
+        page.write_text(html, encoding="utf-8")
+        command = [
+            browser,
+            "--headless",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-background-networking",
+            f"--user-data-dir={folder}/profile",
+            "--no-pdf-header-footer",
+            "--generate-pdf-document-outline",
+            f"--print-to-pdf={printed}",
+            page.as_uri(),
+        ]
+        if os.geteuid() == 0:
+            # Chromium's sandbox refuses root; the page fetches nothing and runs its own script.
+            command.insert(1, "--no-sandbox")
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=_LONGEST_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise StoreError(
+                f"Chromium did not print the page: {error}", where=str(path)
+            ) from error
+        if not printed.exists():
+            said = done.stderr.strip().splitlines()
+            raise StoreError(
+                f"Chromium did not print the page: {said[-1] if said else 'no output'}",
+                where=str(path),
+                hint="open the HTML page and print it",
+            )
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(printed.read_bytes())
+        except OSError as error:
+            raise StoreError(
+                f"cannot be written: {error.strerror}", where=str(path), hint="choose another --out"
+            ) from error
+    return path
+
+
+def write_validation(done: Validation, folder: Path) -> list[Path]:
+    """Draw each model's predictions against what was measured, as SVG and PNG.
+
+    Raises ReportError: nothing can be drawn here.
+    Raises StoreError: a file cannot be written.
+    """
+    shown = looks(sorted({trial.platform for trial in done.trials}))
+    charts = {
+        f"predicted-{score.model}": predicted_chart(
+            [trial for trial in done.trials if trial.model == score.model], shown
+        )
+        for score in done.scores
+    }
+    return _write_charts(charts, folder)
+
+
+def write_loss(loss: Loss, folder: Path) -> list[Path]:
+    """Draw a loss as a waterfall, as SVG and PNG.
+
+    Raises ReportError: nothing can be drawn here.
+    Raises StoreError: a file cannot be written.
+    """
+    shown = looks([loss.base, loss.platform])
+    return _write_charts({f"loss-{loss.platform}": waterfall_chart(loss, shown)}, folder)
+
+
+def _write_charts(charts: dict[str, Chart], folder: Path) -> list[Path]:
+    refuse_undrawn()
+    written = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, chart in charts.items():
+            drawing = for_file(draw(chart), ())
+            for suffix, content in (("svg", drawing.encode()), ("png", to_png(drawing))):
+                file = folder / f"{name}.{suffix}"
+                file.write_bytes(content)
+                written.append(file)
+    except OSError as error:
+        raise StoreError(
+            f"cannot be written: {error.strerror}", where=str(folder), hint="name another folder"
+        ) from error
+    return written

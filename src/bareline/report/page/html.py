@@ -11,20 +11,21 @@ from bareline.analysis.words.parts import Evidence, Sentence
 from bareline.report.blocks.figure import Figure
 from bareline.report.blocks.prose import Section
 from bareline.report.content.claims import Axis, claims_of
-from bareline.report.content.document import Document
-from bareline.report.content.gloss import glosses
+from bareline.report.content.document import Document, glosses
 from bareline.report.content.glossary import TERMS
-from bareline.report.content.grid import by_loss, lone_platforms
-from bareline.report.content.strips import matrix
+from bareline.report.content.grid import by_loss, lone_platforms, matrix
 from bareline.report.content.why import waterfalls
 from bareline.report.exhibits.choice import draw_figures
 from bareline.report.figures.theme import COLOURS, css_variables, looks
-from bareline.report.page.downloads import embed_numbers
-from bareline.report.page.drawing import draw_figure
+from bareline.report.page.drawing import draw_figure, embed_numbers
 from bareline.report.page.preview import description, picture_address
 from bareline.report.page.sections import sections, sources
-from bareline.report.page.templates import content_policy, read_asset, template_environment
-from bareline.report.page.terms import link_terms
+from bareline.report.page.templates import (
+    content_policy,
+    link_terms,
+    read_asset,
+    template_environment,
+)
 from bareline.vocabulary.texts import cleaned
 
 

@@ -7,16 +7,19 @@ only where its own address is known.
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from urllib.parse import urljoin
 from xml.sax.saxutils import escape
 
+from bareline.analysis.words.verdict import Glance
 from bareline.report.content.document import Document
-from bareline.report.content.lengths import lengths
 from bareline.report.content.wording import sentence_case
 from bareline.report.figures.svg import to_png
 from bareline.report.figures.theme import FONT, colour
+from bareline.vocabulary.model import Layer
 from bareline.vocabulary.texts import cleaned
 from bareline.vocabulary.verdicts import Verdict
 
@@ -97,3 +100,30 @@ def _text(text: str, x: float, y: float, size_px: int, ink: str, weight: int = 4
         f'<text x="{x:g}" y="{y:g}" font-size="{size_px}" font-weight="{weight}" '
         f'fill="{colour(ink)}">{escape(cleaned(text))}</text>'
     )
+
+
+#: The end of the scale is at least this many times: small changes are to look small.
+_LEAST_END = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Lengths on one logarithmic scale, in percent of its whole.
+
+    - `end`: how many times worse or better the whole scale stands for.
+    """
+
+    end: float
+    percents: Mapping[tuple[Layer, str], float]
+
+
+def lengths(glance: Glance) -> Lengths:
+    """Lay out the squares that hold a certain change."""
+    factors = {
+        at: abs(math.log(square.point.ratio.value))
+        for at, square in glance.squares.items()
+        if square.point and square.point.ratio and square.point.ratio.value > 0
+    }
+    whole = max([math.log(_LEAST_END), *factors.values()])
+    shares = {at: 100 * factor / whole for at, factor in factors.items()}
+    return Lengths(math.exp(whole), shares)

@@ -11,15 +11,12 @@ from bareline.report.blocks.figure import Figure
 from bareline.report.blocks.prose import Block, Folded, Note, Prose, Section
 from bareline.report.blocks.table import Column, Field, Rows, Table
 from bareline.report.content import gaps
-from bareline.report.content.anchors import layer_anchor, probe_anchor
-from bareline.report.content.document import LAYER_NOTES, Document, RunInfo
+from bareline.report.content.document import LAYER_NOTES, Document, RunInfo, glosses
 from bareline.report.content.gaps import Gaps
-from bareline.report.content.gloss import glosses
-from bareline.report.content.grid import by_loss
+from bareline.report.content.grid import by_loss, strip
 from bareline.report.content.profiles import profiles_table
 from bareline.report.content.published import PublishedPoint
-from bareline.report.content.strips import strip
-from bareline.report.content.wording import sentence_case
+from bareline.report.content.wording import layer_anchor, probe_anchor, sentence_case
 from bareline.report.figures.predictions import SECTION
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer

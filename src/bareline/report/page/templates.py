@@ -1,24 +1,29 @@
-"""Templates, style and script of the pages, and what may run in them."""
+"""Templates, style and script of the pages, sentences and terms as they set them.
+
+A term of the glossary is a link where it first stands in a section: it is reached by keyboard,
+tapped on a telephone and kept in print; the page's script shows the explanation beside the word.
+"""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import hashlib
+import re
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
 import jinja2
 from markupsafe import Markup, escape
 
+from bareline.analysis.words.parts import Amount, Interval, Lead, Platform, Sentence
 from bareline.report.blocks.figure import Figure
 from bareline.report.blocks.prose import Block, Folded, Note, Prose, Section
 from bareline.report.blocks.table import Table
-from bareline.report.content.anchors import layer_anchor, probe_anchor
-from bareline.report.content.glossary import explained, term_anchor
-from bareline.report.content.wording import sentence_case
+from bareline.report.content.glossary import explained, term_anchor, terms_of
+from bareline.report.content.wording import layer_anchor, probe_anchor, sentence_case
 from bareline.report.figures.obstacles import why_undrawn
-from bareline.report.page.sentences import sentence_markup
 from bareline.vocabulary.units import count
 
 
@@ -105,3 +110,92 @@ def _order_text(order: float | str) -> str:
 
 def _size_text(size_bytes: int) -> str:
     return f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e5 else f"{size_bytes / 1e3:.0f} kB"
+
+
+#: Longest platform name that a line never breaks.
+_UNBROKEN = 24
+
+
+def sentence_markup(sentence: Sentence) -> Markup:
+    """Set a sentence: amounts in bold, intervals lighter, platform names unbroken.
+
+    A long one is a list of its clauses.
+    """
+    if sentence.lead is None or not sentence.is_long:
+        return _set(sentence)
+    clauses = Markup("").join(
+        Markup("<li>{}</li>").format(_set(clause)) for clause in sentence.clauses
+    )
+    return Markup('<span class="lead">{}</span><ul class="clauses">{}</ul>').format(
+        sentence.lead.name, clauses
+    )
+
+
+def _set(sentence: Sentence) -> Markup:
+    set_parts = []
+    begun = False
+    for part in sentence.parts:
+        text = part.text if begun else part.text[:1].upper() + part.text[1:]
+        match part:
+            case Lead():
+                set_parts.append(Markup('<span class="lead">{}</span>').format(part.name))
+                continue
+            case Amount():
+                set_parts.append(Markup("<b>{}</b>").format(text))
+            case Interval():
+                set_parts.append(Markup('<span class="light">{}</span>').format(text))
+            case Platform() if len(part.name) <= _UNBROKEN:
+                set_parts.append(Markup('<span class="name">{}</span>').format(part.name))
+            case _:
+                set_parts.append(escape(text))
+        begun = begun or bool(part.text)
+    return Markup("").join(set_parts)
+
+
+#: What is no running text, in whole: code, drawings, tables (their heads explain themselves), what
+#: is a link already, headings and names. None of these stands in another of its own kind.
+_SKIPPED = r"<(a|button|code|h[1-6]|script|style|summary|svg|table)\b.*?</\1>"
+_NAMES = r'<span class="name">.*?</span>'
+_TOKENS = re.compile(f"{_SKIPPED}|{_NAMES}|<[^>]*>", re.DOTALL)
+
+
+def link_terms(page: str) -> str:
+    """Link the first of each term in a section's text to the glossary.
+
+    - `page`: HTML as the page's template gives it: texts and attributes are escaped, so that ``<``
+      and ``>`` stand at the ends of tags alone.
+    """
+    begin, end = page.index("<main"), page.index('<section id="glossary">')
+    return page[:begin] + "".join(_linked(page[begin:end])) + page[end:]
+
+
+def _linked(body: str) -> Iterator[str]:
+    told: set[str] = set()
+    before: set[str] = set()
+    at = 0
+    for token in _TOKENS.finditer(body):
+        yield _with_links(body[at : token.start()], told)
+        yield token[0]
+        at = token.end()
+        if token[0].startswith("<section"):
+            told = set()
+        elif token[0].startswith("<details"):
+            # What is folded away explains nothing to who reads on after it.
+            before, told = told, set(told)
+        elif token[0] == "</details>":
+            told = before
+    yield _with_links(body[at:], told)
+
+
+def _with_links(text: str, told: set[str]) -> str:
+    """Link terms of a text that are not yet told, and note them."""
+    pieces = []
+    at = 0
+    for start, end, term in terms_of(text):
+        if term in told:
+            continue
+        told.add(term)
+        word = text[start:end]
+        pieces += [text[at:start], f'<a class="term" href="#{term_anchor(term)}">{word}</a>']
+        at = end
+    return "".join([*pieces, text[at:]])

@@ -12,11 +12,10 @@ from bareline.profile.files import to_rows
 from bareline.profile.model import Profile
 from bareline.profile.summary import remarks
 from bareline.report.figures.theme import css_variables
-from bareline.report.page.downloads import make_download
-from bareline.report.page.drawing import draw_figure
+from bareline.report.page.drawing import draw_figure, make_download
 from bareline.report.page.templates import content_policy, read_asset, template_environment
 from bareline.report.profile.figures import figures
-from bareline.report.profile.sentences import findings, subtitle
+from bareline.report.profile.tables import findings, subtitle
 from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.texts import cleaned
 
