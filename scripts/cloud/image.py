@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from bareline.host.cache import cache_folder
-from bareline.platforms.vm.access import server_config
+from bareline.platforms.vm.guest import server_config
 from bareline.platforms.vm.image import built_image
 from bareline.platforms.vm.kernel import File, archive
 from bareline.platforms.vm.medium import ARGUMENTS, counter_argument, first_files

@@ -37,8 +37,8 @@ from bareline.doctor.purposes import Purpose, lines, purposes
 from bareline.doctor.study import needs
 from bareline.doctor.toolchain import cache, native
 from bareline.facts import parse_node
-from bareline.platforms.vm import accel
-from bareline.platforms.vm.accel import Verdict
+from bareline.platforms.vm import preflight as accel
+from bareline.platforms.vm.preflight import Verdict
 from bareline.probes.base import required_programs
 from bareline.study.catalogue import find_study
 from bareline.vocabulary.errors import PlatformError

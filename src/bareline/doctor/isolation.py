@@ -97,7 +97,7 @@ def guests() -> Iterable[Check]:
 
 def kvm() -> Iterable[Check]:
     """Ask the kernel's hypervisor whether it is there, and whether a guest was seen to boot."""
-    from bareline.platforms.vm.accel import known_verdict, module_behind
+    from bareline.platforms.vm.preflight import known_verdict, module_behind
 
     verdict = known_verdict(cache_folder())
     problem = _kvm_problem() if verdict is None else verdict.reason

@@ -199,7 +199,7 @@ def _environment(table: Any, where: str) -> tuple[tuple[str, str], ...]:
 
 
 #: Types that `packages/bareline-contrib` brings.
-_CONTRIBUTED = ("ec2",)
+_CONTRIBUTED = ("ec2", "xen")
 
 
 def _types_hint(wrong: str = "") -> str:

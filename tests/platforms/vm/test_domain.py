@@ -17,15 +17,11 @@ from hypothesis import strategies as st
 
 from bareline.host.cache import cache_folder
 from bareline.platforms.config import make_spec
-from bareline.platforms.vm import preflight
-from bareline.platforms.vm.devices import Boot, Places
-from bareline.platforms.vm.domain import domain_xml, pool_xml
+from bareline.platforms.vm.domain import Boot, Places, domain_xml, pool_xml
 from bareline.platforms.vm.guest import make_guests
 from bareline.platforms.vm.hypervisor import TOOLS, Hypervisor
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.platform import VmPlatform
-from bareline.platforms.vm.preflight import check_host
-from bareline.vocabulary.errors import PlatformError
 
 SCHEMA = Path("/usr/share/libvirt/schemas/domain.rng")
 
@@ -76,17 +72,6 @@ SHARES = [
     [{"source": "/srv", "target": "/data", "kind": "virtiofs", "cache": "always"}],
     [{"source": "/srv", "target": "/data", "kind": "nfs"}],
 ]
-#: What Xen has, too.
-XEN = {
-    "nic": [
-        *({"model": model} for model in ("e1000", "rtl8139", "virtio")),
-        {"mtu": 9000},
-        {"attach": "vf", "addresses": ["3b:02.0", "0000:3b:02.1"], "vlan": 42},
-    ],
-    "cpu": [{}, {"count": 4, "sockets": 2, "threads": 2}, {"count": 2, "pin": "spread"}],
-    "clock": [{}, {"source": "tsc", "tsc": "native"}],
-    "disk": [{}, {"cache": "none", "discard": True}],
-}
 IMAGES = ["auto", {"path": "/images/cloud.qcow2"}]
 
 
@@ -124,11 +109,6 @@ def every_combination():
     for (first, some), (second, others) in itertools.combinations(parts.items(), 2):
         for one, other in itertools.product(some, others):
             yield {first: one, second: other}
-    for (first, some), (second, others) in itertools.combinations(
-        {**XEN, "image": IMAGES}.items(), 2
-    ):
-        for one, other in itertools.product(some, others):
-            yield {"hypervisor": "xen", first: one, second: other}
     yield {"machine": "pc", "disk": {"bus": "ide"}, "image": {"path": "/x"}}
 
 
@@ -168,40 +148,6 @@ def test_the_schema_refuses_a_definition_that_is_wrong(tmp_path):
     assert done.returncode != 0
 
 
-def test_xen_has_paravirtual_devices_of_its_own_and_emulated_ones_in_a_full_guest():
-    def defined(**options):
-        chosen = VmOptions.model_validate({"hypervisor": "xen", **options})
-        return ET.fromstring(domain_xml(chosen, places_of(chosen)))
-
-    own = defined()
-    assert own.get("type") == "xen"
-    assert own.find("os/type").text == "xenpvh" and own.find("os/kernel").text == "/k"
-    assert own.find("devices/interface/model").get("type") == "netfront"
-    assert own.find("devices/disk/target").attrib == {"dev": "xvda", "bus": "xen"}
-    assert own.find("cpu").get("mode") == "host-passthrough"
-    assert own.find("devices/console/target").get("type") == "xen"
-    emulated = defined(nic={"model": "e1000"})
-    assert emulated.find("os/type").text == "hvm"
-    assert emulated.find("devices/serial") is not None
-    assert defined(image={"path": "/x"}).find("os/type").text == "hvm"
-
-
-def test_xens_guests_are_refused_with_what_to_do(tmp_path, monkeypatch):
-    def refusal():
-        with pytest.raises(PlatformError) as caught:
-            check_host(VmOptions(hypervisor="xen"), 1)
-        return str(caught.value)
-
-    capabilities, driver = tmp_path / "capabilities", tmp_path / "libvirt_driver_libxl.so"
-    monkeypatch.setattr(preflight, "_XEN", capabilities)
-    monkeypatch.setattr(preflight, "_LIBXL", (driver,))
-    assert "boot Xen's entry" in refusal()
-    capabilities.write_text("control_d\n")
-    assert "libvirt-daemon-driver-xen" in refusal()
-    driver.touch()
-    assert "--xml" in refusal()
-
-
 #: Why libvirt may refuse a valid definition on the host that the tests run on.
 OF_THIS_HOST = ("hugetlbfs", "NUMA node", "CPU mode", "virtiofsd", "vhost", "Cannot get interface")
 
@@ -220,7 +166,7 @@ def test_libvirt_turns_definitions_into_qemus_command_line(tmp_path):
             # All of them take most of a minute. libvirt 9 dies of devices that are not there.
             for table in list(every_combination())[::5]:
                 options = VmOptions.model_validate(table)
-                if options.nic.passed_through or options.hypervisor == "xen":
+                if options.nic.passed_through:
                     continue
                 definition = domain_xml(options, places_of(options))
                 try:

@@ -18,8 +18,8 @@ import pytest
 from bareline.host.cache import cache_folder
 from bareline.platforms.layers.beside import busy_neighbours
 from bareline.platforms.layers.neighbours import Neighbours
+from bareline.platforms.vm import allocation as tenant_module
 from bareline.platforms.vm import fleet as fleet_module
-from bareline.platforms.vm import tenant as tenant_module
 from bareline.platforms.vm.image import built_image
 from bareline.platforms.vm.platform import VmPlatform
 from bareline.vocabulary.errors import PlatformError, ToolMissing

@@ -11,8 +11,7 @@ import pytest
 
 from bareline.platforms.images import sources
 from bareline.platforms.images.sources import Archive, archive_of
-from bareline.platforms.vm.image import AutoImage
-from bareline.platforms.vm.kernels import with_kernel
+from bareline.platforms.vm.image import AutoImage, with_kernel
 from bareline.vocabulary.errors import PlatformError
 
 ELF = b"\x7fELF" + bytes(range(256)) * 40

@@ -22,8 +22,8 @@ from bareline.platforms.vm.guest import (
 )
 from bareline.platforms.vm.medium import counter_argument
 from bareline.platforms.vm.mpi import upstream_version
-from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.tuning import Tuning, arguments, read_changes, script
+from bareline.platforms.vm.options import Tuning, VmOptions
+from bareline.platforms.vm.remains import arguments, read_changes, script
 
 KEYS = Keys("client key", "ssh-ed25519 AAAAclient bareline", "host key", "ssh-ed25519 AAAAhost b")
 CONSOLE = (

@@ -1,4 +1,4 @@
-"""The libvirt domain definition of a guest: a pure function of options and places.
+"""A guest's libvirt definition: a pure function of options and places.
 
 References
 ----------
@@ -7,12 +7,219 @@ libvirt, "Domain XML format", libvirt.org/formatdomain.html.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 from xml.etree import ElementTree as ET
 
-from bareline.platforms.vm.devices import NIC_ALIAS, POOL, Places, add_devices, paravirtual
+from bareline.platforms.vm.hardware import Share, parse_cpu_set, parse_pci_address
 from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.options.hardware import parse_cpu_set
+
+Accelerator = Literal["kvm", "tcg"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boot:
+    """A kernel that is started directly, without boot loader."""
+
+    kernel: str
+    initrd: str | None
+    command_line: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """What a definition needs beside the options: this guest's identity and files.
+
+    - `index`: position among all guests of the host, neighbours included, from 0.
+    - `host_cpus`: processors of the host that may be used for pinning.
+    - `disk`: the guest's own layer over the image.
+    - `management_mac`: of a second NIC, through which bareline reaches the guest.
+    """
+
+    name: str
+    uuid: str
+    index: int
+    vcpus: int
+    accelerator: Accelerator
+    disk: str
+    console: str
+    mac: str
+    bridge: str
+    disk_format: str = "qcow2"
+    boot: Boot | None = None
+    seed: str | None = None
+    management_mac: str | None = None
+    host_cpus: Sequence[int] = ()
+
+
+#: Alias of the measuring NIC; libvirt keeps aliases that begin with ``ua-``.
+NIC_ALIAS = "ua-nic"
+#: Name of the network of virtual functions inside bareline's own libvirt.
+POOL = "bareline-functions"
+#: Beginning of the MAC addresses of NICs that are only used to reach a guest.
+MANAGEMENT_MAC = "52:54:00:b1:02"
+#: Beginning of the MAC addresses of NICs that are measured.
+MEASURED_MAC = "52:54:00:b1:01"
+
+
+def add_devices(domain: ET.Element, options: VmOptions, places: Places) -> None:
+    """Add disks, shares, NICs and the console to a definition."""
+    devices = ET.SubElement(domain, "devices")
+    _disk(devices, options, places)
+    if places.seed:
+        _seed(devices, places.seed)
+    if options.disk.bus == "scsi":
+        controller = ET.SubElement(
+            devices, "controller", type="scsi", index="0", model="virtio-scsi"
+        )
+        if options.disk.iothread:
+            ET.SubElement(controller, "driver", iothread="1")
+    ET.SubElement(devices, "controller", type="usb", model="none")
+    for number, share in enumerate(options.shares):
+        _filesystem(devices, share, number)
+    if places.management_mac:
+        # First, so that its place on the bus does not depend on the NIC that is measured.
+        _bridge_nic(devices, places.bridge, places.management_mac, "virtio")
+    _nic(devices, options, places)
+    serial = ET.SubElement(devices, "serial", type="file")
+    ET.SubElement(serial, "source", path=places.console, append="off")
+    ET.SubElement(serial, "target", port="0")
+    ET.SubElement(ET.SubElement(devices, "video"), "model", type="none")
+    ET.SubElement(devices, "memballoon", model="none")
+
+
+def _disk(devices: ET.Element, options: VmOptions, places: Places) -> None:
+    chosen = options.disk
+    disk = ET.SubElement(devices, "disk", type="file", device="disk")
+    driver = ET.SubElement(disk, "driver", name="qemu", type=places.disk_format)
+    ways = {"cache": chosen.cache, "io": chosen.io}
+    driver.attrib |= {name: way for name, way in ways.items() if way != "default"}
+    driver.attrib |= {"discard": "unmap"} if chosen.discard else {}
+    driver.attrib |= {"iothread": "1"} if chosen.iothread and chosen.bus == "virtio" else {}
+    ET.SubElement(disk, "source", file=places.disk)
+    target = {"virtio": "vda", "ide": "hda"}.get(chosen.bus, "sda")
+    ET.SubElement(disk, "target", dev=target, bus=chosen.bus)
+
+
+def _seed(devices: ET.Element, path: str) -> None:
+    """Add the medium for cloud-init, as a disk: kernels for clouds have no driver for a drive."""
+    disk = ET.SubElement(devices, "disk", type="file", device="disk")
+    ET.SubElement(disk, "driver", name="qemu", type="raw")
+    ET.SubElement(disk, "source", file=path)
+    ET.SubElement(disk, "target", dev="vdz", bus="virtio")
+    ET.SubElement(disk, "readonly")
+
+
+def share_tag(number: int) -> str:
+    """Give the name under which a guest mounts a share of a virtual device."""
+    return f"share{number}"
+
+
+def _filesystem(devices: ET.Element, share: Share, number: int) -> None:
+    if share.kind == "nfs":
+        return
+    filesystem = ET.SubElement(devices, "filesystem", type="mount", accessmode="passthrough")
+    if share.kind == "virtiofs":
+        ET.SubElement(filesystem, "driver", type="virtiofs")
+        if share.cache != "default":
+            binary = ET.SubElement(filesystem, "binary")
+            ET.SubElement(binary, "cache", mode=share.cache)
+    ET.SubElement(filesystem, "source", dir=share.source)
+    ET.SubElement(filesystem, "target", dir=share_tag(number))
+    if share.read_only and share.kind == "9p":
+        ET.SubElement(filesystem, "readonly")
+
+
+# NIC -----------------------------------------------------------------------------------------
+
+
+def _nic(devices: ET.Element, options: VmOptions, places: Places) -> None:
+    match options.nic.attach:
+        case "bridge":
+            interface = _bridge_nic(devices, places.bridge, places.mac)
+            _virtual_device(interface, options, places)
+            ET.SubElement(interface, "mtu", size=str(options.nic.mtu))
+            ET.SubElement(interface, "alias", name=NIC_ALIAS)
+        case "macvtap":
+            interface = ET.SubElement(devices, "interface", type="direct")
+            ET.SubElement(interface, "mac", address=places.mac)
+            ET.SubElement(interface, "source", dev=str(options.nic.device), mode="bridge")
+            _virtual_device(interface, options, places)
+            ET.SubElement(interface, "alias", name=NIC_ALIAS)
+        case "vf":
+            _virtual_function(devices, options, places)
+        case "adapter":
+            device = ET.SubElement(devices, "hostdev", mode="subsystem", type="pci", managed="yes")
+            source = ET.SubElement(device, "source")
+            _pci_address(source, options.nic.addresses[places.index])
+
+
+def _bridge_nic(devices: ET.Element, bridge: str, mac: str, model: str | None = None) -> ET.Element:
+    interface = ET.SubElement(devices, "interface", type="bridge")
+    ET.SubElement(interface, "mac", address=mac)
+    ET.SubElement(interface, "source", bridge=bridge)
+    if model:
+        ET.SubElement(interface, "model", type=model)
+    return interface
+
+
+def _virtual_device(interface: ET.Element, options: VmOptions, places: Places) -> None:
+    nic = options.nic
+    ET.SubElement(interface, "model", type=nic.model)
+    if nic.model != "virtio":
+        return
+    driver = ET.SubElement(
+        interface, "driver", name="vhost" if uses_vhost(options, places) else "qemu"
+    )
+    if nic.queues > 1:
+        driver.set("queues", str(nic.queues))
+    if nic.offloads and nic.mergeable_buffers:
+        return
+    switch = "on" if nic.offloads else "off"
+    host = ET.SubElement(driver, "host")
+    guest = ET.SubElement(driver, "guest")
+    for side in (host, guest):
+        for offload in ("csum", "tso4", "tso6", "ecn", "ufo"):
+            side.set(offload, switch)
+    host.attrib |= {"gso": switch, "mrg_rxbuf": "on" if nic.mergeable_buffers else "off"}
+
+
+def uses_vhost(options: VmOptions, places: Places) -> bool:
+    """Tell whether virtio frames are moved by the host's kernel.
+
+    Emulated processors take their interrupts from QEMU, which vhost goes around.
+    """
+    chosen = options.nic.vhost
+    wanted = places.accelerator == "kvm" if chosen is None else chosen
+    return wanted and options.nic.model == "virtio"
+
+
+def _virtual_function(devices: ET.Element, options: VmOptions, places: Places) -> None:
+    """Add a virtual function as an interface, which sets MAC and VLAN; a plain hostdev does not."""
+    nic = options.nic
+    kind = "network" if nic.device else "hostdev"
+    interface = ET.SubElement(devices, "interface", type=kind)
+    if not nic.device:
+        interface.set("managed", "yes")
+    ET.SubElement(interface, "mac", address=places.mac)
+    if nic.device:
+        ET.SubElement(interface, "source", network=POOL)
+    else:
+        source = ET.SubElement(interface, "source")
+        _pci_address(source, nic.addresses[places.index], type="pci")
+    if nic.vlan is not None:
+        ET.SubElement(ET.SubElement(interface, "vlan"), "tag", id=str(nic.vlan))
+    ET.SubElement(interface, "alias", name=NIC_ALIAS)
+
+
+def _pci_address(source: ET.Element, address: str, **attributes: str) -> None:
+    domain, bus, slot, function = parse_pci_address(address)
+    place = {"domain": f"0x{domain:04x}", "bus": f"0x{bus:02x}", "slot": f"0x{slot:02x}"}
+    attributes |= place | {"function": f"0x{function:x}"}
+    ET.SubElement(source, "address", attributes)
+
 
 _QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 
@@ -20,7 +227,7 @@ _QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 def domain_xml(options: VmOptions, places: Places) -> str:
     """Give the definition of one guest."""
     ET.register_namespace("qemu", _QEMU_NAMESPACE)
-    domain = ET.Element("domain", type=_kind(options, places))
+    domain = ET.Element("domain", type="kvm" if places.accelerator == "kvm" else "qemu")
     _text(domain, "name", places.name)
     _text(domain, "uuid", places.uuid)
     _text(domain, "memory", str(options.memory.size_bytes), unit="b")
@@ -42,12 +249,6 @@ def domain_xml(options: VmOptions, places: Places) -> str:
     _overrides(domain, options)
     ET.indent(domain)
     return ET.tostring(domain, encoding="unicode") + "\n"
-
-
-def _kind(options: VmOptions, places: Places) -> str:
-    if options.hypervisor == "xen":
-        return "xen"
-    return "kvm" if places.accelerator == "kvm" else "qemu"
 
 
 def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
@@ -133,37 +334,27 @@ def _cpu(domain: ET.Element, options: VmOptions, places: Places) -> None:
     chosen, emulated = options.cpu, places.accelerator == "tcg"
     mode = chosen.mode
     if mode == "auto":
-        mode = "maximum" if emulated and options.hypervisor != "xen" else "host-passthrough"
+        mode = "maximum" if emulated else "host-passthrough"
     cpu = ET.SubElement(domain, "cpu", mode=mode)
     if mode == "custom":
         # An emulated processor lacks a feature or two of many models; libvirt would refuse them.
         cpu.attrib |= {"match": "exact", "check": "none" if emulated else "partial"}
         _text(cpu, "model", chosen.model, fallback="forbid")
     cores = places.vcpus // (chosen.sockets * chosen.threads)
-    ET.SubElement(
-        cpu,
-        "topology",
-        sockets=str(chosen.sockets),
-        cores=str(cores),
-        threads=str(chosen.threads),
-    )
+    sockets, threads = str(chosen.sockets), str(chosen.threads)
+    ET.SubElement(cpu, "topology", sockets=sockets, cores=str(cores), threads=threads)
     nodes = options.memory.guest_numa_nodes
     if nodes > 1:
         numa = ET.SubElement(cpu, "numa")
         share, cpus = options.memory.size_bytes // nodes, places.vcpus // nodes
         for node in range(nodes):
             span = f"{node * cpus}-{(node + 1) * cpus - 1}" if cpus > 1 else str(node)
-            ET.SubElement(
-                numa, "cell", id=str(node), cpus=span, memory=str(share >> 10), unit="KiB"
-            )
+            own = {"id": str(node), "cpus": span, "memory": str(share >> 10), "unit": "KiB"}
+            ET.SubElement(numa, "cell", own)
 
 
 def _clock(domain: ET.Element, options: VmOptions, places: Places) -> None:
     clock = ET.SubElement(domain, "clock", offset="utc")
-    if options.hypervisor == "xen":
-        if options.clock.tsc != "auto":
-            ET.SubElement(clock, "timer", name="tsc", mode=options.clock.tsc)
-        return
     ET.SubElement(clock, "timer", name="rtc", tickpolicy="catchup")
     ET.SubElement(clock, "timer", name="pit", tickpolicy="delay")
     ET.SubElement(clock, "timer", name="hpet", present="yes" if options.clock.hpet else "no")
@@ -179,11 +370,7 @@ def _clock(domain: ET.Element, options: VmOptions, places: Places) -> None:
 
 def _operating_system(domain: ET.Element, options: VmOptions, places: Places) -> None:
     system = ET.SubElement(domain, "os")
-    if options.hypervisor == "xen":
-        kind, machine = ("xenpvh", "xenpvh") if paravirtual(options, places) else ("hvm", "xenfv")
-        _text(system, "type", kind, arch="x86_64", machine=machine)
-    else:
-        _text(system, "type", "hvm", arch="x86_64", machine=options.machine)
+    _text(system, "type", "hvm", arch="x86_64", machine=options.machine)
     if places.boot is None:
         ET.SubElement(system, "boot", dev="hd")
         return
@@ -195,16 +382,13 @@ def _operating_system(domain: ET.Element, options: VmOptions, places: Places) ->
 
 def _overrides(domain: ET.Element, options: VmOptions) -> None:
     """Set what libvirt has no word for: properties of QEMU's devices."""
-    if options.nic.mitigation or options.nic.passed_through or options.hypervisor == "xen":
+    if options.nic.mitigation or options.nic.passed_through:
         return
     override = ET.SubElement(domain, f"{{{_QEMU_NAMESPACE}}}override")
     device = ET.SubElement(override, f"{{{_QEMU_NAMESPACE}}}device", alias=NIC_ALIAS)
     frontend = ET.SubElement(device, f"{{{_QEMU_NAMESPACE}}}frontend")
-    ET.SubElement(
-        frontend,
-        f"{{{_QEMU_NAMESPACE}}}property",
-        {"name": "mitigation", "type": "bool", "value": "false"},
-    )
+    off = {"name": "mitigation", "type": "bool", "value": "false"}
+    ET.SubElement(frontend, f"{{{_QEMU_NAMESPACE}}}property", off)
 
 
 def host_cpus_needed(options: VmOptions) -> tuple[int, ...]:

@@ -21,12 +21,11 @@ from bareline.platforms.layers.filesystem.nfs import (
 )
 from bareline.platforms.layers.filesystem.options import Gluster, Loop, Nfs, NineP, Tmpfs, Virtiofs
 from bareline.platforms.process import Finished, local_environment, run_process
-from bareline.platforms.vm.access import Access
-from bareline.platforms.vm.devices import share_tag
-from bareline.platforms.vm.guest import Guest
+from bareline.platforms.vm.domain import share_tag
+from bareline.platforms.vm.guest import Access, Guest
+from bareline.platforms.vm.hardware import Share
 from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.options.hardware import Share
 from bareline.vocabulary.model import Scalar
 
 

@@ -15,10 +15,9 @@ from typing import Any, Protocol
 from bareline.platforms.fleet import bring_up
 from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.vm import room
-from bareline.platforms.vm.access import Access
-from bareline.platforms.vm.devices import Accelerator, Boot, Places
-from bareline.platforms.vm.domain import domain_xml, moved
+from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, moved
 from bareline.platforms.vm.guest import (
+    Access,
     Guest,
     last_words,
     read_failure,

@@ -12,7 +12,7 @@ from pathlib import Path
 from bareline.host.tools import install_hint
 from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.remote.keys import Keys
-from bareline.platforms.vm.devices import Boot
+from bareline.platforms.vm.domain import Boot
 from bareline.platforms.vm.fleet import overlay
 from bareline.platforms.vm.guest import (
     DEVICE,
@@ -20,10 +20,10 @@ from bareline.platforms.vm.guest import (
     guest_script,
     settings_files,
 )
+from bareline.platforms.vm.hardware import Image
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.kernel import File, archive, load_order, read_module
 from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.options.hardware import Image
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _BUS_MODULES = {

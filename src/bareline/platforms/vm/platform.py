@@ -19,25 +19,26 @@ from bareline.platforms.here import build_here, core_facts
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.platforms.remote.keys import Keys, make_keys
 from bareline.platforms.vm import remains, room
-from bareline.platforms.vm.accel import choose_accelerator, known_verdict, qemu_version
-from bareline.platforms.vm.access import Access
-from bareline.platforms.vm.allocation import VmAllocation
-from bareline.platforms.vm.devices import Accelerator, Boot, Places
-from bareline.platforms.vm.domain import domain_xml, pool_xml, vcpu_pins
+from bareline.platforms.vm.allocation import TenantAllocation, VmAllocation
+from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, pool_xml, vcpu_pins
 from bareline.platforms.vm.filesystem import start_exports, with_share
 from bareline.platforms.vm.fleet import Fleet, Medium
-from bareline.platforms.vm.guest import SERVER, Guest, host_address, make_guests
+from bareline.platforms.vm.guest import SERVER, Access, Guest, host_address, make_guests
+from bareline.platforms.vm.hardware import Image, parse_cpu_set
 from bareline.platforms.vm.hypervisor import TOOLS, Hypervisor, import_libvirt
-from bareline.platforms.vm.image import IMAGE_TOOLS, AutoImage, built_image
-from bareline.platforms.vm.kernels import with_kernel
+from bareline.platforms.vm.image import IMAGE_TOOLS, AutoImage, built_image, with_kernel
 from bareline.platforms.vm.medium import AutoMedium, CloudMedium, counter_argument
 from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
 from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.options.hardware import Image, parse_cpu_set
-from bareline.platforms.vm.preflight import check_host, physical_function
+from bareline.platforms.vm.preflight import (
+    check_host,
+    choose_accelerator,
+    known_verdict,
+    physical_function,
+    qemu_version,
+)
+from bareline.platforms.vm.remains import tune_host
 from bareline.platforms.vm.states import SavedStates, states_of
-from bareline.platforms.vm.tenant import TenantAllocation
-from bareline.platforms.vm.tuning import tune_host
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout, Scalar
 from bareline.vocabulary.platform import PlatformSpec
@@ -86,35 +87,7 @@ class VmPlatform(Platform[VmOptions]):
     @classmethod
     def definition(cls, spec: PlatformSpec[VmOptions]) -> str:
         """Give the libvirt definition of the platform's first guest, as it would be here."""
-        options = with_share(spec.options, Path("/GUEST/shared"))
-        # The same at every call, so that two definitions can be compared.
-        guest = make_guests(options, options.guests, lambda name: str(uuid5(NAMESPACE_OID, name)))[
-            0
-        ]
-        verdict = known_verdict(cache_folder())
-        kvm = (
-            options.acceleration == "kvm"
-            or options.nic.needs_kvm
-            or (options.acceleration == "auto" and verdict is not None and verdict.works)
-        )
-        line = "root=/dev/xvda console=hvc0" if options.hypervisor == "xen" else "console=ttyS0"
-        direct = Boot(kernel="/IMAGE/vmlinux", initrd="/GUEST/initrd", command_line=line)
-        places = Places(
-            name=f"bareline-{guest.name}",
-            uuid=guest.uuid,
-            index=guest.index,
-            vcpus=options.cores_per_node,
-            accelerator="kvm" if kvm else "tcg",
-            disk="/GUEST/disk.qcow2",
-            console="/GUEST/console",
-            mac=guest.mac,
-            management_mac=guest.management_mac,
-            bridge=BRIDGE,
-            boot=direct if options.image == "auto" else None,
-            seed=None if options.image == "auto" else "/GUEST/seed.iso",
-            host_cpus=tuple(sorted(os.sched_getaffinity(0))),
-        )
-        return domain_xml(options, places)
+        return domain_xml(*first_guest(spec.options, "console=ttyS0"))
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
@@ -286,6 +259,36 @@ class VmPlatform(Platform[VmOptions]):
         for tenant in (measured, *neighbours):
             tenant.mount()
         return VmAllocation(measured, neighbours, told=told, about=about)
+
+
+def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
+    """Give what the first guest's definition is made of, before anything is.
+
+    - `arguments`: of its kernel.
+    """
+    options = with_share(options, Path("/GUEST/shared"))
+    # The same at every call, so that two definitions can be compared.
+    guest = make_guests(options, options.guests, lambda name: str(uuid5(NAMESPACE_OID, name)))[0]
+    wanted, verdict = options.acceleration, known_verdict(cache_folder())
+    proven = wanted == "auto" and verdict is not None and verdict.works
+    kvm = wanted == "kvm" or options.nic.needs_kvm or proven
+    direct = Boot(kernel="/IMAGE/vmlinux", initrd="/GUEST/initrd", command_line=arguments)
+    places = Places(
+        name=f"bareline-{guest.name}",
+        uuid=guest.uuid,
+        index=guest.index,
+        vcpus=options.cores_per_node,
+        accelerator="kvm" if kvm else "tcg",
+        disk="/GUEST/disk.qcow2",
+        console="/GUEST/console",
+        mac=guest.mac,
+        management_mac=guest.management_mac,
+        bridge=BRIDGE,
+        boot=direct if options.image == "auto" else None,
+        seed=None if options.image == "auto" else "/GUEST/seed.iso",
+        host_cpus=tuple(sorted(os.sched_getaffinity(0))),
+    )
+    return options, places
 
 
 def _medium(

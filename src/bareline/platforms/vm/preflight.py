@@ -1,213 +1,138 @@
-"""What this host must have for a platform's options, looked at before anything starts."""
+"""What this host must have for a platform's options, and whether its KVM works.
+
+``/dev/kvm`` may be there and every guest still die in early boot, for instance inside a virtual
+machine whose own hypervisor does not nest. So a guest is tried; the answer is kept until the host
+is started again.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 
 from bareline.host.load import memory_bytes
+from bareline.host.locks import file_lock
 from bareline.platforms.layers.filesystem.nfs import PROGRAM
-from bareline.platforms.vm.domain import host_cpus_needed
+from bareline.platforms.process import local_environment, run_process
+from bareline.platforms.vm.domain import Accelerator, host_cpus_needed
+from bareline.platforms.vm.hardware import Image, Nic, parse_cpu_set
+from bareline.platforms.vm.image import AutoImage
+from bareline.platforms.vm.kernel import File, archive
 from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.options.hardware import Image, parse_cpu_set
-from bareline.platforms.vm.options.nic import Nic
 from bareline.vocabulary.errors import PlatformError
 
-_XEN = Path("/proc/xen/capabilities")
-_LIBXL = tuple(
-    Path(folder, "libvirt/connection-driver/libvirt_driver_libxl.so")
-    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")
-)
 _PCI = Path("/sys/bus/pci/devices")
 _NETWORK = Path("/sys/class/net")
 _VIRTIOFSD = ("/usr/libexec/virtiofsd", "/usr/lib/qemu/virtiofsd", "/usr/lib/virtiofsd")
 #: What the host itself keeps of its memory.
 _HOST_RESERVE_BYTES = 512 << 20
+_MAKE_FUNCTIONS = "make some: `echo 2 > /sys/class/net/DEVICE/device/sriov_numvfs`"
+
+
+#: What is wrong, with which option, and the next step.
+_Problem = tuple[str, str, str | None]
 
 
 def check_host(options: VmOptions, vcpus: int) -> None:
     """See that the host has what the options name."""
-    if options.hypervisor == "xen":
-        _refuse_xen()
-    _check_processors(options, vcpus)
-    _check_memory(options)
-    _check_image(options)
-    _check_shares(options)
-    _check_nic(options)
+    for what, where, hint in chain(
+        _of_processors(options, vcpus),
+        _of_memory(options),
+        _of_files(options),
+        _of_nic(options.nic, options.guest_total),
+    ):
+        raise PlatformError(what, where=where, hint=hint)
 
 
-def _refuse_xen() -> None:
-    """Say what is missing for guests of Xen; at last that bareline does not start them.
-
-    Xen's guests are no processes of ours: that none remains after a kill was never seen.
-    """
-    where = 'hypervisor = "xen"'
-    try:
-        control = "control_d" in _XEN.read_text(encoding="ascii")
-    except OSError:
-        control = False
-    if not control:
-        raise PlatformError(
-            "this host does not run under Xen as its control domain",
-            where=where,
-            hint="install xen-system-amd64 and libvirt-daemon-driver-xen, and boot Xen's entry",
-        )
-    if not any(path.exists() for path in _LIBXL):
-        raise PlatformError(
-            "libvirt has no driver for Xen (libxl)",
-            where=where,
-            hint="run `apt-get install libvirt-daemon-driver-xen`",
-        )
-    raise PlatformError(
-        "bareline makes definitions for Xen, and does not start its guests",
-        where=where,
-        hint="start them from `bareline platforms show NAME --xml`, and measure them as a platform "
-        "of type ssh",
-    )
-
-
-def _check_processors(options: VmOptions, vcpus: int) -> None:
-    allowed = os.sched_getaffinity(0)
+def _of_processors(options: VmOptions, vcpus: int) -> Iterator[_Problem]:
+    allowed, total = os.sched_getaffinity(0), vcpus * options.guest_total
+    some = f"use some of {', '.join(map(str, sorted(allowed)))}"
     for cpu in host_cpus_needed(options):
         if cpu not in allowed:
-            raise PlatformError(
-                f"this process may not use processor {cpu}",
-                where="cpu",
-                hint=f"use some of {', '.join(map(str, sorted(allowed)))}",
-            )
-    if options.cpu.pin == "spread" and vcpus * options.guest_total > len(allowed):
-        raise PlatformError(
-            f"{vcpus * options.guest_total} virtual processors cannot have a core each, the host "
-            f"has {len(allowed)}",
-            where="cpu.pin",
-            hint='use fewer guests, a smaller cpu.count, or pin = "none"',
-        )
+            yield f"this process may not use processor {cpu}", "cpu", some
+    if options.cpu.pin == "spread" and total > len(allowed):
+        what = f"{total} virtual processors cannot have a core each, the host has {len(allowed)}"
+        yield what, "cpu.pin", 'use fewer guests, a smaller cpu.count, or pin = "none"'
     if options.acceleration == "kvm" and not Path("/dev/kvm").exists():
-        raise PlatformError(
-            "/dev/kvm does not exist",
-            where='acceleration = "kvm"',
-            hint="load kvm_intel or kvm_amd, or enable virtualization in the firmware",
-        )
+        hint = "load kvm_intel or kvm_amd, or enable virtualization in the firmware"
+        yield "/dev/kvm does not exist", 'acceleration = "kvm"', hint
 
 
-def _check_memory(options: VmOptions) -> None:
-    memory = options.memory
-    wanted = memory.size_bytes * options.guest_total
-    have = memory_bytes()
+def _of_memory(options: VmOptions) -> Iterator[_Problem]:
+    memory, guests = options.memory, options.guest_total
+    wanted, have = memory.size_bytes * guests, memory_bytes()
     if wanted > have - _HOST_RESERVE_BYTES:
-        raise PlatformError(
-            f"{options.guest_total} guests want {wanted >> 20} MiB, the host has {have >> 20} MiB",
-            where="memory.size_bytes",
-            hint="use fewer or smaller guests",
-        )
+        what = f"{guests} guests want {wanted >> 20} MiB, the host has {have >> 20} MiB"
+        yield what, "memory.size_bytes", "use fewer or smaller guests"
     if memory.huge_pages:
-        size_kib = memory.huge_page_bytes >> 10
-        free = _number(Path(f"/sys/kernel/mm/hugepages/hugepages-{size_kib}kB/free_hugepages"))
-        needed = wanted // memory.huge_page_bytes
+        pages = f"/sys/kernel/mm/hugepages/hugepages-{memory.huge_page_bytes >> 10}kB"
+        free, needed = _number(Path(pages, "free_hugepages")), wanted // memory.huge_page_bytes
         if free < needed:
-            raise PlatformError(
-                f"{needed} free huge pages of {memory.huge_pages} are needed, there are {free}",
-                where="memory.huge_pages",
-                hint=f"reserve them: /sys/kernel/mm/hugepages/hugepages-{size_kib}kB/nr_hugepages",
-            )
-        if not any(" hugetlbfs " in line for line in _mounts()):
-            raise PlatformError(
-                "no file system of huge pages is mounted",
-                where="memory.huge_pages",
-                hint="run `mount -t hugetlbfs hugetlbfs /dev/hugepages`",
-            )
+            what = f"{needed} free huge pages of {memory.huge_pages} are needed, there are {free}"
+            yield what, "memory.huge_pages", f"reserve them: {pages}/nr_hugepages"
+        if " hugetlbfs " not in Path("/proc/mounts").read_text(encoding="utf-8"):
+            hint = "run `mount -t hugetlbfs hugetlbfs /dev/hugepages`"
+            yield "no file system of huge pages is mounted", "memory.huge_pages", hint
     for node in parse_cpu_set(memory.numa_nodes) if memory.numa_nodes else ():
         if not Path(f"/sys/devices/system/node/node{node}").exists():
-            raise PlatformError(
-                f"the host has no NUMA node {node}",
-                where="memory.numa_nodes",
-                hint="see `numactl --hardware`",
-            )
+            what = f"the host has no NUMA node {node}"
+            yield what, "memory.numa_nodes", "see `numactl --hardware`"
 
 
-def _check_image(options: VmOptions) -> None:
-    if not isinstance(options.image, Image):
-        return
-    for name in ("path", "kernel", "initrd"):
+def _of_files(options: VmOptions) -> Iterator[_Problem]:
+    """Look for the files of an image of the user's, and for shares and what serves them."""
+    for name in ("path", "kernel", "initrd") if isinstance(options.image, Image) else ():
         path = getattr(options.image, name)
         if path and not Path(path).expanduser().is_file():
-            raise PlatformError(
-                f"there is no file '{path}'", where=f"image.{name}", hint="give its full path"
-            )
-
-
-def _check_shares(options: VmOptions) -> None:
+            yield f"there is no file '{path}'", f"image.{name}", "give its full path"
     for share in options.shares:
         if not Path(share.source).is_dir():
-            raise PlatformError(f"there is no folder '{share.source}'", where="shares.source")
+            yield f"there is no folder '{share.source}'", "shares.source", None
         if share.kind == "virtiofs" and not any(Path(path).exists() for path in _VIRTIOFSD):
-            raise PlatformError(
-                "virtiofsd is not installed",
-                where="shares.kind",
-                hint='install virtiofsd, or use kind = "9p"',
-            )
+            hint = 'install virtiofsd, or use kind = "9p"'
+            yield "virtiofsd is not installed", "shares.kind", hint
         if share.kind == "nfs" and shutil.which(PROGRAM) is None:
-            raise PlatformError(
-                "no NFS server that runs in a network of its own is installed",
-                where="shares.kind",
-                hint='install it with `apt-get install nfs-ganesha-vfs`, or use kind = "9p"',
-            )
+            what = "no NFS server that runs in a network of its own is installed"
+            hint = 'install it with `apt-get install nfs-ganesha-vfs`, or use kind = "9p"'
+            yield what, "shares.kind", hint
 
 
-def _check_nic(options: VmOptions) -> None:
-    nic = options.nic
+def _of_nic(nic: Nic, guests: int) -> Iterator[_Problem]:
     if nic.vhost and not Path("/dev/vhost-net").exists():
-        raise PlatformError(
-            "/dev/vhost-net does not exist", where="nic.vhost", hint="run `modprobe vhost_net`"
-        )
+        yield "/dev/vhost-net does not exist", "nic.vhost", "run `modprobe vhost_net`"
     if nic.device:
-        _check_device(nic, options.guest_total)
+        yield from _of_device(nic, guests)
     for address in nic.addresses:
-        folder = _PCI / address
-        if not folder.exists():
-            raise PlatformError(
-                f"the host has no device {address}",
-                where="nic.addresses",
-                hint="see `lspci -D`",
-            )
-        if nic.attach == "vf" and not (folder / "physfn").exists():
-            raise PlatformError(
-                f"{address} is no virtual function",
-                where="nic.addresses",
-                hint="make some: `echo 2 > /sys/class/net/DEVICE/device/sriov_numvfs`",
-            )
+        if not (_PCI / address).exists():
+            yield f"the host has no device {address}", "nic.addresses", "see `lspci -D`"
+        if nic.attach == "vf" and not (_PCI / address / "physfn").exists():
+            yield f"{address} is no virtual function", "nic.addresses", _MAKE_FUNCTIONS
     if nic.passed_through and not any(Path("/sys/class/iommu").glob("*")):
-        raise PlatformError(
-            "the host has no IOMMU, without which hardware cannot be passed to a guest",
-            where="nic.attach",
-            hint="enable it in the firmware and boot with intel_iommu=on or amd_iommu=on",
-        )
+        what = "the host has no IOMMU, without which hardware cannot be passed to a guest"
+        hint = "enable it in the firmware and boot with intel_iommu=on or amd_iommu=on"
+        yield what, "nic.attach", hint
 
 
-def _check_device(nic: Nic, guests: int) -> None:
-    folder = _NETWORK / physical_function(nic.device or "")
+def _of_device(nic: Nic, guests: int) -> Iterator[_Problem]:
+    name = nic.device
+    folder = _NETWORK / physical_function(name or "")
     if not folder.exists():
-        raise PlatformError(
-            f"the host has no network interface '{nic.device}'",
-            where="nic.device",
-            hint="see `ip link`",
-        )
-    mtu = _number(folder / "mtu")
+        yield f"the host has no network interface '{name}'", "nic.device", "see `ip link`"
+    mtu, functions = _number(folder / "mtu"), _number(folder / "device" / "sriov_numvfs")
     if nic.mtu > mtu:
-        raise PlatformError(
-            f"an MTU of {nic.mtu} is beyond the {mtu} that {nic.device} is set to",
-            where="nic.mtu",
-            hint=f"run `ip link set {nic.device} mtu {nic.mtu}`, on the switch too",
-        )
-    if nic.attach == "vf":
-        functions = _number(folder / "device" / "sriov_numvfs")
-        if functions < guests:
-            raise PlatformError(
-                f"{nic.device} has {functions} virtual functions, {guests} guests need one each",
-                where="nic.device",
-                hint=f"run `echo {guests} > /sys/class/net/{nic.device}/device/sriov_numvfs`",
-            )
+        what = f"an MTU of {nic.mtu} is beyond the {mtu} that {name} is set to"
+        yield what, "nic.mtu", f"run `ip link set {name} mtu {nic.mtu}`, on the switch too"
+    if nic.attach == "vf" and functions < guests:
+        what = f"{name} has {functions} virtual functions, {guests} guests need one each"
+        hint = f"run `echo {guests} > /sys/class/net/{name}/device/sriov_numvfs`"
+        yield what, "nic.device", hint
 
 
 def physical_function(device: str) -> str:
@@ -220,7 +145,7 @@ def physical_function(device: str) -> str:
     raise PlatformError(
         "no adapter of this host has SR-IOV virtual functions",
         where="nic.device",
-        hint="make some: `echo 2 > /sys/class/net/DEVICE/device/sriov_numvfs`",
+        hint=_MAKE_FUNCTIONS,
     )
 
 
@@ -231,5 +156,145 @@ def _number(path: Path) -> int:
         return 0
 
 
-def _mounts() -> list[str]:
-    return Path("/proc/mounts").read_text(encoding="utf-8").splitlines()
+_DEVICE = Path("/dev/kvm")
+_MODULES = Path("/sys/module")
+#: What may stand behind the device.
+_KINDS = ("kvm_intel", "kvm_amd", "kvm_pvm")
+_WORD = "bareline-proof"
+_TIMEOUT_S = 25.0
+_INIT = f"""\
+#!/bin/busybox sh
+/bin/busybox mount -t devtmpfs dev /dev
+echo {_WORD} > /dev/console
+/bin/busybox poweroff -f
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a guest was seen to boot with KVM; `reason` says why not."""
+
+    works: bool
+    reason: str = ""
+
+
+def module_behind() -> str:
+    """Name the kernel module that runs guests behind the device; empty where none is told."""
+    return next((name for name in _KINDS if (_MODULES / name).is_dir()), "")
+
+
+def device_problem(*, own_kernel: bool = False) -> str:
+    """Say why KVM is out of the question without trying; empty when it is worth a try.
+
+    - `own_kernel`: guests have a kernel that the user has chosen for this machine.
+    """
+    if not _DEVICE.exists():
+        return f"{_DEVICE} does not exist: no hardware virtualization, or its module is not loaded"
+    if module_behind() == "kvm_pvm" and not own_kernel:
+        return (
+            f"{_DEVICE} is that of kvm_pvm, which interprets kernels that are not made for it, "
+            "and they never come up"
+        )
+    if not os.access(_DEVICE, os.R_OK | os.W_OK):
+        return f"{_DEVICE} may not be opened by this user"
+    return ""
+
+
+def known_verdict(cache_folder: Path) -> Verdict | None:
+    """Give what is known without starting anything; None when it was never tried."""
+    problem = device_problem()
+    if problem:
+        return Verdict(False, problem)
+    try:
+        stored = json.loads(_store(cache_folder).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return Verdict(**stored["verdict"]) if stored.get("key") == _key() else None
+
+
+def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> Verdict:
+    """Try a guest with KVM, once per start of the host.
+
+    Without an image of bareline's own there is no kernel to try it with, and what is not proven
+    is not used.
+    """
+    with file_lock(_store(cache_folder).with_suffix(".lock")):
+        known = known_verdict(cache_folder)
+        if known is not None:
+            return known
+        if image is None:
+            return Verdict(False, 'not tried yet: a platform with image = "auto" tries it')
+        verdict = _try_guest(image)
+        stored = {"key": _key(), "verdict": asdict(verdict)}
+        _store(cache_folder).write_text(json.dumps(stored), encoding="utf-8")
+    return verdict
+
+
+def choose_accelerator(
+    wanted: str, cache_folder: Path, image: AutoImage | None, *, own_kernel: bool = False
+) -> Accelerator:
+    """Turn ``auto``, ``kvm`` or ``tcg`` into what guests are started with.
+
+    Whoever asks for ``kvm`` with a kernel of their own has it: only that kernel could prove it.
+    """
+    if wanted == "tcg":
+        return "tcg"
+    if wanted == "kvm" and own_kernel:
+        problem = device_problem(own_kernel=True)
+        verdict = Verdict(not problem, problem)
+    else:
+        verdict = kvm_verdict(cache_folder, image)
+    if verdict.works:
+        return "kvm"
+    if wanted == "kvm":
+        raise PlatformError(
+            f"guests do not run with KVM here: {verdict.reason}",
+            where='acceleration = "kvm"',
+            hint='use acceleration = "auto" to emulate the processor instead',
+        )
+    return "tcg"
+
+
+def _store(cache_folder: Path) -> Path:
+    return cache_folder / "vm" / "kvm.json"
+
+
+def _key() -> list[str]:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return [boot, qemu_version()]
+
+
+def qemu_version() -> str:
+    """Give the version that QEMU says it is."""
+    done = subprocess.run(
+        ["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=False
+    )
+    return done.stdout.partition("\n")[0]
+
+
+def _try_guest(image: AutoImage) -> Verdict:
+    with tempfile.TemporaryDirectory(prefix="bareline-proof-") as name:
+        initrd = Path(name) / "initrd"
+        initrd.write_bytes(
+            archive(
+                {
+                    "bin/busybox": File(image.busybox.read_bytes(), 0o755),
+                    "init": File(_INIT.encode(), 0o755),
+                },
+                ("dev",),
+            )
+        )
+        argv = ["qemu-system-x86_64", "-accel", "kvm", "-cpu", "host", "-m", "256"]
+        argv += ["-nodefaults", "-nographic", "-no-reboot", "-serial", "stdio"]
+        argv += ["-kernel", str(image.kernel), "-initrd", str(initrd)]
+        argv += ["-append", "console=ttyS0 panic=-1"]
+        done = run_process(argv, env=local_environment(), timeout_s=_TIMEOUT_S)
+    if _WORD in done.stdout:
+        return Verdict(True)
+    for line in done.stderr.splitlines():
+        if "KVM" in line or "kvm" in line:
+            return Verdict(False, f"a guest died at once: {line.strip()}")
+    if done.timed_out:
+        return Verdict(False, f"a guest said nothing for {_TIMEOUT_S:.0f} s")
+    said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+    return Verdict(False, f"a guest ended early: {said[-1] if said else 'it said nothing'}")

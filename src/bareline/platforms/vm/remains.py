@@ -1,4 +1,4 @@
-"""What a killed bareline leaves behind, and how it is found: a small file for each platform in use.
+"""What a killed bareline leaves behind: a small file for each platform in use tells of it.
 
 Guests themselves never remain: their enclosure ends with bareline (see `hypervisor`). What remains
 is a folder, and, where the host's own network is used, a bridge and settings.
@@ -14,8 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bareline.host.owner import has_ended, owner_mark, owner_pid
+from bareline.vocabulary.model import Scalar
+
+if TYPE_CHECKING:
+    from bareline.platforms.vm.hypervisor import Hypervisor
+    from bareline.platforms.vm.options import Tuning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,3 +119,66 @@ def release(claim: Claim) -> list[str]:
             shutil.rmtree(folder, ignore_errors=True)
             undone.append(f"folder {folder} removed")
     return undone
+
+
+def script(settings: Mapping[str, str]) -> str:
+    """Give a shell script that sets values and prints ``name=before|after`` for each.
+
+    A setting that does not exist in this network namespace, or refuses, prints ``after`` as it
+    stays. Names and values come as arguments, never as script.
+    """
+    if not settings:
+        return ":"
+    return (
+        'while [ $# -gt 1 ]; do f=/proc/sys/$(echo "$1" | tr . /); '
+        'b=$(cat "$f" 2>/dev/null); echo "$2" > "$f" 2>/dev/null; '
+        'echo "$1=$b|$(cat "$f" 2>/dev/null)"; shift 2; done'
+    )
+
+
+def arguments(settings: Mapping[str, str]) -> list[str]:
+    """Give the arguments of `script`."""
+    return [part for pair in settings.items() for part in pair]
+
+
+def read_changes(text: str) -> dict[str, tuple[str, str]]:
+    """Read what `script` printed: name to (before, after)."""
+    changes = {}
+    for line in text.splitlines():
+        name, _, values = line.partition("=")
+        before, bar, after = values.partition("|")
+        if bar:
+            changes[name] = (" ".join(before.split()), " ".join(after.split()))
+    return changes
+
+
+def tune_host(tuning: Tuning, hypervisor: Hypervisor, holder: Holder) -> dict[str, Scalar]:
+    """Apply settings on the host's side; give what changed as facts.
+
+    Most settings belong to a network namespace, and the guests' one is their own. What the kernel
+    keeps once for all is changed for the whole host and restored afterwards.
+    """
+    settings = tuning.settings()
+    if not settings:
+        return {}
+    line = ["sh", "-c", script(settings), "sh", *arguments(settings)]
+    changes = read_changes(hypervisor.run_inside(line).stdout)
+    facts: dict[str, Scalar] = {}
+    for name, value in settings.items():
+        before, after = changes.get(name, ("", ""))
+        if not before:
+            before, after = _set_on_host(name, value, holder)
+        facts[f"tuning.host.{name}"] = f"{before} -> {after}"
+    return facts
+
+
+def _set_on_host(name: str, value: str, holder: Holder) -> tuple[str, str]:
+    path = Path("/proc/sys", *name.split("."))
+    try:
+        before = " ".join(path.read_text(encoding="ascii").split())
+    except OSError:
+        return "absent", "absent"
+    holder.add_setting(name, before)
+    with contextlib.suppress(OSError):
+        path.write_text(value, encoding="ascii")
+    return before, " ".join(path.read_text(encoding="ascii").split())
