@@ -19,10 +19,9 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.boots import Boots
 from bareline.analysis.numbers.cube import Cube
 from bareline.analysis.numbers.family import discoveries, family_wise
-from bareline.analysis.numbers.pairs import Pair
+from bareline.analysis.numbers.pairs import Boots, Pair
 from bareline.vocabulary.verdicts import Verdict
 
 SEED = 20_261_203

@@ -31,8 +31,8 @@ from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conditions import check
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin
-from bareline.session.control import with_control
 from bareline.session.origin import plan_of
+from bareline.session.variants import with_control
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.model import Failed, Measured, Record, Sample, Stage, Trial

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bareline.session import begin
-from bareline.session.control import with_control
 from bareline.session.origin import plan_of
+from bareline.session.variants import with_control
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.model import Failed, Measured, Record, Sample
 

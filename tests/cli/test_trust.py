@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from bareline.cli.main import main
-from bareline.session.trust import owner_of
+from bareline.session.origin import owner_of
 from bareline.store.run import MOST_FOREIGN_BYTES, Run
 from bareline.vocabulary.errors import StoreError
 

@@ -7,14 +7,14 @@ import pytest
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.control import control_sentence, control_text
+from bareline.analysis.words.promise import control_sentence, control_text
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, runner
-from bareline.session.control import with_control
 from bareline.session.history import History
 from bareline.session.origin import plan_of, study_of
 from bareline.session.reparse import reparse_run
 from bareline.session.status import status_of
+from bareline.session.variants import with_control
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.runs import Silent, planted_run

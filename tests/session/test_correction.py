@@ -13,8 +13,7 @@ from bareline.cli.main import main
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import runner
 from bareline.session.begin import create_run
-from bareline.session.correction import read_correction
-from bareline.session.reparse import reparse_run
+from bareline.session.reparse import read_correction, reparse_run
 from bareline.session.status import status_of
 from bareline.store.raw import was_shortened
 from bareline.store.run import Run

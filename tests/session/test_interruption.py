@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from bareline.session.interruption import terminated_like_interrupted
+from bareline.session.pauses import terminated_like_interrupted
 
 
 class Ending:

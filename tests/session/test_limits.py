@@ -6,10 +6,9 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from bareline.report.content.gather import cost_texts
-from bareline.session import hours
-from bareline.session.hours import see_hours
-from bareline.session.meter import Meter
-from bareline.session.outlook import outlook, told
+from bareline.session import pauses
+from bareline.session.meter import Meter, outlook, told
+from bareline.session.pauses import see_hours
 from bareline.session.status import status_of
 from bareline.store.cost import write_cost
 from bareline.store.run import Run
@@ -123,7 +122,7 @@ def test_a_run_waits_for_the_end_of_the_hours_and_says_in_which_zone(monkeypatch
         slept.append(seconds)
         at[0] += timedelta(seconds=seconds)
 
-    monkeypatch.setattr(hours.time, "sleep", sleep)
+    monkeypatch.setattr(pauses.time, "sleep", sleep)
     see_hours([None, "08:00-18:00"], lambda *words: told.append(words), lambda: at[0])
     assert slept == [30.0, 15.0]
     assert told == [("no trial begins between 08:00-18:00", "18:00 (CET, UTC+0100)")]

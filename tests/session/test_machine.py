@@ -8,7 +8,7 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.null import NullAllocation, NullPlatform
 from bareline.report.content.gather import document_of, facts_by_machine
-from bareline.session import machine, versions
+from bareline.session import machine
 from bareline.session.reparse import reparse_run
 from bareline.session.status import status_of
 from bareline.store.run import Run
@@ -75,7 +75,7 @@ def test_another_machine_is_refused_before_anything_is_measured(killed, execute,
 
 def test_another_bareline_is_refused(killed, execute, monkeypatch):
     run = killed()
-    monkeypatch.setattr(versions, "__version__", "9.9")
+    monkeypatch.setattr(machine, "__version__", "9.9")
     with pytest.raises(OtherMachine, match=r"bareline was 0\.1\.0, is 9\.9"):
         execute(run)
 

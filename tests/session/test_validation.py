@@ -9,7 +9,7 @@ import pytest
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.summary import summarize
-from bareline.session.validation import Simulations
+from bareline.session.simulation import Simulations
 from bareline.store.header import Header
 from bareline.store.run import Run
 from bareline.testing.runs import replace_records

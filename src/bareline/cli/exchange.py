@@ -25,8 +25,7 @@ from bareline.vocabulary.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bareline.session.correction import Correction
-    from bareline.session.reparse import Reread
+    from bareline.session.reparse import Correction, Reread
     from bareline.store.run import Run
 
 app = typer.Typer()
@@ -48,8 +47,7 @@ def reparse(
     as_json: JsonOption = False,
 ) -> None:
     """Read the raw output of a run again with the parsers of today, or a corrected study."""
-    from bareline.session.correction import read_correction
-    from bareline.session.reparse import reparse_run
+    from bareline.session.reparse import read_correction, reparse_run
     from bareline.store.run import Run
 
     opened = Run.open(path)

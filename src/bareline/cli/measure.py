@@ -78,7 +78,7 @@ TrustOption = Annotated[
 def run(asked: Asked) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
     from bareline.session import begin
-    from bareline.session.quiet import look, see_to_quiet
+    from bareline.session.pauses import look, see_to_quiet
 
     began, wait_s = look(), asked.wait_s
     planned = _planned(asked)
@@ -154,9 +154,8 @@ class _Planned:
 def _planned(asked: Asked, *, in_a_job: bool = False) -> _Planned:
     """Find out what is asked for, and complain of what is lacking or in vain."""
     from bareline.session import begin
-    from bareline.session.builds import with_builds
-    from bareline.session.control import with_control
     from bareline.session.submission import inheriting
+    from bareline.session.variants import with_builds, with_control
 
     study, specs, lacking = _chosen(asked)
     specs, largest = inheriting(specs) if in_a_job else (specs, None)
@@ -187,7 +186,7 @@ def _show_plan(asked: Asked, planned: _Planned) -> None:
 
 
 def _costs(planned: _Planned) -> list[str]:
-    from bareline.session.outlook import outlook, told
+    from bareline.session.meter import outlook, told
     from bareline.study.plan import make_plan
 
     study, specs = planned.study, planned.platforms
@@ -270,10 +269,9 @@ def continue_(
     as_json: JsonOption = False,
 ) -> None:
     """Run what a run directory still lacks, after a kill or a repair."""
-    from bareline.session.origin import platforms_of
-    from bareline.session.quiet import look, see_to_quiet
+    from bareline.session.origin import platforms_of, see_to_trust
+    from bareline.session.pauses import look, see_to_quiet
     from bareline.session.submission import see_to_jobs
-    from bareline.session.trust import see_to_trust
     from bareline.store.run import Run
     from bareline.vocabulary.limits import limits_of
     from bareline.vocabulary.units import parse_duration

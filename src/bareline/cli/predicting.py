@@ -178,7 +178,7 @@ def _grow(
     from bareline.predict.ranks import scaled
     from bareline.profile.period import period_file, read_period
     from bareline.report.terminal.growth import print_growth
-    from bareline.session.growing import simulated
+    from bareline.session.simulation import simulated
 
     if to is None:
         raise UsageError("no platform is named", hint="add --to P, a simulated platform")

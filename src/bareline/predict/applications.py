@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from bareline.analysis.numbers.profiled import LaunchKey, launch_values
+from bareline.analysis.numbers.programs import LaunchKey, launch_values
 from bareline.analysis.numbers.records import Records
 from bareline.predict.compute import program_of
 from bareline.predict.prediction import Clock, base_time_s

@@ -10,16 +10,16 @@ import errno
 import math
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from bareline.host.cache import cache_folder, scratch_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
-from bareline.session.builds import build_facts
 from bareline.session.machine import Machine
 from bareline.session.meter import Meter, price_facts
+from bareline.session.variants import build_facts
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
 from bareline.vocabulary.caveats import STARTUP_REPEATED
@@ -48,18 +48,11 @@ _TOLD_BY_PROGRAMS = (
 )
 
 
-class Told(Protocol):
-    """Who is told what happens to platforms."""
-
-    def note(self, platform: str, text: str) -> None:
-        """Something happened to a platform."""
-
-
 class Allocations:
     """The platforms of a run, each acquired at its first use; a context that ends them all.
 
+    - `tell`: called with a platform, and what happened to it.
     - `machine`: where the session measures: each platform is held against what it was.
-    - `meter`: counts what platforms cost.
     - `blocks_per_boot`: after so many blocks a platform that boots is made anew; 0 never.
     - `native`: platforms on which bareline's own programs run.
     """
@@ -69,7 +62,7 @@ class Allocations:
         run: Run,
         platforms: Sequence[PlatformSpec],
         plan: Sequence[Trial],
-        told: Told,
+        tell: Callable[[str, str], None],
         machine: Machine,
         meter: Meter,
         *,
@@ -79,7 +72,7 @@ class Allocations:
         self._run = run
         self._specs = {spec.name: spec for spec in platforms}
         self._layouts = {name: largest_layout(plan, name) for name in self._specs}
-        self._told = told
+        self._tell = tell
         self._machine = machine
         self._meter = meter
         self._blocks_per_boot = blocks_per_boot
@@ -248,7 +241,7 @@ class Allocations:
         self._suspend_all()
         self._breaks[name] = 0
         self._epochs[name] = epoch
-        self._told.note(name, "coming up")
+        self._tell(name, "coming up")
         started = time.monotonic()
         for pause_s in (*_PAUSES_S, None):
             try:
@@ -271,7 +264,7 @@ class Allocations:
                     return Failed(Stage.ACQUIRE, reason)
                 if pause_s is None:
                     return self._give_up_for_now(name, reason)
-            self._told.note(name, f"tried again in {pause_s:g} s")
+            self._tell(name, f"tried again in {pause_s:g} s")
             time.sleep(pause_s)
         self._again_at.pop(name, None)
         self._tries[name] = 0
@@ -349,7 +342,7 @@ class Allocations:
 
     def note(self, name: str, text: str, seconds: float | None = None) -> None:
         """Say what happened to a platform, and keep it in the run."""
-        self._told.note(name, text)
+        self._tell(name, text)
         self._run.append_event(name, text, None if seconds is None else round(seconds, 3))
 
 

@@ -30,7 +30,6 @@ _ASK_S = 60.0
 class Request:
     """What is asked of a batch system.
 
-    - `nodes`, `time_min`: size and longest duration.
     - `options`: further options in the words of that system; they come last, where most count the
       last.
     - `resources`: how a platform of that very system asks for its nodes, instead of the two.
@@ -71,10 +70,7 @@ class State:
 class BatchSystem:
     """How one batch system is spoken to.
 
-    - `submit`: gives the command that hands over a script.
     - `name`: finds the job's name in what that prints.
-    - `state`: asks how a job stands.
-    - `cancel`: command that takes a job back.
     """
 
     submit: Callable[[Request, Path], list[str]]

@@ -11,7 +11,7 @@ from typing import Any
 
 from bareline.platforms.base import Availability, availability_of, load_platform_types
 from bareline.platforms.config import load_platforms
-from bareline.session.versions import versions
+from bareline.session.machine import versions
 from bareline.store.beside import now
 from bareline.store.header import Header
 from bareline.store.naming import RUNS
@@ -217,11 +217,7 @@ def cases_per_turn(study: Study, platforms: Sequence[PlatformSpec]) -> int:
 
 
 def plan_rows(
-    study: Study,
-    platforms: Sequence[PlatformSpec],
-    seed: int | None = None,
-    *,
-    control: str = "",
+    study: Study, platforms: Sequence[PlatformSpec], seed: int | None = None, *, control: str = ""
 ) -> list[dict[str, Any]]:
     """List the trials of a plan in the order in which they would run, for ``--dry-run``.
 

@@ -21,7 +21,7 @@ import polars as pl
 from bareline.analysis.numbers.records import Records, read_runs
 from bareline.analysis.numbers.summary import summarize
 from bareline.platforms.sim.network import seconds_at
-from bareline.session.validation import Check, Simulations
+from bareline.session.simulation import Check, Simulations
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import parse_point
@@ -51,9 +51,7 @@ _ONE_NODE = 1
 class Calibration:
     """A simulated platform made from a run, and how well it agrees with that run.
 
-    - `table`: the platform as it stands in a platform file.
     - `checks`: everything that the run measured between nodes and that runs simulated.
-    - `left_out`: what could not be simulated, and why.
     """
 
     table: dict[str, Any]
@@ -105,8 +103,6 @@ def calibrate(
       them has of each probe. Only the first one is held against the simulation.
     - `platform`: which one; needed when the run has several.
     - `eager_bytes`: message size from which the MPI library lets sender and receiver meet first.
-    - `nodes`, `cores`: size of the simulated cluster.
-    - `tell`: called with what is simulated now.
 
     Raises AnalysisError: the run does not hold what a calibration needs; the hint is the measure to
     add.
@@ -238,11 +234,7 @@ def _overheads(
         sending.append((size, busy_s))
         receiving.append((size, receive_s))
         departure.append((size, min(busy_s, on_the_way_s - receive_s)))
-    named = {
-        "send_overhead_s": sending,
-        "receive_overhead_s": receiving,
-        "departure_s": departure,
-    }
+    named = {"send_overhead_s": sending, "receive_overhead_s": receiving, "departure_s": departure}
     return {
         name: [[size, float(f"{seconds:.4g}")] for size, seconds in points]
         for name, points in named.items()

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from bareline.study.study import Study
 from bareline.vocabulary.errors import StoreError
@@ -26,6 +26,9 @@ from bareline.vocabulary.model import (
     format_point,
 )
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+if TYPE_CHECKING:
+    from bareline.session.allocations import Allocations
 
 #: After so many time-outs in a row a case is not tried again on that platform: three of three
 #: against none of six are a certain loss (docs/method/statistics.md), two of two would not be.
@@ -64,19 +67,6 @@ class Tally:
     def wrong(self) -> bool:
         """Whether trials failed, or none was measured."""
         return bool(self.failed) or not self.measured
-
-
-class ComingUp(Protocol):
-    """Who knows how long platforms take to come up."""
-
-    def coming_up_s(self, name: str, block: int) -> float:
-        """Estimate the time until a platform is up for a block; 0 where it is."""
-
-    def again_s(self, name: str) -> float:
-        """Estimate the time that making a platform anew takes."""
-
-    def renewals(self, name: str, block: int, last: int) -> int:
-        """Tell how often a platform is made anew between one block and a later one."""
 
 
 class History:
@@ -287,11 +277,11 @@ class History:
         }
         return min(_LONGER ** len(short), _LONGEST)
 
-    def eta_s(self, block: int, coming_up: ComingUp, pause_s: float) -> float | None:
+    def eta_s(self, block: int, platforms: Allocations, pause_s: float) -> float | None:
         """Estimate the time until the run ends, once something is known.
 
         - `block`: the block that is being run.
-        - `coming_up`: knows how long platforms take to come up, and when they are made anew.
+        - `platforms`: knows how long platforms take to come up, and when they are made anew.
         - `pause_s`: mean time between two trials.
         """
         seconds = [spent for spent, _ in self._durations.values()]
@@ -300,7 +290,7 @@ class History:
             return None
         mean_s = sum(seconds) / sum(counts)
         used = {platform for platform, _ in self._planned}
-        total_s = sum(coming_up.coming_up_s(name, block) for name in used)
+        total_s = sum(platforms.coming_up_s(name, block) for name in used)
         going = [trial for trial in self._block(block) if not self.unneeded(trial)]
         left = [trial for trial in going if trial.index not in self.records]
         left_s = sum(self._expected_s(trial, mean_s) for trial in left)
@@ -321,8 +311,8 @@ class History:
         whole, less = self._later_blocks(block, left_s, whole_s, less_s)
         to_the_end = {trial.platform for trial in kept}
         again_s = sum(
-            coming_up.again_s(name)
-            * coming_up.renewals(name, block, block + whole + less * (name in to_the_end))
+            platforms.again_s(name)
+            * platforms.renewals(name, block, block + whole + less * (name in to_the_end))
             for name in used
         )
         pauses_s = pause_s * (whole * len(going) + less * len(kept))

@@ -115,7 +115,6 @@ def import_files(
       of which every file is taken.
     - `platform`: name that their platform gets in the run; None for outputs that name their own.
     - `out`: run directory: a new one, or one that an earlier import made.
-    - `title`: the platform in words.
     - `ranks`: number of ranks of outputs that do not say it.
     - `skip_unknown`: leave out files of no known format instead of refusing all.
 
@@ -210,9 +209,7 @@ def _open(out: Path, titles: Mapping[str, str], found: Iterable[Found]) -> tuple
         for name, title in titles.items()
     }
     header = replace(
-        header,
-        platforms={**header.platforms, **known},
-        probes=_declared(header.probes, found),
+        header, platforms={**header.platforms, **known}, probes=_declared(header.probes, found)
     )
     return run or Run.create(out, header), header
 

@@ -1,11 +1,15 @@
-"""A trial's outcome: what a launch printed, turned into samples or into the reason of a failure."""
+"""A trial's outcome, and programs that fail wherever they are tried.
+
+What a launch printed is turned into samples or into the reason of a failure.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import signal
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +18,8 @@ from bareline.probes.base import Probe
 from bareline.profile.files import why_unprofiled
 from bareline.vocabulary.errors import OutOfTime, ParseError
 from bareline.vocabulary.instructions import BLAS_KERNELS, blas_caveats
-from bareline.vocabulary.model import Failed, Measured, Output, Sample, Scalar, Stage
+from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Scalar, Stage, Trial
+from bareline.vocabulary.units import listing
 
 _TAIL_CHARACTERS = 600
 _NO_FACTS: Mapping[str, Scalar] = MappingProxyType({})
@@ -42,7 +47,6 @@ def judge_output(
     """Turn what a launch printed into samples, or say why it gave none.
 
     - `profile`: the launch was to be profiled: without its profile it failed.
-    - `facts`: what is known of the platform.
     Gives the outcome and the caveats that the probe sees in the output.
     """
     doubts = ("output-cut",) if output.cut else ()
@@ -139,3 +143,48 @@ def _with_tail(reason: str, stderr: str) -> str:
     said = _FRAMED.sub("", stderr).strip() or stderr.strip()
     tail = said[-_TAIL_CHARACTERS:].strip()
     return f"{reason}; stderr ends: {tail}" if tail else reason
+
+
+#: After so many failures on every platform, and not one success, somebody should look.
+ENOUGH = 2
+
+
+class Failures:
+    """Counts what fails, by probe and platform."""
+
+    def __init__(self, plan: Sequence[Trial]) -> None:
+        self._left = Counter((trial.case.probe, trial.platform) for trial in plan)
+        self._planned = Counter(self._left)
+        self._failed: Counter[tuple[str, str]] = Counter()
+        #: Probes that worked once, that are not installed anywhere, or that were told of.
+        self._settled: set[str] = set()
+        self._absent: set[tuple[str, str]] = set()
+
+    def add(self, record: Record) -> str:
+        """Take a record into account; say what fails everywhere, the first time that it is so."""
+        probe, platform = record.trial.case.probe, record.trial.platform
+        self._left[probe, platform] -= 1
+        outcome = record.outcome
+        if not isinstance(outcome, Failed):
+            self._settled.add(probe)
+        elif record.skipped:
+            self._absent.add((probe, platform))
+        else:
+            self._failed[probe, platform] += 1
+            return self._told(probe, outcome)
+        return ""
+
+    def _told(self, probe: str, outcome: Failed) -> str:
+        tried = [cell for cell in self._planned if cell[0] == probe and cell not in self._absent]
+        left = sum(self._left[cell] for cell in tried)
+        enough = all(self._failed[cell] >= min(ENOUGH, self._planned[cell]) for cell in tried)
+        if probe in self._settled or not left or not enough:
+            return ""
+        self._settled.add(probe)
+        counts = listing([f"{self._failed[cell]} on {cell[1]}" for cell in tried])
+        reason = " ".join(outcome.reason.split())[:240]
+        mend = "; `bareline reparse RUN --study FILE` reads these outputs again, once it is mended"
+        return (
+            f"{probe} has failed every time ({counts}), and {left} more trials of it are planned: "
+            f"[{outcome.stage.value}] {reason}{mend if outcome.stage is Stage.PARSE else ''}"
+        )

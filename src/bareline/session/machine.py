@@ -12,15 +12,30 @@ import platform
 import socket
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from bareline.session.versions import versions
+from bareline import __version__
 from bareline.store.beside import now
 from bareline.store.run import Run
 from bareline.store.sessions import FIRST, Session
 from bareline.vocabulary.errors import OtherMachine, StoreError
 from bareline.vocabulary.model import Record, Scalar
 from bareline.vocabulary.nodeset import fold
+
+_LIBRARIES = ("polars", "numpy", "altair", "pydantic")
+
+
+def versions() -> dict[str, str]:
+    """Give the versions that measure today, by name."""
+    found = {"bareline": __version__, "python": platform.python_version()}
+    for library in _LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return found
+
 
 #: What must be the same, by its name for people, and the facts that tell it.
 _ASKED: Mapping[str, tuple[str, ...]] = {
@@ -38,7 +53,6 @@ _Description = dict[tuple[str, str], tuple[str, ...]]
 class Machine:
     """Where a session of a run measures.
 
-    - `run`: held for writing.
     - `anyway`: go on on another machine, too: its launches are kept apart.
     - `tell`: called with what happened, and the platform that it is about.
     """

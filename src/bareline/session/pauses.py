@@ -1,10 +1,94 @@
-"""How long bareline itself takes between trials."""
+"""What lies between trials: closed hours, a busy machine, pauses, an end from outside."""
 
 from __future__ import annotations
 
+import signal
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
+
+from bareline.host.load import (
+    BUSY_CORES,
+    LoadReading,
+    busy_cores,
+    busy_words,
+    foreign_cores,
+    read_load,
+    wait_until_quiet,
+)
+from bareline.platforms.base import Allocation, load_platform_types
+from bareline.vocabulary.limits import closed_until
+from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.units import format_duration
+
+#: A machine that slept through a longer wait would wake up late.
+_LOOK_S = 30.0
+
+
+def see_hours(
+    every: Iterable[str | None],
+    wait: Callable[[str, str], None],
+    now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+) -> None:
+    """Wait until none of several hours of the day holds any more.
+
+    - `every`: hours in which no trial begins, each as ``08:00-18:00``.
+    - `wait`: called before each wait with what is closed and until when, in words; it gives back
+      what need not be held, or ends the run.
+    """
+    spans = [text for text in every if text]
+    while found := [(until, text) for text in spans if (until := closed_until(text, now()))]:
+        until, text = max(found)
+        zone = f"{until:%Z}, UTC{until:%z}" if f"{until:%Z}" != "UTC" else "UTC"
+        wait(f"no trial begins between {text}", f"{until:%H:%M} ({zone})")
+        while (left_s := (until - now()).total_seconds()) > 0:
+            time.sleep(min(left_s, _LOOK_S))
+
+
+#: Others disturb only if they kept cores busy for so long: it is no rounding of ticks of 10 ms.
+BUSY_LEAST_S = 0.05
+
+#: Begin to look at this machine's load; what is asked later then needs not wait.
+look = read_load
+
+
+def see_to_quiet(
+    platforms: Sequence[PlatformSpec],
+    began: LoadReading | None,
+    wait_s: float | None,
+    say: Callable[[str], None],
+) -> None:
+    """Say that this machine is busy, or wait until it is not, where trials run on it.
+
+    - `wait_s`: longest time to wait; None not at all.
+    """
+    types = load_platform_types()
+    if not any(types[spec.type].here for spec in platforms):
+        return
+    if wait_s is None:
+        cores = busy_cores(began)
+        then = "`--wait-quiet` waits until they end"
+    else:
+        cores = wait_until_quiet(wait_s, lambda cores: say(f"waiting: {busy_words(cores)}"))
+        then = f"measured all the same after {format_duration(wait_s)}"
+    if cores:
+        say(f"{busy_words(cores)}, which disturbs what is measured; {then}")
+
+
+def foreign_load(
+    before: LoadReading | None, helpers_s: float | None, allocation: Allocation
+) -> tuple[float | None, tuple[str, ...]]:
+    """Say how many cores others kept busy since a reading, and whether that is a caveat."""
+    if before is None or helpers_s is None:
+        return None, ()
+    after, helpers_after_s = read_load(), allocation.helpers_s()
+    if after is None or helpers_after_s is None:
+        return None, ()
+    cores = foreign_cores(before, after, max(0.0, helpers_after_s - helpers_s))
+    busy = cores > BUSY_CORES and cores * (after.at_s - before.at_s) > BUSY_LEAST_S
+    return round(cores, 4), ("busy-machine",) if busy else ()
 
 
 class Pauses:
@@ -39,3 +123,41 @@ class Pauses:
             yield
         finally:
             self._apart_s += time.monotonic() - began
+
+
+@contextmanager
+def terminated_like_interrupted() -> Iterator[Callable[[], None]]:
+    """Let SIGTERM and SIGHUP release platforms as Ctrl-C does.
+
+    What is yielded raises the interruption again: Python drops what a signal raises where nobody
+    could catch it, such as in what it does at a fork, and would print it.
+    """
+    asked: list[int] = []
+    print_dropped = sys.unraisablehook
+
+    def drop(unraisable: sys.UnraisableHookArgs) -> None:
+        if not (asked and unraisable.exc_type is KeyboardInterrupt):
+            print_dropped(unraisable)
+
+    def interrupt(number: int, _frame: object) -> None:
+        asked.append(number)
+        raise KeyboardInterrupt
+
+    def go_on() -> None:
+        if asked:
+            raise KeyboardInterrupt
+
+    try:
+        before = {
+            number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
+        }
+    except ValueError:  # not in the main thread: whoever called cares for signals
+        yield go_on
+        return
+    sys.unraisablehook = drop
+    try:
+        yield go_on
+    finally:
+        sys.unraisablehook = print_dropped
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -81,7 +81,6 @@ def look(
 ) -> Shown:
     """Launch a layout once and see where its ranks are.
 
-    - `known`: the platform's facts.
     - `command`: of the trial that is next: its variables hold here, too.
 
     Raises PlatformError: the programs do not belong to the launcher's library.

@@ -36,7 +36,6 @@ class ProfiledRun:
     - `exit_code`: the program's own; 128 + n if it was ended by signal n.
     - `path`: its profile, None if no MPI program ran.
     - `complete`: every rank reached ``MPI_Finalize``.
-    - `ended`: what happened otherwise.
     """
 
     exit_code: int

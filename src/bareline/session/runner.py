@@ -20,17 +20,13 @@ from bareline.platforms.hosts import mentions
 from bareline.platforms.process import kill_abandoned
 from bareline.profile.files import under_profiler
 from bareline.session.allocations import Allocations, failure_of
-from bareline.session.failures import Failures
 from bareline.session.history import History, Tally
-from bareline.session.hours import see_hours
-from bareline.session.interruption import terminated_like_interrupted
-from bareline.session.judge import Done, judge_output
+from bareline.session.judge import Done, Failures, judge_output
 from bareline.session.machine import Machine
 from bareline.session.meter import Meter
 from bareline.session.origin import declare_today, platforms_of, study_of
-from bareline.session.pauses import Pauses
+from bareline.session.pauses import Pauses, foreign_load, see_hours, terminated_like_interrupted
 from bareline.session.placement import Placements
-from bareline.session.quiet import foreign_load
 from bareline.session.speeds import see_speeds
 from bareline.session.submission import runs_in_job
 from bareline.store.beside import now
@@ -140,11 +136,7 @@ class Runner:
         self._specs = {spec.name: spec for spec in platforms}
         self._plan = make_plan(study, platforms, seed=run.header.seed)
         self._history = History(
-            study,
-            self._plan,
-            exact_among(platforms),
-            run.header.baseline,
-            run.header.control,
+            study, self._plan, exact_among(platforms), run.header.baseline, run.header.control
         )
         self._failures = Failures(self._plan)
         self._meter = Meter(run, platforms, study.max_core_hours)
@@ -154,7 +146,7 @@ class Runner:
             run,
             platforms,
             self._plan,
-            observer,
+            observer.note,
             self._machine,
             self._meter,
             blocks_per_boot=study.blocks_per_boot,
@@ -182,11 +174,7 @@ class Runner:
         it.
         Raises LimitReached: it may use no more core hours.
         """
-        with (
-            self._run.writing(),
-            terminated_like_interrupted() as self._go_on,
-            self._allocations,
-        ):
+        with self._run.writing(), terminated_like_interrupted() as self._go_on, self._allocations:
             declare_today(self._run)
             attempts: dict[int, int] = {}
             finished = self._run.finished(self._history.wanted)

@@ -50,11 +50,7 @@ class Switch:
 
 
 def switches(records: Iterable[Record], probes: Mapping[str, Probe[Any]]) -> list[Switch]:
-    """Find where launches of several probes switch together on one platform.
-
-    - `records`: those that count, with the samples of their headlines.
-    - `probes`: by name.
-    """
+    """Find where launches of several probes switch together on one platform."""
     found = [record for record in records if isinstance(record.outcome, Measured)]
     slowness = _slowness(found, probes)
     by_place: dict[tuple[Case, int], dict[str, float]] = defaultdict(dict)

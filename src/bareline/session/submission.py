@@ -36,12 +36,7 @@ _INSIDE = "BARELINE_JOB_OF"
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """Jobs that measure a run, one after the other.
-
-    - `system`: name of the batch system.
-    - `jobs`: its own names of the jobs.
-    - `command`: what handed over the first one.
-    """
+    """Jobs that measure a run, one after the other."""
 
     system: str
     jobs: tuple[str, ...]
@@ -55,7 +50,6 @@ class Submission:
 class Order:
     """What a batch system is to do for a run.
 
-    - `system`: name of the batch system.
     - `request`: nodes, time, further options, and what the first job waits for.
     - `chain`: number of jobs: each goes on with what the one before has left.
     - `measuring`: what `continue` is told in each job.

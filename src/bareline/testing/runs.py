@@ -8,7 +8,7 @@ from typing import Any
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, runner
-from bareline.session.control import with_control
+from bareline.session.variants import with_control
 from bareline.store.lines import to_line
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml

@@ -96,6 +96,11 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:.{max(0, digits - 1 - exponent)}f}"
 
 
+def percent(share: float, digits: int | None = None) -> str:
+    """Write a share in per cent: ``2 %``, or with so many significant digits: ``2.00 %``."""
+    return f"{100 * share:g} %" if digits is None else f"{significant(100 * share, digits)} %"
+
+
 def plain(value: float, digits: int = 3) -> str:
     """Write a number with `digits` significant digits and grouped thousands, no exponent."""
     if not math.isfinite(value):

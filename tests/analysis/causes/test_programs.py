@@ -6,7 +6,7 @@ import pytest
 
 from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.numbers.cell import Estimate
-from bareline.analysis.numbers.profiled import COMMUNICATING, COMPUTING, Split
+from bareline.analysis.numbers.programs import COMMUNICATING, COMPUTING, Split
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.profile.files import PROFILE_FILE, read_profile

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.analysis.judgements.claims import Held, Status, mean_of, quotient
+from bareline.analysis.judgements.claims import Held, Status, mean_of
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
@@ -222,7 +222,7 @@ def test_failed_and_absent_are_not_measured() -> None:
 
 
 def test_half_widths_add_on_a_log_scale() -> None:
-    held = quotient(Estimate(4.0, 2.0, 8.0), Estimate(2.0, 1.0, 3.0))
+    held = Estimate(4.0, 2.0, 8.0).over(Estimate(2.0, 1.0, 3.0))
     assert (held.value, held.lo, held.hi) == (2.0, pytest.approx(2 / 3), 8.0)
     mean = mean_of([Estimate(1.0, 0.5, 2.0), Estimate(4.0, 2.0, 8.0)])
     assert [mean.value, mean.lo, mean.hi] == pytest.approx([2.0, 1.0, 4.0])

@@ -19,7 +19,7 @@ from statistics import median
 import polars as pl
 
 from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.analysis.numbers.profiled import LaunchKey, kept_profiles, launch_values
+from bareline.analysis.numbers.programs import LaunchKey, kept_profiles, launch_values
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.sizes import SMALL_BYTES
 from bareline.profile.files import read_profile

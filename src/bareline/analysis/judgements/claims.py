@@ -67,10 +67,13 @@ class Outcome:
     reason: str = ""
 
 
+#: Where a loss is said to begin, and what it grows to.
+_Ends = tuple[Sequence[Loss], Sequence[Loss]]
+
+
 class Held:
     """The cells of a run, for asking what one published platform loses against another.
 
-    - `cells`: compared with the baseline.
     - `cast`: who took the part of each published platform.
     """
 
@@ -138,7 +141,7 @@ class Held:
 
     def _change(self, check: Check, losses: Sequence[Loss]) -> Outcome:
         known = [loss for loss in losses if loss.ratio is not None]
-        pairs: list[tuple[Sequence[Loss], Sequence[Loss]]] = []
+        pairs: list[_Ends] = []
         if check.kind == "more":
             others = self._losses(check, check.than, check.against[0])
             pairs = _beside(known, [loss for loss in others if loss.ratio is not None])
@@ -160,7 +163,7 @@ class Held:
         # Each pair counts once, however many places stand at either end of it.
         first = mean_of([_mean(pair[0]) for pair in pairs])
         last = mean_of([_mean(pair[1]) for pair in pairs])
-        change = quotient(last, first)
+        change = last.over(first)
         return Outcome(
             self._status(check, change), last, first, change, after, before, reason=_lacking(losses)
         )
@@ -192,7 +195,7 @@ class Held:
             simulated = simulated or cell.simulated
             parts.append(_exact(cell.ratio) if cell.exact else cell.ratio)
         mine, theirs = parts
-        ratio = mine if theirs is None else quotient(mine or Estimate(1.0, 1.0, 1.0), theirs)
+        ratio = mine if theirs is None else (mine or Estimate(1.0, 1.0, 1.0)).over(theirs)
         return Loss(place, ratio, "", against, simulated)
 
     def _status(self, check: Check, ratio: Estimate | None) -> Status:
@@ -238,13 +241,6 @@ def _holds(condition: Condition, value: object) -> bool:
     return value in condition if isinstance(condition, list) else value == condition
 
 
-def quotient(above: Estimate, below: Estimate) -> Estimate:
-    """Divide two ratios; their half-widths add, so that it holds whatever they share."""
-    lo = above.lo / below.hi if above.lo is not None and below.hi else None
-    hi = above.hi / below.lo if above.hi is not None and below.lo else None
-    return Estimate(above.value / below.value, lo, hi)
-
-
 def mean_of(ratios: Iterable[Estimate]) -> Estimate:
     """Give the geometric mean; its half-width is the mean of theirs, whatever they share."""
     found = list(ratios)
@@ -284,37 +280,25 @@ def _most_ranks(losses: Sequence[Loss]) -> list[Loss]:
     return [loss for loss in losses if loss.place.ranks == most[loss.place.probe]]
 
 
-def _ends_of_ranks(losses: Sequence[Loss]) -> tuple[list[Loss], list[Loss]] | None:
+def _at(losses: Sequence[Loss], ranks: int) -> list[Loss]:
+    return [loss for loss in losses if loss.place.ranks == ranks]
+
+
+def _ends_of_ranks(losses: Sequence[Loss]) -> _Ends | None:
     counts = {loss.place.ranks for loss in losses}
-    if len(counts) < 2:
-        return None
-    low, high = min(counts), max(counts)
-    return (
-        [loss for loss in losses if loss.place.ranks == low],
-        [loss for loss in losses if loss.place.ranks == high],
-    )
+    return (_at(losses, min(counts)), _at(losses, max(counts))) if len(counts) > 1 else None
 
 
-def _one_and_two_nodes(losses: Sequence[Loss]) -> tuple[list[Loss], list[Loss]] | None:
+def _one_and_two_nodes(losses: Sequence[Loss]) -> _Ends | None:
     one = [loss for loss in losses if loss.place.on_one_node]
     two = [loss for loss in losses if (loss.place.used or loss.place.nodes) == 2]
     return (_most_ranks(one), _most_ranks(two)) if one and two else None
 
 
-def _beside(
-    own: Sequence[Loss], others: Sequence[Loss]
-) -> list[tuple[Sequence[Loss], Sequence[Loss]]]:
+def _beside(own: Sequence[Loss], others: Sequence[Loss]) -> list[_Ends]:
     """Pair what is said to lose more with the others, at the most ranks that both have."""
     shared = {loss.place.ranks for loss in own} & {loss.place.ranks for loss in others}
-    if not shared:
-        return []
-    most = max(shared)
-    return [
-        (
-            [loss for loss in others if loss.place.ranks == most],
-            [loss for loss in own if loss.place.ranks == most],
-        )
-    ]
+    return [(_at(others, max(shared)), _at(own, max(shared)))] if shared else []
 
 
 def _unmeasured(reason: str) -> Outcome:
@@ -329,14 +313,8 @@ def _lacking(losses: Sequence[Loss]) -> str:
 
 def _why(losses: Sequence[Loss], check: Check) -> str:
     reasons = list(dict.fromkeys(loss.reason for loss in losses if loss.reason))
-    if reasons:
-        return "; ".join(reasons[:2])
-    return f"the run has no {', '.join(check.probe)} there"
+    return "; ".join(reasons[:2]) or f"the run has no {', '.join(check.probe)} there"
 
 
 def _reason(name: str, cell: Cell | None) -> str:
-    if cell is None:
-        return f"nothing was measured on {name}"
-    if cell.reason:
-        return f"{name}: {cell.reason}"
-    return f"{name}: no ratio"
+    return f"{name}: {cell.reason or 'no ratio'}" if cell else f"nothing was measured on {name}"

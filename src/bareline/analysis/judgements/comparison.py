@@ -13,22 +13,17 @@ from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.search import explain
 from bareline.analysis.judgements.causes.why_not import WhyNot, rule_of, why_not
 from bareline.analysis.judgements.conclusions import Conclusion, conclude
-from bareline.analysis.judgements.control import (
-    Control,
-    doubted,
-    floors_of,
-    judge_control,
-)
+from bareline.analysis.judgements.control import Control, doubted, floors_of, judge_control
 from bareline.analysis.judgements.findings import Finding, find
 from bareline.analysis.judgements.grades import Judged, question_of
 from bareline.analysis.judgements.suitability import Judgement, judge_measured
 from bareline.analysis.numbers.cell import Cell, read_cell
 from bareline.analysis.numbers.emulation import emulated_platforms
-from bareline.analysis.numbers.layouts import ANY
+from bareline.analysis.numbers.frames import ANY
 from bareline.analysis.numbers.lopsided import lopsided
 from bareline.analysis.numbers.pairs import Pair
 from bareline.analysis.numbers.points import COLUMNS, compare_points
-from bareline.analysis.numbers.profiled import Splits, unprofiled
+from bareline.analysis.numbers.programs import Splits, unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import named
 from bareline.analysis.numbers.simulated import model_errors, pair_of
@@ -39,7 +34,6 @@ from bareline.vocabulary.errors import AnalysisError
 class Compared:
     """Platforms compared with a baseline: each result is computed when it is first asked for.
 
-    - `records`: runs of one or several platforms.
     - `baseline`: what to compare with: the first run's own without it, or the only platform.
     - `margin`: relative difference that does not matter: the first run's own without it.
 

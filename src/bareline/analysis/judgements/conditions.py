@@ -172,8 +172,6 @@ class Condition:
     def select(self, points: pl.DataFrame) -> pl.DataFrame:
         """Give the rows that the selector names.
 
-        - `points`: rows with platform, probe, metric, layer, headline, better and verdict.
-
         Raises UsageError: the selector matches no row.
         """
         chosen = points.filter(named(self.selector) & (pl.col("better") != "none"))

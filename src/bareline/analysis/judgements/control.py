@@ -29,13 +29,11 @@ class Control:
     """What came of comparing the baseline with itself.
 
     - `platform`, `again`: what was measured twice, and the name that it had the second time.
-    - `of_baseline`: whether it is what the other platforms are compared with.
     - `tested`, `differ`, `equal`: rows that have a test, those that are called slower or faster,
       those called equal.
     - `claims`: certain differences that sentences would claim.
     - `floors`: for each layer in which rows differ, the largest difference, as a ratio above 1;
       infinite where it is off the scale.
-    - `margin`: relative difference within which rows are equal.
     """
 
     platform: str
@@ -63,10 +61,7 @@ def judge_control(
     of_baseline: bool,
     margin: float,
 ) -> Control:
-    """Count what a comparison of something with itself found.
-
-    - `points`, `findings`: of the comparison of `again` with `platform`.
-    """
+    """Count what a comparison of something with itself found."""
     tested = points.filter(pl.col("p_adjusted").is_not_null() & (pl.col("n_used") >= MIN_LAUNCHES))
     different = tested.filter(pl.col("verdict").is_in(_DIFFERENT))
     claimed = [

@@ -35,10 +35,8 @@ ORDER = (
 class Finding:
     """How one probe, or one class of its points, compares on one platform.
 
-    - `title`: the probe in words.
     - `points`: every point, also those that could not be compared; all of one probe and platform.
     - `sizes`: the class of sizes that its points are of; None for all of them.
-    - `telling`: the parameters that tell its points apart.
     - `where`: its layout in words; empty where the probe has one only.
     - `mean`: how its points compare together; None where fewer than two have a ratio.
     """

@@ -24,7 +24,7 @@ from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.family import Family, certainly_beyond, family_wise
 from bareline.analysis.numbers.members import Mean
 from bareline.analysis.numbers.pairs import Pair
-from bareline.analysis.numbers.profiled import unprofiled
+from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import named
 from bareline.analysis.numbers.sizes import SizeClass, classes

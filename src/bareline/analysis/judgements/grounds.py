@@ -106,17 +106,14 @@ _UNCOUPLED = frozenset({"npb.ep"})
 class Ground:
     """How much worse one thing is on a platform than on the baseline.
 
-    - `application_class`, `platform`, `subject`: what it speaks of, where, and what was measured.
     - `lo`, `hi`: span of the ratio; None where a bound or too few trials leave it open.
     - `printed`: the figure as it is printed; empty for what was measured.
     - `figure`, `rate`, `cell`: what was measured, whether more is better, and of which cell.
     - `varies`: the span is a range over several programs or sizes that was seen, not an
       uncertainty.
     - `approximate`: printed with "about".
-    - `n`: trials; 0 for a published figure.
     - `source`: place in the publication, or nothing for what was measured here.
     - `failure`: why there is no figure, in words; empty where there is one.
-    - `ratio`: the figure itself; None for a range or a bound.
     - `grade`: how sure the difference is; None for a published one.
     - `crashed`: how many of how many launches crashed or never ended.
     """
@@ -155,7 +152,6 @@ def measured_grounds(
 ) -> list[Ground]:
     """Give what a comparison says of each class, one ground per point.
 
-    - `titles`: what each probe measures, in words.
     - `emulated`: the platforms whose processor is software, by their facts or by what their trials
       said.
     """

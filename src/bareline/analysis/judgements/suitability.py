@@ -61,8 +61,6 @@ class Certainty(StrEnum):
 class ApplicationClass:
     """A class of applications by what limits them.
 
-    - `name`, `title`: its code and its name in a table.
-    - `about`: what such applications are.
     - `voided_by`: caveats under which a figure says nothing about this class.
     """
 

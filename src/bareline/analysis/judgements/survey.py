@@ -72,9 +72,6 @@ class Survey:
     """What is known of a fleet.
 
     - `deviating`: what is certainly worse, switches first, the worst first.
-    - `maps`: each metric by node.
-    - `tests`: how many units were judged.
-    - `launches`: fewest and most of a metric.
     """
 
     fleet: Fleet
@@ -113,11 +110,7 @@ class _Judge:
         self.maps: list[Mapped] = []
 
     def units(
-        self,
-        kind: Kind,
-        names: Sequence[tuple[str, ...]],
-        measured: Measured,
-        values: FloatArray,
+        self, kind: Kind, names: Sequence[tuple[str, ...]], measured: Measured, values: FloatArray
     ) -> list[int]:
         """Judge units by a row of values each; give those that deviate whatever else does."""
         known = np.flatnonzero((~np.isnan(values)).sum(axis=1) >= MIN_LAUNCHES)
@@ -209,22 +202,13 @@ class _Judge:
 
 
 def survey(fleet: Fleet, margin: float) -> Survey:
-    """Judge a fleet.
-
-    - `margin`: worse by less than this share is no fault.
-    """
+    """Judge a fleet."""
     judge = _Judge(fleet, margin)
     for one in fleet.measured:
         (judge.links if one.of_pairs else judge.nodes)(one)
     launches = [one.values.shape[1] for one in fleet.measured]
     deviating = _certain(judge.judged)
-    return Survey(
-        fleet,
-        deviating,
-        tuple(judge.maps),
-        judge.tests,
-        (min(launches), max(launches)),
-    )
+    return Survey(fleet, deviating, tuple(judge.maps), judge.tests, (min(launches), max(launches)))
 
 
 def _units_of(fleet: Fleet, one: Measured) -> int:

@@ -41,7 +41,6 @@ class Step:
     - `at`: number of the first run of the new level.
     - `ratio`, `lo`, `hi`: the new level by the old one, above 1 worse, with its 95 % interval over
       runs.
-    - `verdict`: slower or faster.
     - `changed`: facts of the platform that are others on the two sides: name, before, after.
     """
 
@@ -64,8 +63,6 @@ class Series:
 
     - `medians`, `lo`, `hi`: a value a run, in SI base units, with its 95 % interval; None where the
       run lacks it.
-    - `step`: its certain step, if it made one.
-    - `simulated`: its values are times of a simulator.
     """
 
     platform: str
@@ -92,8 +89,6 @@ class Series:
 class Trend:
     """Runs in the order of their dates, and what they show.
 
-    - `runs`: the latest last.
-    - `margin`: relative difference that does not matter.
     - `asked`: which rows are looked at; a step is certain over all of these.
     """
 
@@ -231,7 +226,6 @@ def trend_of(
     """Put runs into the order of their dates.
 
     - `margin`: relative difference that does not matter; without it, what the latest run declares.
-    - `asked`: which rows are looked at; all without it.
     """
     ordered = tuple(sorted(runs, key=lambda run: (run.header.created, run.path.name)))
     return Trend(ordered, margin or margin_of(ordered[-1]), asked or Selection())

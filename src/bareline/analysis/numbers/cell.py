@@ -52,11 +52,29 @@ class Estimate:
         lo, hi = (None if end is None else end * factor for end in (self.lo, self.hi))
         return Estimate(self.value * factor, lo, hi)
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends, which are known."""
+        assert self.lo is not None and self.hi is not None
+        return self.lo, self.hi
+
+    def over(self, below: Estimate) -> Estimate:
+        """Divide two ratios; their half-widths add, so that it holds whatever they share."""
+        lo = self.lo / below.hi if self.lo is not None and below.hi else None
+        hi = self.hi / below.lo if self.hi is not None and below.lo else None
+        return Estimate(self.value / below.value, lo, hi)
+
     def inverse(self) -> Estimate:
         """Give the reciprocal, for saying how much better what is worse than 1 is."""
         return Estimate(
             1 / self.value, 1 / self.hi if self.hi else None, 1 / self.lo if self.lo else None
         )
+
+
+def bounds(ratio: Estimate | None) -> dict[str, float | None]:
+    """Give a ratio as the columns that rows have for it."""
+    lo, hi = (ratio.lo, ratio.hi) if ratio else (None, None)
+    return {"ratio": ratio.value if ratio else None, "lo": lo, "hi": hi}
 
 
 def figure(value: float | None, write: Callable[[float], str] = plain) -> str:

@@ -34,10 +34,8 @@ class Cube:
     """Values as an array of shape (platforms, points, blocks), NaN where there is none.
 
     - `runs`: the run of each block: blocks of different runs never coincide.
-    - `points`: one row per point, in the order of the second axis.
     - `lost`: which values are absent because the launch, or its point, exceeded a time limit: they
       would be slower than what was measured. What was not started any more is not among them.
-    - `crashed`: which values are absent because the launch crashed.
     - `limit_s`: the time limit of the launches that exceeded it, shape (platforms, cases); NaN
       where none did.
     - `took_s`: what each measured launch took as a whole, shape (platforms, cases, blocks).

@@ -103,10 +103,7 @@ def _better(probe: str, metric: str, every: Sequence[_Declared]) -> str:
 
 
 def convert(values: pl.DataFrame, trials: pl.DataFrame, factors: Factors) -> pl.DataFrame:
-    """Give the values of a run in the units that are common to all runs.
-
-    - `values`, `trials`: as of `bareline.store.tables.Tables`.
-    """
+    """Give the values of a run in the units that are common to all runs."""
     if not factors:
         return values
     rows = [(probe, metric, factor) for (probe, metric), factor in factors.items()]

@@ -50,7 +50,6 @@ def unlike_processors(points: pl.DataFrame, pair: Pair, emulated: Collection[str
     platforms do not compare with each other then, either.
 
     - `points`: with "layer", in the order of the pair's values.
-    - `emulated`: as of `emulated_platforms`.
     """
     theirs = points.get_column("layer").is_in([layer.value for layer in PROCESSOR_LAYERS])
     least = np.minimum(pair.ratio.n, pair.ratio.n_baseline)

@@ -51,7 +51,6 @@ class Fleet:
 
     - `nodes`: names, in the order in which they are first told.
     - `switches`: which of them hang on which switch; empty where nobody says.
-    - `excluded`: what was left out, as a folded list.
     """
 
     platform: str

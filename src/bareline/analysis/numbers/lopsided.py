@@ -20,10 +20,7 @@ _TOGETHER = ["platform", "baseline", "layer", "headline"]
 
 
 def lopsided(table: pl.DataFrame, pairs: Sequence[Pair]) -> pl.DataFrame:
-    """Mark differences that the shape of the noise alone may have made.
-
-    - `table`: of `bareline.analysis.numbers.points.compare_points`.
-    """
+    """Mark differences that the shape of the noise alone may have made."""
     by_names = {(pair.platform, pair.baseline): pair for pair in pairs}
     compared = table.filter(pl.col("verdict").is_in([str(v) for v in COMPARED]))
     decided = pl.col("verdict").is_in([Verdict.SLOWER.value, Verdict.FASTER.value])

@@ -1,8 +1,8 @@
-"""The members of a family: points of a pair that are asked about, and means over some of them."""
+"""What is claimed of a pair's points and of means over several, and launches lost to limits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,9 +24,7 @@ class Mean:
     - `ratio`, `lo`, `hi`: times worse than the baseline with its 95 % interval; infinite where lost
       launches leave an end open.
     - `n`: values behind it: blocks, or boots where launches share one.
-    - `points`: points that it is over.
     - `p`: as certain as all else of its family is held to be at `bareline.stats.CERTAIN_ALPHA`.
-    - `verdict`: what may be said of it.
     - `lost`, `tried`, `base_lost`, `base_tried`: launches of its cases on both sides: how many
       exceeded their limit, of how many.
     - `by_loss`: 1 or -1 where lost launches alone make it certainly worse or better, else 0.
@@ -208,3 +206,67 @@ def _verdict(mean: Mean, margin: float) -> Verdict:
         mean.ratio, mean.lo, mean.hi, mean.n, mean.p, margin=margin, alpha=stats.CERTAIN_ALPHA
     )
     return Verdict(judged.item())
+
+
+def beside_losses(
+    members: Sequence[Members],
+    p: list[FloatCube],
+    alpha: float,
+    adjust: Callable[[FloatCube, FloatCube], FloatCube],
+) -> tuple[list[FloatCube], list[IntCube]]:
+    """Put what lost launches say beside p-values, which are held against `alpha`.
+
+    Both have a share of the error, once any loss could be certain by its numbers alone.
+    """
+    counted, worse, first = _counted(members)
+    own = np.flatnonzero(first == np.arange(first.size))
+    adjusted = np.full(first.size, np.nan)
+    adjusted[own] = adjust(counted.p[own], counted.least[own])
+    adjusted = adjusted[first]
+    ends = np.cumsum([member.size for member in members])[:-1]
+    told = np.split(np.where(adjusted <= stats.LOST_ALPHA, worse, 0), ends)
+    if np.isnan(adjusted).all():
+        return p, told
+    both = [
+        np.fmin(
+            np.minimum(1.0, given * (alpha / stats.BESIDE_LOST_ALPHA)),
+            np.minimum(1.0, lost * (alpha / stats.LOST_ALPHA)),
+        )
+        for given, lost in zip(p, np.split(adjusted, ends), strict=True)
+    ]
+    return both, told
+
+
+def _counted(members: Sequence[Members]) -> tuple[stats.Exceedance, IntCube, IntCube]:
+    """Count the launches that both sides of every pair lost.
+
+    Gives how likely that is, which side lost more, and of each member the first of its pattern.
+    """
+    p, least, worse, names = [], [], [], []
+    for number, member in enumerate(members):
+        if member.pair.exact or not any(lost.any() for lost, _ in member.pair.ended):
+            p.append(np.full(member.size, np.nan))
+            least.append(p[-1])
+            worse.append(np.zeros(member.size, dtype=np.int64))
+            names += [b"%d/%d" % (number, at) for at in range(member.size)]
+            continue
+        own, base, told = member.over()
+        found = stats.exceedance(own, base)
+        p.append(found.p)
+        least.append(found.least)
+        apart = np.nan_to_num(mean_of(own.T) - mean_of(base.T))
+        worse.append(np.sign(apart).astype(np.int64))
+        names += [b"%d/" % number + name for name in told]
+    known: dict[bytes, int] = {}
+    first = np.array([known.setdefault(name, at) for at, name in enumerate(names)], dtype=np.int64)
+    return stats.Exceedance(np.concatenate(p), np.concatenate(least)), np.concatenate(worse), first
+
+
+def by_holm(p: FloatCube, least: FloatCube) -> FloatCube:
+    """Adjust counts for what is claimed of all of them: no false claim."""
+    return stats.holm_of_testable(p, least, stats.LOST_ALPHA)
+
+
+def by_rate(p: FloatCube, least: FloatCube) -> FloatCube:
+    """Adjust counts for rows of tables: the rate of false ones."""
+    return stats.false_discovery(np.where(least <= stats.LOST_ALPHA, p, np.nan))

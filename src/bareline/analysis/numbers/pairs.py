@@ -1,17 +1,99 @@
-"""Two platforms' values of the same points, turned so that above the baseline is worse."""
+"""Two platforms' values of the same points, turned so that above the baseline is worse.
+
+A record says in which coming up of its platform it ran. What shares a boot is not independent, so
+a boot is one value of every test and interval, and what is exchanged between two platforms. With
+fewer than six boots there is nothing to exchange: then launches are, and what they show holds for
+these boots.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.boots import Boots, dependent
 from bareline.analysis.numbers.cube import BoolCube, Cube, FloatCube, IntCube
 from bareline.vocabulary.model import Layer
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+#: A platform's name, and the blocks in which it was launched.
+Side = tuple[str, BoolCube]
+
+
+@dataclass(frozen=True, slots=True)
+class Boots:
+    """What is independent in the comparison of two platforms.
+
+    - `groups`: the group of each block; blocks of one group stand for one value. Each block has a
+      group of its own where nothing boots, and where there are too few boots.
+    - `count`: how many independent boots there are (of two platforms that boot, groups of blocks
+      that share none); None where nothing boots.
+    - `few`: there are so few that whatever is claimed holds for these boots alone.
+    """
+
+    groups: IntCube
+    count: int | None
+    few: bool
+
+    @classmethod
+    def between(cls, cube: Cube, platform: Side, baseline: Side, *, paired: bool) -> Boots:
+        """Find the boots of two platforms.
+
+        - `paired`: they share blocks. If not, either has boots of its own.
+        """
+        blocks = cube.values.shape[-1]
+        alone = np.arange(blocks)
+        names = (platform[0], baseline[0])
+        at, boot = cube.boots_of(names)
+        if not at.size:
+            return cls(alone, None, False)
+        groups = stats.grouped(blocks, at, boot)
+        if paired:
+            sides = [platform[1] & baseline[1]]
+        else:
+            sides = [own for name, own in (platform, baseline) if cube.boots_of([name])[0].size]
+        counts = [int(np.unique(groups[own]).size) for own in sides]
+        shared = [
+            count < MIN_LAUNCHES and count < np.count_nonzero(own)
+            for count, own in zip(counts, sides, strict=True)
+        ]
+        return cls(alone if any(shared) else groups, min(counts), any(shared))
+
+
+def dependent(differences: FloatCube, boots: Boots, begins: IntCube) -> BoolCube:
+    """Tell of which cases neighbouring differences resemble each other, or drift.
+
+    What drifts on both platforms alike is no matter here: blocks remove it.
+
+    - `differences`: of shape (points, blocks); the points of a case follow each other.
+    - `begins`: where each case begins.
+    """
+    if not begins.size:
+        return np.zeros(0, dtype=np.bool_)
+    seen = stats.look(of_launches(stats.collapsed(differences, boots.groups), begins))
+    return np.asarray(seen.dependent | seen.drifting)
+
+
+def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
+    """Give one figure a launch and case, shape (cases, blocks).
+
+    The points of a launch share what happened to it: their mean, each from its own mean, stands for
+    the launch.
+    """
+    there = ~np.isnan(values)
+    apart = np.where(there, values, 0.0)
+    apart -= apart.sum(axis=-1, keepdims=True) / np.maximum(there.sum(axis=-1, keepdims=True), 1)
+    totals = np.add.reduceat(np.where(there, apart, 0.0), begins, axis=0)
+    counts = np.add.reduceat(there, begins, axis=0, dtype=np.int64)
+    means: FloatCube = np.divide(
+        totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0
+    )
+    return means
+
 
 #: Layers whose launches do a fixed work, so that one which exceeded its limit took at least so many
 #: times as long as one of the other side. Elsewhere a launch lasts as long as its loops are told.
@@ -41,9 +123,7 @@ class Pair:
 
     - `noiseless`: platforms that give the same value in every block.
     - `values`, `base`, of shape (points, blocks): as they were measured.
-    - `paired`: whether they were measured in common blocks.
     - `exact`: neither side has noise: no test, and no least number of launches.
-    - `bounded`: the ratio has an interval.
     - `boots`: which blocks are one for every test and interval, because they share a boot.
     - `lost`, `base_lost`, of shape (points, blocks): launches of both sides that
       exceeded a limit.
@@ -107,11 +187,7 @@ class Pair:
         if self.paired:
             how = partial(stats.paired_ratio, floor=self._floor)
         return how(
-            self._worse,
-            self._than,
-            confidence=confidence,
-            **self._beyond,
-            groups=self.boots.groups,
+            self._worse, self._than, confidence=confidence, **self._beyond, groups=self.boots.groups
         )
 
     @cached_property

@@ -40,10 +40,7 @@ def _of_before() -> Mapping[str, Params]:
 
 
 def common_defaults(known: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, Scalar]]:
-    """Give the defaults of all runs together; those in which runs differ are in none.
-
-    - `known`: what `defaults_of` gives for each run.
-    """
+    """Give the defaults of all runs together; those in which runs differ are in none."""
     every = _every(known)
     return {
         probe: {
@@ -71,7 +68,6 @@ def shown(
     A parameter that a run does not know has the default on which all others agree: what a probe
     learns later is what it did before.
 
-    - `said`: what each run's cases say.
     - `known`: what `defaults_of` gives for each run.
     Gives for each run the text of every case.
     """
@@ -106,7 +102,6 @@ def differences(
     """Say which parameters had other defaults in some runs, whose cases are not each other's like.
 
     - `said`, `known`: as for `shown`.
-    - `runs`: names of the runs.
     """
     silent: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for texts, defaults, run in zip(said, known, runs, strict=True):

@@ -15,8 +15,13 @@ import polars as pl
 from bareline.analysis.numbers import parameters
 from bareline.analysis.numbers.cube import Cube
 from bareline.analysis.numbers.declarations import convert, declarations
-from bareline.analysis.numbers.frames import differing_defaults, named, read_frames, texts_of
-from bareline.analysis.numbers.layouts import split_of
+from bareline.analysis.numbers.frames import (
+    differing_defaults,
+    named,
+    read_frames,
+    split_of,
+    texts_of,
+)
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Scalar
@@ -32,7 +37,6 @@ class Records:
       layout, status, stage, reason, started, duration_s, clock, caveats.
     - `values`: one row per sample: trial number, metric and point (categorical), value, caveats.
     - `declarations`: one row per probe and metric: layer, unit, better, detail, headline.
-    - `runs`: the runs, in the order given.
     - `left_out`: one row per case that a plan did not ask of a platform: platform, the case's
       columns, reason.
     - `controls`: platforms that are their run's baseline measured again, each with that baseline.

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from bareline import stats
-from bareline.analysis.numbers.cube import FloatCube
+from bareline.analysis.numbers.cube import FloatCube, IntCube
+from bareline.analysis.numbers.pairs import of_launches
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.simulated import model_errors
 from bareline.vocabulary.caveats import Caveat
@@ -71,10 +71,10 @@ def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     """Add what makes each value doubtful: its trials, its launches together, its own samples."""
     half_width = (pl.col("hi") - pl.col("lo")) / 2 / pl.col("value").abs()
     return (
-        table.join(_case_caveats(records), on=["platform", *CASE], how="left")
+        table.join(_counted(records, CASE, "case_caveats"), on=["platform", *CASE], how="left")
         .join(_series_caveats(records), on=["platform", *CASE], how="left")
         .join(failures(records), on=["platform", *CASE], how="left")
-        .join(_sample_caveats(records), on=["platform", *KEY], how="left")
+        .join(_counted(records, KEY, "sample_caveats"), on=["platform", *KEY], how="left")
         .join(_precisions(records), on="layer", how="left")
         .with_columns(
             pl.col("n_failed").fill_null(0),
@@ -134,8 +134,10 @@ def _precisions(records: Records) -> pl.DataFrame:
     )
 
 
-def _counted(given: pl.DataFrame, records: Records, key: Sequence[str]) -> pl.DataFrame:
-    """Give each caveat with the number of trials that it holds for, unless it is all of them."""
+def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
+    """Give each case's or point's caveats, with the number of trials unless it is all of them."""
+    of_point = [column for column in key if column not in CASE]
+    given = (records.values if of_point else records.trials).select("row", *of_point, "caveats")
     measured = records.trials.filter(pl.col("status") == "measured").select(
         "row", "platform", *CASE
     )
@@ -145,32 +147,23 @@ def _counted(given: pl.DataFrame, records: Records, key: Sequence[str]) -> pl.Da
         .explode("caveats")
         .drop_nulls("caveats")
         .join(measured, on="row")
-        .with_columns(pl.col([n for n in ("metric", "point") if n in key]).cast(pl.String))
+        .with_columns(pl.col(of_point).cast(pl.String))
         .group_by("platform", *key, "caveats", maintain_order=True)
         .agg(pl.col("row").n_unique().alias("some"))
         .join(every, on=["platform", *CASE], maintain_order="left")
         .with_columns(
             pl.struct("caveats", "some", "every")
-            .map_elements(
-                lambda row: _of_some(row["caveats"], row["some"], row["every"]),
-                return_dtype=pl.String,
-            )
-            .alias("caveats")
+            .map_elements(lambda row: _of_some(*row.values()), return_dtype=pl.String)
+            .alias(name)
         )
+        .group_by("platform", *key, maintain_order=True)
+        .agg(name)
     )
 
 
 def _of_some(text: str, some: int, every: int) -> str:
     """Write a caveat that holds for some trials only; all of them need no count."""
     return text if some >= every else str(replace(Caveat.read(text), some=some, every=every))
-
-
-def _case_caveats(records: Records) -> pl.DataFrame:
-    return (
-        _counted(records.trials.select("row", "caveats"), records, CASE)
-        .group_by("platform", *CASE, maintain_order=True)
-        .agg(pl.col("caveats").alias("case_caveats"))
-    )
 
 
 def _series_caveats(records: Records) -> pl.DataFrame:
@@ -199,33 +192,16 @@ def _series_caveats(records: Records) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def _launches(values: FloatCube, begins: NDArray[np.int64]) -> FloatCube:
-    """Give one figure a launch and case, shape (cases, blocks).
-
-    The points of a launch share what happened to it: the mean of their logarithms, each from its
-    own mean, stands for the launch. A case with a value that is not positive has none.
-    """
+def _launches(values: FloatCube, begins: IntCube) -> FloatCube:
+    """Give one logarithm a launch and case; a case with a value that is not positive has none."""
     if not begins.size:
         return np.empty((0, values.shape[-1]))
     absent = np.isnan(values)
     positive = np.logical_and.reduceat((absent | (values > 0)).all(axis=-1), begins)
-    logs = np.log(np.where(absent | (values <= 0), 1.0, values))
-    there = (~absent).sum(axis=-1, keepdims=True)
-    logs -= logs.sum(axis=-1, keepdims=True) / np.maximum(there, 1)
-    logs[absent] = 0.0
-    count = np.add.reduceat(~absent, begins, axis=0, dtype=np.int64)
-    total = np.add.reduceat(logs, begins, axis=0)
-    means = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    logs = np.log(np.where(values > 0, values, 1.0))
+    means = of_launches(np.where(absent, np.nan, logs), begins)
     means[~positive] = np.nan
-    return np.asarray(means)
-
-
-def _sample_caveats(records: Records) -> pl.DataFrame:
-    return (
-        _counted(records.values.select("row", "metric", "point", "caveats"), records, KEY)
-        .group_by("platform", *KEY, maintain_order=True)
-        .agg(pl.col("caveats").alias("sample_caveats"))
-    )
+    return means
 
 
 def failed_cases(records: Records) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bareline.analysis.judgements.breakdown import Breakdown
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.analysis.numbers.predicted import Predicted, application_of
+from bareline.analysis.numbers.programs import Predicted, application_of
 from bareline.analysis.words.amounts import Form, at_most, mean_pieces, outlook_words, reach, said
 from bareline.analysis.words.parts import (
     Amount,
@@ -24,7 +24,6 @@ from bareline.analysis.words.parts import (
     Platform,
     Sentence,
     joined,
-    percent,
     sentence,
 )
 from bareline.analysis.words.remarks import (
@@ -40,7 +39,7 @@ from bareline.analysis.words.remarks import (
 from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import nodes_words
-from bareline.vocabulary.units import format_value, listing, significant
+from bareline.vocabulary.units import format_value, listing, percent, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 
 #: Losses that are named with their figures where nothing was asked, and names of what never ended.
@@ -59,10 +58,7 @@ _Clause = list[Piece]
 class Asked:
     """What the answer rests on.
 
-    - `findings`: all of them.
     - `cells`: those that the question names.
-    - `breakdowns`: where the extra time of programs goes.
-    - `predicted`: what was predicted of them from the baseline.
     - `with_nodes`: names need the nodes: not all ran on as many.
     """
 

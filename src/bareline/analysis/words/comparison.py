@@ -9,11 +9,11 @@ from typing import Any
 import polars as pl
 
 from bareline.analysis.judgements.comparison import Compared
-from bareline.analysis.numbers.predicted import predicted_times
+from bareline.analysis.numbers.programs import predicted_times
 from bareline.analysis.words.answer import Asked
 from bareline.analysis.words.conclusions import concluded
-from bareline.analysis.words.control import promised
 from bareline.analysis.words.parts import Sentence
+from bareline.analysis.words.promise import promise
 from bareline.analysis.words.rows import (
     conclusion_row,
     control_row,
@@ -22,7 +22,7 @@ from bareline.analysis.words.rows import (
     judgement_row,
 )
 from bareline.analysis.words.sentences import statements, step_sentence
-from bareline.analysis.words.verdict import Glance, glance, promise
+from bareline.analysis.words.verdict import Glance, glance
 
 
 class Comparison(Compared):
@@ -38,22 +38,10 @@ class Comparison(Compared):
         """The verdict at a glance: one line, and a matrix of layers and platforms."""
         predicted = predicted_times(self.records, self.baseline)
         asked = Asked(self.findings, self.asked, self.margin, self.breakdowns, predicted)
-        return glance(asked, self.others, self.baseline, promise=self._promise)
-
-    @property
-    def _promise(self) -> str:
         exact = [pair.platform for pair in self.pairs if pair.exact]
-        rows = self.points.filter(~pl.col("platform").is_in(exact)).get_column("p_adjusted")
-        told = promise(
-            self.judged.tests,
-            rows.count(),
-            self.judged.exchanged,
-            in_blocks=all(pair.paired for pair in self.pairs if not pair.exact),
-            booted=any(pair.boots.count is not None for pair in self.pairs),
-            exact=exact,
-            few_boots=[pair.platform for pair in self.pairs if pair.boots.few],
-        )
-        return promised(told, self.controls)
+        rows = self.points.filter(~pl.col("platform").is_in(exact)).get_column("p_adjusted").count()
+        sure = promise(self.judged, self.pairs, rows, self.controls)
+        return glance(asked, self.others, self.baseline, promise=sure)
 
     @cached_property
     def steps(self) -> list[Sentence]:

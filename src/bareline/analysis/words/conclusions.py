@@ -19,11 +19,7 @@ from bareline.analysis.words.parts import (
     joined,
     sentence,
 )
-from bareline.vocabulary.units import format_size, format_value, significant
-
-
-def _percent(share: float) -> str:
-    return f"{significant(100 * share)} %"
+from bareline.vocabulary.units import format_size, format_value, percent, significant
 
 
 def _figure(share: Share, write: Callable[[float], str] = significant) -> list[Piece]:
@@ -37,7 +33,7 @@ def _figure(share: Share, write: Callable[[float], str] = significant) -> list[P
 def _bandwidth(share: Share) -> list[Piece]:
     alone, each = (format_value(value, "B/s") for value in share.beside)
     together = f" of what all cores get together ({each} for each)"
-    return [f"{alone}, ", *_figure(share, _percent), together]
+    return [f"{alone}, ", *_in_percent(share), together]
 
 
 def _translation(share: Share) -> list[Piece]:
@@ -51,7 +47,7 @@ def _cached(share: Share) -> list[Piece]:
 
 
 def _in_percent(share: Share) -> list[Piece]:
-    return _figure(share, _percent)
+    return _figure(share, lambda value: percent(value, 3))
 
 
 #: By rule: how a sentence begins, how it goes on, and what it says of a platform.

@@ -193,8 +193,3 @@ def joined(
 def platforms_named(names: Iterable[str]) -> list[Piece]:
     """List platforms: ``a, b and c``."""
     return joined([[Platform(name)] for name in dict.fromkeys(names)])
-
-
-def percent(margin: float) -> str:
-    """Write a margin as a percentage: ``2 %``."""
-    return f"{margin * 100:g} %"

@@ -29,7 +29,6 @@ _Named = Callable[[Sequence[str]], str]
 def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
     """Name the causes of losses: what explains, what contributes, what differs, what has none.
 
-    - `explanations`: of the losses of one layer.
     - `named`: lists subjects, those of one probe together.
     """
     heaviest = sorted(explanations, key=lambda one: -one.point.size)

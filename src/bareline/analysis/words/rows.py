@@ -15,9 +15,9 @@ from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grounds import Ground
 from bareline.analysis.judgements.suitability import Judgement
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.cell import Cell, bounds
 from bareline.analysis.words.conclusions import concluded
-from bareline.analysis.words.control import control_text
+from bareline.analysis.words.promise import control_text
 from bareline.analysis.words.suitability import reason_of, told_of
 from bareline.vocabulary.model import parse_point
 
@@ -59,8 +59,8 @@ def finding_row(finding: Finding) -> dict[str, Any]:
         "verdict": finding.verdict,
         "grade": finding.grade,
         "worst": finding.label(worst) if worst else None,
-        **_bounds(finding.ratio),
-        "mean": {**_bounds(finding.mean_ratio), "verdict": finding.mean.verdict}
+        **bounds(finding.ratio),
+        "mean": {**bounds(finding.mean_ratio), "verdict": finding.mean.verdict}
         if finding.mean
         else None,
         "by_mean": finding.by_mean,
@@ -75,7 +75,7 @@ def _point_row(finding: Finding, point: Cell) -> dict[str, Any]:
     apart = point.difference
     return {
         "label": finding.label(point),
-        **_bounds(point.ratio),
+        **bounds(point.ratio),
         "difference": apart.value if apart else None,
         "difference_lo": apart.lo if apart else None,
         "difference_hi": apart.hi if apart else None,
@@ -86,12 +86,6 @@ def _point_row(finding: Finding, point: Cell) -> dict[str, Any]:
         "grade": point.grade,
         "exact": point.exact,
     }
-
-
-def _bounds(ratio: Estimate | None) -> dict[str, float | None]:
-    if ratio is None:
-        return {"ratio": None, "lo": None, "hi": None}
-    return {"ratio": ratio.value, "lo": ratio.lo, "hi": ratio.hi}
 
 
 def explanation_row(found: Explanation) -> dict[str, Any]:
@@ -107,7 +101,7 @@ def explanation_row(found: Explanation) -> dict[str, Any]:
         "subject": finding.subject,
         "point": finding.label(point),
         "known": found.known,
-        "measured": _bounds(point.ratio),
+        "measured": bounds(point.ratio),
         "explained": {"lo": explained[0], "hi": explained[1]} if found.known else None,
         "residual": {"lo": residual[0], "hi": residual[1]} if found.known else None,
         "word": found.word,

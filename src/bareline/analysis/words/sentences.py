@@ -30,7 +30,6 @@ from bareline.analysis.words.parts import (
     Piece,
     Sentence,
     joined,
-    percent,
     platforms_named,
     sentence,
 )
@@ -38,7 +37,7 @@ from bareline.analysis.words.reasons import reasons_of, said_as_causes
 from bareline.analysis.words.remarks import launches_words, seen_range, undecided_yet
 from bareline.vocabulary.caveats import briefs, codes
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import listing, percent
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 _Clause = list[Piece]
@@ -348,11 +347,7 @@ def _doubts(findings: Sequence[Finding], on: _On, causes: Set[tuple[str, str]]) 
 
 
 def step_sentence(before: str, name: str, findings: Sequence[Finding], margin: float) -> Sentence:
-    """Say in one sentence what a step of a ladder changes.
-
-    - `before`, `name`: the platform before the step, and the one after it.
-    - `findings`: about `name` compared with `before`.
-    """
+    """Say in one sentence what a step of a ladder changes."""
     told = joined(tell(findings, margin, with_platforms=False), between=Break(), last=Break())
     lead = Lead(f"From {before} to {name}")
     return sentence(lead, told, ".", evidence(findings))

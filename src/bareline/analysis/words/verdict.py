@@ -9,29 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bareline import stats
 from bareline.analysis.judgements.findings import ORDER, Finding
 from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.words.amounts import mean_pieces, reach, said
 from bareline.analysis.words.answer import Asked, answer
-from bareline.analysis.words.parts import (
-    Amount,
-    Piece,
-    Platform,
-    Sentence,
-    joined,
-    percent,
-    sentence,
-)
-from bareline.analysis.words.remarks import (
-    failed_cases,
-    launches_words,
-    seen_range,
-    undecided_yet,
-)
+from bareline.analysis.words.parts import Amount, Piece, Platform, Sentence, joined, sentence
+from bareline.analysis.words.remarks import failed_cases, launches_words, seen_range, undecided_yet
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import percent
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 
@@ -41,13 +27,11 @@ class Square:
 
     - `mark`: the worst of its findings: a certain change before what failed, equal only if all of
       it is.
-    - `grade`: how sure that is.
     - `words`: what stands in the matrix: the worst certain change with its interval, or the mark.
     - `subject`: what it is of, e.g. ``MPI ping-pong below 8 KiB, 8 B``; empty where it is of all.
     - `point`: the point that `words` say; None where no change is certain.
     - `more`: how many further findings change certainly.
     - `note`: what failed or is missing besides; why it is not comparable, or not measured.
-    - `anchor`: where the evidence stands on the page.
     """
 
     mark: Verdict
@@ -64,7 +48,6 @@ class Square:
 class Glance:
     """The verdict at a glance.
 
-    - `headline`: one line.
     - `layers`, `platforms`: rows and columns of the matrix, in order; the baseline is not among the
       platforms.
     - `squares`: by layer and platform; a layer that was not measured there has none.
@@ -199,48 +182,3 @@ def _lost(group: Sequence[Finding]) -> str:
     told = [f"{failed} of {every} failed"] if failed else []
     told += [f"{missing} of {len(points)} points missing"] if missing else []
     return ", ".join(told)
-
-
-def promise(
-    tests: int,
-    rows: int,
-    exchanged: int,
-    *,
-    in_blocks: bool,
-    booted: bool = False,
-    exact: Sequence[str] = (),
-    few_boots: Sequence[str] = (),
-) -> str:
-    """Say how sure a verdict is, from what was done.
-
-    - `tests`: comparisons that "certain" holds over.
-    - `rows`: rows of tables that were tested.
-    - `exchanged`: blocks, or boots, in which names were exchanged: the fewest, if pairs differ.
-    - `in_blocks`: whether everything was measured in common blocks.
-    - `booted`: whether platforms came up anew, so that a boot is what is exchanged.
-    - `exact`: platforms that are simulated as the baseline is.
-    - `few_boots`: platforms that came up fewer than six times: nothing of them is certain.
-    """
-    apart = (
-        f"What is said of {listing(exact)} follows from the models and what they were given: "
-        "simulated values are exact, and nothing of them was tested."
-        if exact
-        else ""
-    )
-    if not tests and not rows:
-        return apart
-    level = f"{stats.ALPHA * 100:g} %"
-    unit = "boots or blocks" if booted else "blocks"
-    if not in_blocks or not exchanged:
-        how = "Holm's correction where platforms share no blocks"
-    elif exchanged <= stats.ALL_FLIPS_BLOCKS:
-        how = f"all {2**exchanged} exchanges of names in {exchanged} {unit}"
-    else:
-        how = f"4096 exchanges of names in {exchanged} {unit}"
-    few = f" Of {listing(few_boots)} all holds for the boots measured alone." if few_boots else ""
-    return (
-        f"What is certain holds together at {100 - stats.ALPHA * 100:g} %, over {tests} "
-        f"comparisons ({how}); of what is likely, at most {level} are expected to be wrong (false "
-        f"discovery rate, {rows} rows tested). Each 'equal' is wrong with at most 2.5 %.{few}"
-        + (f" {apart}" if apart else "")
-    )

@@ -9,7 +9,7 @@ from typing import Any
 
 from bareline.analysis.judgements.claims import Held, Loss, Outcome, Status
 from bareline.analysis.numbers.cell import Estimate, read_cell, with_interval
-from bareline.analysis.numbers.profiled import unprofiled
+from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import publications
 from bareline.published.findings import Check, Finding

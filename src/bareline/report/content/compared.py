@@ -8,8 +8,8 @@ from bareline.analysis.judgements.claims import Status
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.suitability import Answer, Judgement
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.control import control_sentence
 from bareline.analysis.words.parts import Sentence, sentence
+from bareline.analysis.words.promise import control_sentence
 from bareline.analysis.words.reasons import reasons_of
 from bareline.analysis.words.suitability import reason_of
 from bareline.report.blocks.prose import Block, Note, Prose, Section, Words

@@ -13,7 +13,7 @@ import polars as pl
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.trend import Trend, history_of, trend_of
 from bareline.analysis.numbers.cell import Cell, read_cells
-from bareline.analysis.numbers.profiled import unprofiled
+from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conclusions import concluded

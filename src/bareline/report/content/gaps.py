@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from bareline.analysis.numbers.profiled import unprofiled
+from bareline.analysis.numbers.programs import unprofiled
 from bareline.published.catalogue import publications
 from bareline.report.content.document import Document
 from bareline.vocabulary.caveats import Caveat, steps

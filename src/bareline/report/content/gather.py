@@ -10,7 +10,7 @@ import polars as pl
 
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.control import control_texts
+from bareline.analysis.words.promise import control_texts
 from bareline.predict.predictions import Predictions, read_predictions_of
 from bareline.report.content.document import Document, Fact, Method, PlatformInfo, RunInfo
 from bareline.report.content.facts import table

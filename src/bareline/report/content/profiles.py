@@ -9,7 +9,7 @@ from statistics import median
 
 import polars as pl
 
-from bareline.analysis.numbers.profiled import kept_profiles
+from bareline.analysis.numbers.programs import kept_profiles
 from bareline.analysis.numbers.records import Records
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile

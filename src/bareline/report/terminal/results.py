@@ -14,9 +14,9 @@ from rich.text import Text
 
 from bareline.analysis.judgements.control import Control
 from bareline.analysis.numbers.cell import Cell, between, figure, read_cells
-from bareline.analysis.numbers.profiled import unprofiled
+from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.control import control_sentence
+from bareline.analysis.words.promise import control_sentence
 from bareline.report.content.cells import headline_first, numeric_axis
 from bareline.report.content.compared import compared
 from bareline.report.content.wording import (

@@ -12,7 +12,7 @@ from bareline.analysis.judgements.causes.cause import Cause
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.analysis.numbers.emulation import is_emulated
-from bareline.analysis.numbers.profiled import Split
+from bareline.analysis.numbers.programs import Split
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, Verdict
@@ -51,12 +51,6 @@ class Measurement:
         """Whether it says anything of a cause: that it costs something, or nothing."""
         return bool(self.acquits) or self.certain
 
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The ends of its ratio, which both are known."""
-        assert self.ratio.lo is not None and self.ratio.hi is not None
-        return self.ratio.lo, self.ratio.hi
-
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -64,7 +58,6 @@ class Case:
 
     - `finding`, `point`: a loss.
     - `findings`: all of them about the same platform.
-    - `facts`, `baseline_facts`: of both sides.
     - `others`: the same thing measured on other platforms, each with that platform's facts.
     - `split`: what of a program's time is computation and what communication; None where unknown.
     """
@@ -136,8 +129,7 @@ class Case:
         own, base = self.point.ratio, point.ratio if point else None
         if own is None or base is None or not (own.bounded and base.bounded):
             return None
-        assert own.lo and own.hi and base.lo and base.hi
-        return Estimate(own.value / base.value, own.lo / base.hi, own.hi / base.lo)
+        return own.over(base)
 
     def _measured(self, probes: Sequence[str], where: _Where) -> Measurement | None:
         """Give the worst point of the first of some probes that was measured somewhere."""
@@ -166,15 +158,14 @@ def beside(ratio: Estimate, cause: Cause, where: str) -> Cause:
     - `ratio`: how much more the loss is than on the other platform; see `Case.against`.
     - `where`: the other platform, and what it has instead.
     """
-    assert ratio.lo is not None and ratio.hi is not None
-    told = with_interval(ratio)
-    if ratio.hi <= 1 + DEFAULT_MARGIN:
+    (lo, hi), told = ratio.ends, with_interval(ratio)
+    if hi <= 1 + DEFAULT_MARGIN:
         return replace(cause, withdrawn=f"it takes {told} times as long as {where}")
-    if ratio.lo <= 1:
+    if lo <= 1:
         words = f"{cause.words}, which may cost nothing ({told} times as long as {where})"
         return replace(cause, words=words)
     words = f"{cause.words}, which costs {told} times as much as {where}"
-    return replace(cause, words=words, lo=ratio.lo)
+    return replace(cause, words=words, lo=lo)
 
 
 def checked(cause: Cause, by: Measurement | None) -> Cause:
@@ -183,7 +174,7 @@ def checked(cause: Cause, by: Measurement | None) -> Cause:
         return cause
     if by.acquits:
         return replace(cause, withdrawn=by.acquits)
-    lo, hi = by.bounds
+    lo, hi = by.ratio.ends
     return replace(cause, lo=lo, hi=hi, measurement=by.finding.probe, measured=by.words)
 
 

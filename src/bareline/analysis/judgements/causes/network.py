@@ -114,7 +114,7 @@ def _foretold(
         return replace(cause, withdrawn=by.acquits)
     if not by.certain:
         return Absent(f"{by.finding.title} is not certainly worse")
-    lo, hi = bounds(*by.bounds)
+    lo, hi = bounds(*by.ratio.ends)
     measured = "" if cause.words == by.words else by.words
     return replace(cause, lo=lo, hi=hi, measurement=by.finding.probe, measured=measured)
 
@@ -139,16 +139,15 @@ def _carried(case: Case, most: float, least: float, ratio: Estimate) -> tuple[fl
 
     - `ratio`: what a stream loses.
     """
-    assert ratio.lo is not None and ratio.hi is not None
+    (lo, hi), unit = ratio.ends, case.point.metric.unit
     base, size = case.base_value, case.place.size_bytes
     if case.finding.probe not in ONE_WAY or base is None:
-        return ratio.lo, ratio.hi
-    if case.point.metric.unit == "B/s":
-        least_factor = _waits(case) * 8 * base / most
-        return max(1.0, least_factor), max(ratio.hi, 8 * base / least)
-    if case.point.metric.unit != "s" or size is None:
-        return ratio.lo, ratio.hi
-    return _at_least(case, most), max(ratio.hi, 1 + 8 * size / least / base)
+        return lo, hi
+    if unit == "B/s":
+        return max(1.0, _waits(case) * 8 * base / most), max(hi, 8 * base / least)
+    if unit != "s" or size is None:
+        return lo, hi
+    return _at_least(case, most), max(hi, 1 + 8 * size / least / base)
 
 
 def _at_least(case: Case, bits_per_s: float) -> float:

@@ -19,7 +19,7 @@ from bareline.analysis.numbers.cell import Estimate, with_interval
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place
-from bareline.vocabulary.units import significant
+from bareline.vocabulary.units import percent
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
 #: What measures how fast a core computes, in registers, caches and memory.
@@ -57,8 +57,8 @@ class _Part:
         most = max(worse, key=lambda each: each.ratio.value)
         lo, hi = least, max(each.ratio.hi or 1.0 for each in worse)
         if 1 + self.share * (hi - 1) <= 1 + DEFAULT_MARGIN:
-            return Absent(f"its {self.name} is only {_percent(self.share)} of its time")
-        begin = f"its {self.name}, {_percent(self.share)} of its time {self.source}"
+            return Absent(f"its {self.name} is only {percent(self.share, 2)} of its time")
+        begin = f"its {self.name}, {percent(self.share, 2)} of its time {self.source}"
         own = self.own
         if own is None or own.lo is None or own.hi is None:
             words = f"{begin}, loses up to {_loses(most)}"
@@ -136,10 +136,6 @@ def _most(measured: Sequence[Measurement]) -> float:
 
 def _loses(most: Measurement) -> str:
     return f"{with_interval(most.ratio)} times ({most.finding.subject})"
-
-
-def _percent(share: float) -> str:
-    return f"{significant(100 * share, 2)} %"
 
 
 _PROGRAMS = (Layer.NPB, Layer.APP)

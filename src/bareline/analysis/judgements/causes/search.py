@@ -11,7 +11,7 @@ from bareline.analysis.judgements.causes.cause import Absent, Cause, Need, Rule
 from bareline.analysis.judgements.causes.explanation import Explanation, without_excess
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell
-from bareline.analysis.numbers.profiled import Splits
+from bareline.analysis.numbers.programs import Splits
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import Verdict
@@ -31,12 +31,7 @@ def explain(
     baseline: str,
     splits: Splits | None = None,
 ) -> list[Explanation]:
-    """Explain every finding with a certain loss.
-
-    - `findings`: about all platforms, compared with `baseline`.
-    - `facts`: by platform.
-    - `splits`: what programs compute and communicate, where anything tells it.
-    """
+    """Explain every finding with a certain loss."""
     told = []
     for finding in findings:
         # What is worse by its crashes alone may take as long as before.

@@ -7,15 +7,15 @@ for each certain loss that it concerns what came of it, in words.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from bareline.analysis.judgements.causes.case import Facts
-from bareline.analysis.judgements.causes.cause import Need, Word
+from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.search import RULES, CauseRule
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.numbers.cell import Estimate, bounds
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.units import listing
@@ -29,17 +29,7 @@ class Known:
     key: str
     value: Scalar | None
     value_baseline: Scalar | None
-    need: Need
-
-    def row(self) -> dict[str, Any]:
-        """Give it as a row."""
-        return {
-            "kind": "fact",
-            "key": self.key,
-            "value": self.value,
-            "value_baseline": self.value_baseline,
-            "needs_baseline": self.need.both,
-        }
+    needs_baseline: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +42,6 @@ class Measured:
     ratio: Estimate | None = None
     rate: bool = False
     verdict: Verdict | None = None
-
-    def row(self) -> dict[str, Any]:
-        """Give it as a row."""
-        ratio = self.ratio
-        return {
-            "kind": "measurement",
-            "probe": self.probe,
-            "nodes": self.nodes,
-            "ratio": ratio.value if ratio else None,
-            "lo": ratio.lo if ratio else None,
-            "hi": ratio.hi if ratio else None,
-            "verdict": self.verdict,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +61,6 @@ class Answer:
     word: Word | None
     reason: str
     figures: str = ""
-
-    def row(self) -> dict[str, Any]:
-        """Give it as a row."""
-        return {
-            "kind": "answer",
-            "layer": self.layer,
-            "probe": self.probe,
-            "subject": self.subject,
-            "point": self.point,
-            "word": self.word,
-            "reason": self.reason,
-            "figures": self.figures,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +82,15 @@ class WhyNot:
     def rows(self) -> list[dict[str, Any]]:
         """Give a row for each fact, measurement and loss."""
         head = {"cause": self.rule.name, "platform": self.platform, "baseline": self.baseline}
-        parts: list[Known | Measured | Answer] = [*self.facts, *self.measured, *self.answers]
-        return [{**head, **one.row()} for one in parts]
+        return [
+            *({**head, "kind": "fact", **asdict(one)} for one in self.facts),
+            *({**head, "kind": "measurement", **_row(one)} for one in self.measured),
+            *({**head, "kind": "answer", **asdict(one)} for one in self.answers),
+        ]
+
+
+def _row(one: Measured) -> dict[str, Any]:
+    return {"probe": one.probe, "nodes": one.nodes, **bounds(one.ratio), "verdict": one.verdict}
 
 
 def rule_of(name: str) -> CauseRule:
@@ -150,14 +121,12 @@ def why_not(
     facts: Mapping[str, Facts],
     baseline: str,
 ) -> WhyNot:
-    """Say of one platform why a cause is, or is not, named.
-
-    - `findings`, `explanations`: of all platforms, compared with `baseline`.
-    - `facts`: by platform.
-    """
+    """Say of one platform why a cause is, or is not, named."""
     own, base = facts.get(platform, {}), facts.get(baseline, {})
     known = [
-        Known(key, own.get(key), base.get(key), need) for need in rule.needs for key in need.keys
+        Known(key, own.get(key), base.get(key), need.both)
+        for need in rule.needs
+        for key in need.keys
     ]
     measured = [
         one

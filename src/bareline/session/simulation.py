@@ -1,21 +1,25 @@
-"""Simulate what a run measured between nodes, and lay both beside each other."""
+"""What a run measured between nodes, simulated; traces replayed on simulated platforms."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
 from bareline.analysis.numbers.records import Records
 from bareline.host.cache import scratch_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
-from bareline.platforms.config import make_spec
+from bareline.platforms.config import choose_platforms, make_spec
+from bareline.platforms.sim.options import SimOptions
+from bareline.platforms.sim.platform import SimAllocation, SimPlatform
 from bareline.probes.base import find_probe
-from bareline.vocabulary.errors import AnalysisError, BarelineError
+from bareline.profile.trace import Trace
+from bareline.vocabulary.errors import AnalysisError, BarelineError, PlatformError, UsageError
 from bareline.vocabulary.model import Layout, Sample, format_point, parse_point
 from bareline.vocabulary.place import CASE
 from bareline.vocabulary.platform import PlatformSpec
@@ -27,12 +31,7 @@ _COMPUTATION = "compute_mean"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A measured value beside the simulated one.
-
-    - `probe`, `ranks`, `params`, `point`: what was measured.
-    - `unit`: of the headline metric.
-    - `measured`, `simulated`: medians of it.
-    """
+    """A measured value beside the simulated one."""
 
     probe: str
     ranks: int
@@ -57,16 +56,10 @@ class Simulations:
     """What a run measured on one of its platforms, simulated on another.
 
     - `records`, `platform`: the run, and the platform whose measurements count.
-    - `points`: every metric of it, summarised.
-    - `tell`: called with what is simulated now.
     """
 
     def __init__(
-        self,
-        records: Records,
-        platform: str,
-        points: pl.DataFrame,
-        tell: Callable[[str], None],
+        self, records: Records, platform: str, points: pl.DataFrame, tell: Callable[[str], None]
     ) -> None:
         self._cases = records.trials.filter(
             (pl.col("platform") == platform) & (pl.col("status") == "measured")
@@ -92,7 +85,6 @@ class Simulations:
     def checks(self, table: dict[str, Any]) -> tuple[list[Check], list[str]]:
         """Simulate everything that runs simulated.
 
-        - `table`: the simulated platform, as it stands in a platform file.
         Gives the checks, and what could not be simulated with the reason.
         """
         checks: list[Check] = []
@@ -180,3 +172,44 @@ def _simulate(cluster: Allocation, case: dict[str, Any], params: Any) -> tuple[S
     if output.exit_code != 0:
         raise AnalysisError(f"the simulation ended with code {output.exit_code}")
     return probe.read(params, output)
+
+
+_REPLAY_TIMEOUT_S = 1800.0
+
+
+@contextmanager
+def simulated(
+    name: str, path: Path | None, per_node: int | None
+) -> Iterator[Callable[[Trace], float]]:
+    """Give what replays traces on a simulated platform.
+
+    - `per_node`: ranks of a node at most; None: one for each core.
+    Raises PlatformError: it does not exist, or is too small.
+    Raises UsageError: it is no simulated one.
+    """
+    (spec,) = choose_platforms([name], path)
+    options = spec.options
+    if not isinstance(options, SimOptions):
+        raise UsageError(
+            f"'{name}' is not simulated: more ranks are replayed on platforms of type sim",
+            hint="`bareline platforms` lists them; `bareline calibrate` makes one from a run",
+        )
+    most = per_node or options.cores
+    with scratch_folder("growing") as scratch:
+        platform = SimPlatform(cast(PlatformSpec[SimOptions], spec), Context(scratch))
+
+        def run(trace: Trace) -> float:
+            each = max(n for n in range(1, min(most, trace.ranks) + 1) if trace.ranks % n == 0)
+            layout = Layout(trace.ranks // each, each)
+            if layout.nodes > options.nodes:
+                raise PlatformError(
+                    f"{trace.ranks} ranks, {each} a node, need {layout.nodes} nodes, it has "
+                    f"{options.nodes}",
+                    where=name,
+                    hint="give it more nodes or cores in a platform file, or a larger --per-node",
+                )
+            assert isinstance(here, SimAllocation)
+            return here.replayed_s(trace, layout, timeout_s=_REPLAY_TIMEOUT_S)
+
+        with platform.acquire(Layout(1)) as here:
+            yield run

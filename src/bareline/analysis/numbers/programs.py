@@ -1,11 +1,13 @@
-"""Profiled trials, and what of a program's time is computation and what communication.
+"""Programs: their profiled launches, how they divide their time, what was predicted of them.
 
-A program's own clock or its profile says how it divides its time. What a program does not use costs
-it nothing: neither does a slow network a program without messages.
+A program's own clock or its profile says what of its time is computation and what communication.
+What a program does not use costs it nothing: neither does a slow network a program without
+messages.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -94,10 +96,7 @@ class Split:
 
 
 class Splits:
-    """The splits of the programs of a comparison; profiles are read when they are asked for.
-
-    - `cells`: compared with the baseline.
-    """
+    """The splits of the programs of a comparison; profiles are read when they are asked for."""
 
     def __init__(self, records: Records, cells: Iterable[Cell], baseline: str) -> None:
         self._records = records
@@ -150,3 +149,34 @@ class Splits:
             return None
         computing, communicating = (float(median(own)) for own in zip(*shares, strict=True))
         return Split(computing, communicating, f"by its profile on {self._baseline}")
+
+
+#: The models whose time is told, the best first: `bareline.predict.validation` names them.
+_MODELS = ("replay", "delta")
+
+#: Seconds by platform and application.
+Predicted = Mapping[tuple[str, str], float]
+
+
+def application_of(place: Place) -> str:
+    """Name a program's case as predictions do; being profiled makes it no other one."""
+    params = {key: value for key, value in parse_point(place.params).items() if key != "profile"}
+    parts = [place.probe, format_point(params), f"ranks={place.ranks}"]
+    parts += [f"threads={place.threads}"] if place.threads > 1 else []
+    parts += [f"nodes={place.nodes}"] if place.nodes else []
+    return " ".join(filter(None, parts))
+
+
+def predicted_times(records: Records, baseline: str) -> Predicted:
+    """Give what was predicted from the baseline; nothing where none was kept or read."""
+    found: dict[tuple[str, str], float] = {}
+    for run in records.runs:
+        try:
+            trials = json.loads(run.read_predictions() or b"{}")["validation"]["trials"]
+            for model in reversed(_MODELS):
+                for row in trials:
+                    if row["model"] == model and row["base"] == baseline and row["time_s"]:
+                        found[row["platform"], row["application"]] = float(row["time_s"])
+        except (KeyError, TypeError, ValueError):
+            continue  # of another version: `bareline predict` says so where it is asked
+    return found

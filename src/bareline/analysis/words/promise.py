@@ -1,0 +1,100 @@
+"""How sure all of a page is: what its statistics promise, and how its control keeps that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bareline import stats
+from bareline.analysis.judgements.control import Control
+from bareline.analysis.judgements.grades import Judged
+from bareline.analysis.numbers.pairs import Pair
+from bareline.analysis.words.remarks import layer_name
+from bareline.vocabulary.units import listing, percent, significant
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+#: From so many times on a difference is said in times instead of per cent.
+_TIMES_FROM = 1.5
+
+
+def control_text(control: Control) -> str:
+    """Say how often the baseline differs from itself, and what that means."""
+    who = "the baseline" if control.of_baseline else control.platform
+    if not control.tested:
+        return f"{who} against itself: not decided, below {MIN_LAUNCHES} launches"
+    rows = f"{control.differ} of {control.tested} rows"
+    if control.honest:
+        equal = f", {control.equal} are equal within {percent(control.margin)}"
+        return f"{who} against itself: {rows} differ{equal if control.equal else ''}"
+    noun = "claim" if control.claims == 1 else "claims"
+    claims = (
+        f" and the sentences would make {control.claims} false {noun}" if control.claims else ""
+    )
+    parts = [
+        f"up to {_amount(ratio)} in {layer_name(layer)}" for layer, ratio in control.floors.items()
+    ]
+    return (
+        f"{who} differs from itself in {rows}{claims}: differences of {listing(parts)} here may be "
+        "the machine's, not the platform's"
+    )
+
+
+def control_sentence(control: Control) -> str:
+    """Give `control_text` as a sentence of its own."""
+    return _sentence(control_text(control))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _amount(ratio: float) -> str:
+    if math.isinf(ratio):
+        return "any size"
+    if ratio < _TIMES_FROM:
+        return f"{significant((ratio - 1) * 100, 2)} %"
+    return f"{significant(ratio)} times"
+
+
+def control_texts(controls: Sequence[Control]) -> str:
+    """Say in one line what the controls found."""
+    return listing([control_text(control) for control in controls])
+
+
+def promise(
+    judged: Judged, pairs: Sequence[Pair], rows: int, controls: Sequence[Control] = ()
+) -> str:
+    """Say how sure a verdict is, from what was done, and what the controls say of that."""
+    told, controlled = _promise(judged, pairs, rows), [control_text(one) for one in controls]
+    if told and not all(control.honest for control in controls):
+        controlled[0] = f"that holds for chance alone, and {controlled[0]}"
+    return " ".join([told, *map(_sentence, controlled)]).strip()
+
+
+def _promise(judged: Judged, pairs: Sequence[Pair], rows: int) -> str:
+    exact = [pair.platform for pair in pairs if pair.exact]
+    apart = (
+        f"What is said of {listing(exact)} follows from the models and what they were given: "
+        "simulated values are exact, and nothing of them was tested."
+        if exact
+        else ""
+    )
+    if not judged.tests and not rows:
+        return apart
+    level, exchanged = percent(stats.ALPHA), judged.exchanged
+    booted = any(pair.boots.count is not None for pair in pairs)
+    unit = "boots or blocks" if booted else "blocks"
+    if not exchanged or not all(pair.paired for pair in pairs if not pair.exact):
+        how = "Holm's correction where platforms share no blocks"
+    elif exchanged <= stats.ALL_FLIPS_BLOCKS:
+        how = f"all {2**exchanged} exchanges of names in {exchanged} {unit}"
+    else:
+        how = f"4096 exchanges of names in {exchanged} {unit}"
+    few_boots = [pair.platform for pair in pairs if pair.boots.few]
+    few = f" Of {listing(few_boots)} all holds for the boots measured alone." if few_boots else ""
+    return (
+        f"What is certain holds together at {percent(1 - stats.ALPHA)}, over {judged.tests} "
+        f"comparisons ({how}); of what is likely, at most {level} are expected to be wrong (false "
+        f"discovery rate, {rows} rows tested). Each 'equal' is wrong with at most 2.5 %.{few}"
+        + (f" {apart}" if apart else "")
+    )
