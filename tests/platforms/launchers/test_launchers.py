@@ -73,7 +73,7 @@ LOOPBACK = "--mca oob_tcp_if_include lo"
             {"transport": "shm", "session_folder": "/dev/shm/x"},
             "/opt/ompi/bin/mpirun --host 127.0.0.1:2 -np 2 --map-by ppr:2:node --bind-to none "
             f"{QUIET} --mca btl_sm_backing_directory /dev/shm/x --mca pml ob1 --mca btl self,sm "
-            "--prtemca prte_tmpdir_base /dev/shm/x --prtemca prte_if_include lo program -x",
+            "--prtemca prte_tmpdir_base /dev/shm/x program -x",
         ),
         (
             MPICH,
@@ -148,6 +148,13 @@ def test_two_ranks_on_one_node(mpi, options, expected):
 )
 def test_three_ranks_on_each_of_two_nodes_over_one_network(mpi, expected):
     assert line(mpi, Layout(2, 3, 1), PAIR, network=NETWORK, agent="/agent") == expected
+
+
+def test_open_mpi_5_that_starts_on_its_first_node_calls_it_by_no_address():
+    """PRRTE 3.0 gives its own node, called by an address, a slot too few: exit code 213."""
+    jobs = {"network": NETWORK, "agent": "ssh", "starts_on_first": True}
+    assert " --host localhost:3,10.0.0.2:3 -np 6 " in line(OPENMPI5, Layout(2, 3, 1), PAIR, **jobs)
+    assert " --host 10.0.0.1:3,10.0.0.2:3 -np 6 " in line(OPENMPI, Layout(2, 3, 1), PAIR, **jobs)
 
 
 def test_a_cluster_without_a_named_network_is_left_to_the_library():

@@ -44,6 +44,7 @@ class Job:
     - `agent`: program that takes the place of ssh: ``agent HOST COMMAND...``.
     - `as_root`: the launcher runs as root, which Open MPI wants confirmed; by default what this
       process is.
+    - `starts_on_first`: the launcher runs on the first node; otherwise on none that gets ranks.
     - `crowded`: ranks of different nodes share cores, as they do on namespaces of one machine.
     - `session_folder`: folder in memory, on every node, for what the library would otherwise leave
       in /tmp and /dev/shm when it is killed.
@@ -58,6 +59,7 @@ class Job:
     network: Network | None = None
     agent: str | None = None
     as_root: bool = field(default_factory=lambda: os.geteuid() == 0)
+    starts_on_first: bool = False
     crowded: bool = False
     session_folder: str | None = None
 

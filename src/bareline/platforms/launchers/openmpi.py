@@ -23,8 +23,12 @@ class OpenMpi(Launcher):
     def argv(self, job: Job) -> list[str]:
         """Give the command line of a job."""
         slots = job.cores if job.oversubscribed else job.layout.ranks_per_node
+        names = [node.address for node in job.used]
+        if job.starts_on_first and self._major >= 5:
+            # PRRTE 3.0 gives its own node, called by an address, one slot less than it is told.
+            names[0] = "localhost"
         line = [self.mpirun, *(["--allow-run-as-root"] if job.as_root else [])]
-        line += ["--host", ",".join(f"{node.address}:{slots}" for node in job.used)]
+        line += ["--host", ",".join(f"{name}:{slots}" for name in names)]
         line += ["-np", str(job.layout.ranks), "--map-by", self._mapping(job)]
         line += ["--bind-to", self._named(job.pinning.binding)]
         line += ["--use-hwthread-cpus"] if job.pinning.binding == "hwthread" else []
@@ -95,7 +99,8 @@ class OpenMpi(Launcher):
             parameters["orte_tmpdir_base" if old else "prte_tmpdir_base"] = job.session_folder
         if job.network is not None:
             parameters["oob_tcp_if_include" if old else "prte_if_include"] = job.network.subnet
-        elif job.layout.nodes == 1:
+        elif job.layout.nodes == 1 and old:
             # Daemons tell each other this address only; they listen on all of them nevertheless.
-            parameters["oob_tcp_if_include" if old else "prte_if_include"] = "lo"
+            # Version 5 refuses it where there is another network.
+            parameters["oob_tcp_if_include"] = "lo"
         return parameters

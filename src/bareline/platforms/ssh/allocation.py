@@ -112,6 +112,7 @@ class SshAllocation(RemoteAllocation):
             agent=self._agent() if layout.nodes > 1 or here else None,
             as_root=self._told[self.nodes[0].name].is_root,
             session_folder=self.session or None,
+            starts_on_first=not here,
         )
         line = self.mpi.argv(job)
         # The launcher carries the mark too: it must not outlive its trial.

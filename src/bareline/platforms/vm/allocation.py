@@ -111,6 +111,7 @@ class TenantAllocation(RemoteAllocation):
             agent="ssh" if layout.nodes > 1 else None,
             cwd=cwd,
             as_root=True,
+            starts_on_first=True,
         )
         # The launcher carries the mark too: it must not outlive its trial.
         mark = {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
