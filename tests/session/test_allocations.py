@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from bareline.platforms import base
-from bareline.platforms.null import NullAllocation, NullPlatform
+from bareline.platforms.null import NullAllocation, NullOptions, NullPlatform
 from bareline.session import allocations
 from bareline.store.run import Run
 from bareline.vocabulary.errors import NotNow, PlatformError, StoreError, TimeUp
@@ -22,6 +22,9 @@ class Clock:
 
     def monotonic(self):
         return self.now_s
+
+    def sleep(self, seconds):
+        self.now_s += seconds
 
 
 @pytest.fixture
@@ -217,6 +220,33 @@ def test_what_stays_silent_is_tried_again_by_later_trials(make_run, execute, mon
     assert (tally.measured, tally.failed) == (5, 1)
     assert any("or by `bareline continue`" in event.event for event in run.events())
     assert execute(run, retry_failed=True).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("others", "silent_times", "measured", "waited_s"),
+    [
+        ({}, 6, 3, 2 + 8 + 30 + 60 + 120 + 240),
+        # For the first trial as long as it may, for the second until the nodes are there.
+        ({}, 10, 2, 1000 + 2),
+        ({"b": {}}, 6, 3, 2 + 8),
+    ],
+)
+def test_trials_wait_for_the_nodes_of_a_runs_only_platform(
+    make_run, execute, monkeypatch, clock, others, silent_times, measured, waited_s
+):
+    """Before, all of them failed within seconds; beside another platform they still do."""
+    pauses = silent(monkeypatch, silent_times)
+
+    def sleep(seconds):
+        pauses.append(seconds)
+        clock.now_s += seconds
+
+    monkeypatch.setattr("bareline.session.allocations.time.sleep", sleep)
+    monkeypatch.setattr("bareline.session.allocations._LATER_S", 30.0)
+    monkeypatch.setattr(NullOptions, "queue_s", 1000.0, raising=False)
+    tally = execute(make_run({"a": {}, **others}, launches=3))
+    assert (tally.measured, tally.failed) == (measured, 3 * (1 + len(others)) - measured)
+    assert sum(pauses) == waited_s
 
 
 def test_a_job_that_ends_stops_the_run_and_another_goes_on(make_run, execute, monkeypatch):

@@ -10,8 +10,9 @@ import errno
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import chain, count
 from types import TracebackType
 from typing import Any, Self
 
@@ -243,7 +244,8 @@ class Allocations:
         self._epochs[name] = epoch
         self._tell(name, "coming up")
         started = time.monotonic()
-        for pause_s in (*_PAUSES_S, None):
+        pauses = self._pauses_s(name, started)
+        while True:
             try:
                 allocation = self._acquire(name)
                 facts = allocation.facts()
@@ -262,14 +264,13 @@ class Allocations:
                 if not isinstance(error, NotNow):
                     self._again_at.pop(name, None)
                     return Failed(Stage.ACQUIRE, reason)
-                if pause_s is None:
+                if (pause_s := next(pauses, None)) is None:
                     return self._give_up_for_now(name, reason)
-            self._tell(name, f"tried again in {pause_s:g} s")
+            self._tell(name, f"tried again in {pause_s:.3g} s")
             time.sleep(pause_s)
         self._again_at.pop(name, None)
         self._tries[name] = 0
-        seconds = time.monotonic() - started
-        self._coming_up_s[name] = seconds
+        seconds = self._coming_up_s[name] = time.monotonic() - started
         if self._is_new_each_time(name):
             self._boots[name] = self._boots.get(name, 0) + 1
             what = "boot" if self._type(name).boots else "allocation"
@@ -277,6 +278,19 @@ class Allocations:
             self.note(name, text, seconds)
         self._resumed = name
         return allocation
+
+    def _waits(self, name: str) -> bool:
+        """Tell whether trials wait for a platform as its `queue_s` says: no other one can go on."""
+        return len(self._specs) == 1 and hasattr(self._specs[name].options, "queue_s")
+
+    def _pauses_s(self, name: str, started: float) -> Iterator[float]:
+        """Give the pauses between tries, as long as a platform may be waited for."""
+        ends = started + getattr(self._specs[name].options, "queue_s", math.inf)
+        later = (min(_LATER_S * 2**tries, _LONGEST_S) for tries in count())
+        for pause_s in chain(_PAUSES_S, later if self._waits(name) else ()):
+            if (left_s := ends - time.monotonic()) <= 0:
+                return
+            yield min(pause_s, left_s)
 
     def _give_up_for_now(self, name: str, reason: str) -> Failed:
         """Let the other platforms go on; later trials try again, after longer and longer times."""
@@ -288,7 +302,8 @@ class Allocations:
 
     def _may_try_again(self, name: str) -> bool:
         """Tell whether a platform that could not be acquired is due for another try."""
-        return time.monotonic() >= self._again_at.get(name, math.inf)
+        again_at = self._again_at.get(name, math.inf)
+        return time.monotonic() >= again_at or (again_at < math.inf and self._waits(name))
 
     def _build_ahead(self, name: str) -> None:
         """Build before nodes are taken that cost as long as they are held."""
