@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from threading import Timer
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -18,6 +22,7 @@ from bareline.vocabulary.errors import PlatformError, ToolMissing
 if TYPE_CHECKING:
     from openstack.connection import Connection
 
+_LOG = logging.getLogger(__name__)
 _Name = Annotated[str, Field(min_length=1, max_length=255)]
 
 
@@ -71,6 +76,8 @@ class OpenStackOptions(CloudOptions):
 
 #: A request that is not answered for so long never will be.
 _ANSWER_S = 60
+#: One whose connection is not taken for so long finds nobody; a wait this long is told.
+_KNOCK_S, _TELL_S = 10, 3.0
 _RETRIES = ("connect_retries", "status_code_retries", "image_status_code_retries")
 _TOO_MANY = 429
 _CONFLICT = 409
@@ -110,9 +117,26 @@ def connect(cloud: str, region: str | None) -> Connection:
     if region:
         settings["region_name"] = region
     with asking():
+        _knock(cloud)
         return openstack.connect(
             cloud=cloud, app_name="bareline", api_timeout=_ANSWER_S, **settings
         )
+
+
+def _knock(cloud: str) -> None:
+    """See that somebody takes a connection: the SDK waits 60 s where packets are dropped."""
+    import requests
+    from openstack.config import OpenStackConfig
+
+    url = urlsplit(str(OpenStackConfig().get_one(cloud).config.get("auth", {}).get("auth_url", "")))
+    if not url.hostname or requests.utils.get_environ_proxies(url.geturl()):
+        return
+    place = (url.hostname, url.port or {"http": 80}.get(url.scheme, 443))
+    try:
+        socket.create_connection(place, timeout=_KNOCK_S).close()
+    except OSError as error:
+        why = error.strerror or f"no connection within {_KNOCK_S} s"
+        raise Busy(f"no answer from {place[0]}:{place[1]}: {why}", is_silent=True) from error
 
 
 @contextmanager
@@ -131,6 +155,10 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
         from openstack import exceptions
     except ImportError as error:
         raise sdk_missing() from error
+    waits = f"waiting for the cloud's control plane to answer, at most {_ANSWER_S} s"
+    timer = Timer(_TELL_S, _LOG.warning, [waits])
+    timer.daemon = True
+    timer.start()
     try:
         with warnings.catch_warnings():
             # The SDK warns of what it calls itself.
@@ -149,6 +177,8 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
         raise PlatformError(_short(str(error)), hint="see your clouds.yaml") from error
     except (exceptions.SDKException, login.ClientException) as error:
         raise PlatformError(_short(str(error))) from error
+    finally:
+        timer.cancel()
 
 
 def _refusal(error: Any, conflict_is_busy: bool) -> PlatformError:
