@@ -36,7 +36,8 @@ def doctor(
         from bareline.study.catalogue import find_study
 
         asked = find_study(study)
-        checks = list(needs(asked.named_platforms, asked.probes, platforms))
+        probes = [name for name in asked.probes if not asked.source_of(name)]
+        checks = list(needs(asked.named_platforms, probes, platforms))
     else:
         checks = examine(deep=deep)
     show = render if every or deep or study else render_purposes

@@ -179,7 +179,7 @@ def _show_plan(asked: Asked, planned: _Planned) -> None:
         exact_among(planned.platforms),
         planned.control,
         baseline=planned.baseline,
-        costs=_costs(planned),
+        costs=[*study.sources_told(), *_costs(planned)],
     )
     rows = _rows(asked, planned)
     emit(asked.as_json, lambda: rows, lambda on: print_plan(rows, on, about))

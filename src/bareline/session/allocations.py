@@ -44,7 +44,7 @@ _LONGEST_S = 960.0
 #: Beginnings of the keys of facts that only programs tell which run there.
 _STARTUP_FAILURES = "mpi.startup_failures"
 _TOLD_BY_PROGRAMS = (
-    *(BLAS_KERNELS, "mpi.library", "mpi.carrier.", "placement."),
+    *(BLAS_KERNELS, "mpi.library", "mpi.carrier.", "placement.", "from."),
     _STARTUP_FAILURES,
 )
 

@@ -27,6 +27,7 @@ from bareline.session.meter import Meter
 from bareline.session.origin import declare_today, platforms_of, study_of
 from bareline.session.pauses import Pauses, foreign_load, see_hours, terminated_like_interrupted
 from bareline.session.placement import Placements
+from bareline.session.sources import Sources
 from bareline.session.speeds import see_speeds
 from bareline.session.submission import runs_in_job
 from bareline.store.beside import now
@@ -153,6 +154,7 @@ class Runner:
             native=_with_native(study, self._plan),
         )
         self._placements = Placements(self._allocations)
+        self._sources = Sources(self._allocations.learn, self._note)
         self._between = Pauses()
         self._garbage_left = GARBAGE_CHARACTERS
 
@@ -312,7 +314,11 @@ class Runner:
         assert trial.layout is not None, "a plan lays every case out"
         try:
             command = self._command(trial, trial.layout)
+            source = self._study.source_of(trial.case.probe)
             with self._between.apart():
+                if source is not None:
+                    where = self._specs[trial.platform], allocation
+                    command = self._sources.furnish(trial.case.probe, source, *where, command)
                 allocation.prepare(command)
                 self._placements.see(trial, allocation, command)
         except StoreError:

@@ -10,6 +10,7 @@ from bareline.study.roles import Role
 from bareline.study.scale import MeasureScale, StudyScale
 from bareline.vocabulary.errors import StudyError, did_you_mean
 from bareline.vocabulary.invalid import problem_of
+from bareline.vocabulary.sources import Source
 
 #: How a file names what a study holds.
 _TABLES = {
@@ -18,6 +19,7 @@ _TABLES = {
     "scales": "scale",
     "roles": "role",
     "programs": "app",
+    "sources": "from",
 }
 
 
@@ -29,11 +31,13 @@ def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -
     problem = problem_of(error)
     location = list(problem.place)
     model: type[BaseModel]
-    if location[:1] in (["scales"], ["roles"], ["programs"]):
+    if location[:1] in (["scales"], ["roles"], ["programs"], ["sources"]):
         table = _TABLES[location[0]]
         key = f"[{table}.{location[1]}]" if len(location) > 1 else f"[{table}]"
         key += f", key '{'.'.join(location[2:])}'" if len(location) > 2 else ""
-        models: dict[str, type[BaseModel]] = {"scale": StudyScale, "role": Role, "app": Program}
+        models: dict[str, type[BaseModel]] = {
+            **{"scale": StudyScale, "role": Role, "app": Program, "from": Source}
+        }
         model = models[table]
     elif location and location[0] in ("measures", "exhibits"):
         table = _TABLES[location[0]]

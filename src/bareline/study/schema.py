@@ -11,6 +11,7 @@ _TABLES = {
     "role": "roles",
     "scale": "scales",
     "app": "programs",
+    "from": "sources",
     "measure": "measures",
     "exhibit": "exhibits",
 }
@@ -22,6 +23,9 @@ def study_schema() -> dict[str, Any]:
     """Give the schema of a file such as `load_study` reads."""
     whole = Study.model_json_schema()
     keys, definitions = whole["properties"], whole.pop("$defs")
+    # What makes a source of a text is no property: both forms are named here.
+    definitions["Source"] = {"anyOf": [{"type": "string"}, definitions["Source"]]}
+    definitions["Program"]["properties"]["from"] = {"$ref": "#/$defs/Source"}
     tables = {table: keys.pop(name) for table, name in _TABLES.items()}
     head = {name: about for name, about in keys.items() if name not in _OF_RUNS}
     study = {"type": "object", "properties": head, "required": ["name"]}

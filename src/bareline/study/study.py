@@ -34,6 +34,7 @@ from bareline.vocabulary.model import (
     parse_point,
 )
 from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.sources import Source
 from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 
 #: A boot is a level above a launch: what it brings is shared by all launches in it, which then
@@ -75,6 +76,7 @@ class Study(Limits, BaseModel):
     roles: dict[str, Role] = {}
     scales: dict[str, StudyScale] = {}
     programs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,99}$")], Program] = {}
+    sources: dict[str, Source] = {}
     measures: Annotated[list[Measure], Field(min_length=1)]
     exhibits: list[Exhibit] = []
     #: Of a run: the defaults of each probe's parameters when it was made.
@@ -175,6 +177,15 @@ class Study(Limits, BaseModel):
         """
         return self._own_probes.get(name) or find_probe(name, where=where)
 
+    def source_of(self, probe: str) -> Source | None:
+        """Give where a probe's program comes from: as its own name says, or its family's."""
+        return self.sources.get(probe) or self.sources.get(probe.partition(".")[0])
+
+    def sources_told(self) -> list[str]:
+        """Say, a line each, what of its programs is looked for, and what may be installed."""
+        found = {name: self.source_of(name) for name in self.probes}
+        return [f"{name}: each platform is asked for {one}" for name, one in found.items() if one]
+
     def with_launches(self, launches: int) -> Study:
         """Give the study with another number of launches, and no more required than that."""
         fewest = min(self.min_launches, launches)
@@ -219,6 +230,7 @@ class Study(Limits, BaseModel):
         scaled = {
             "study": head,
             "app": content.get("app", {}),
+            "from": content.get("from", {}),
             "role": content.get("role", {}),
             "measure": measures,
             "exhibit": content["exhibit"],
@@ -269,7 +281,7 @@ class Study(Limits, BaseModel):
         content = self.model_dump(mode="json", exclude_none=True)
         measures, exhibits = content.pop("measures"), content.pop("exhibits")
         roles, scales = content.pop("roles"), content.pop("scales")
-        programs = content.pop("programs")
+        programs, sources = content.pop("programs"), content.pop("sources")
         for measure in measures:
             if not measure["scale"]:
                 del measure["scale"]
@@ -279,6 +291,7 @@ class Study(Limits, BaseModel):
             **({"role": roles} if roles else {}),
             **({"scale": scales} if scales else {}),
             **({"app": programs} if programs else {}),
+            **({"from": sources} if sources else {}),
         }
 
 
@@ -293,7 +306,7 @@ def study_from_toml(
     - `defaults`: of a run: the defaults of each probe's parameters when it was made; today's
       without it.
     """
-    known = {"study", "role", "scale", "app", "measure", "exhibit"}
+    known = {"study", "role", "scale", "app", "from", "measure", "exhibit"}
     for key in content:
         if key not in known:
             raise StudyError(f"unknown table '{key}'", where=where, hint=suggest(key, known))
@@ -304,7 +317,7 @@ def study_from_toml(
         **head,
         "roles": content.get("role", {}),
         "scales": content.get("scale", {}),
-        "programs": content.get("app", {}),
+        **_programs(content),
         "measures": content.get("measure", []),
         "exhibits": content.get("exhibit", []),
     }
@@ -314,6 +327,7 @@ def study_from_toml(
         _check_programs(study)
         for _ in study.cases():
             pass
+        _check_sources(study)
         _check_roles(study)
         study.check_question()
         _check_exhibits(study)
@@ -330,6 +344,38 @@ def _check_programs(study: Study) -> None:
     for name in study.programs:
         if f"app.{name}" in load_probes():
             raise StudyError(f"app.{name} is a probe of bareline", hint="choose another name")
+
+
+def _programs(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the programs, and apart from them where they come from, by the probe."""
+    programs, sources = content.get("app", {}), content.get("from", {})
+    if not isinstance(programs, Mapping) or not isinstance(sources, Mapping):
+        return {"programs": programs, "sources": sources}
+    given = {name: one for name, one in programs.items() if isinstance(one, Mapping)}
+    own = {f"app.{name}": one["from"] for name, one in given.items() if "from" in one}
+    rest = {name: {key: one[key] for key in one if key != "from"} for name, one in given.items()}
+    # Of a probe of bareline's a table [app.NAME] says no more than where its program comes from.
+    bare = {name for name, one in rest.items() if not one and f"app.{name}" in own}
+    every = {name: rest.get(name, one) for name, one in programs.items() if name not in bare}
+    return {"programs": every, "sources": {**sources, **own}}
+
+
+def _check_sources(study: Study) -> None:
+    """Refuse a source of what is not measured, or is bareline's own program."""
+    used = {id(study.source_of(name)) for name in study.probes}
+    for name, source in study.sources.items():
+        # A scale may leave out what the study itself measures.
+        if id(source) not in used and study.scale is None:
+            hint = did_you_mean(name, study.probes, f"it measures {', '.join(study.probes)}")
+            told = f"'{name}', which comes from '{source.name}', is not measured"
+            raise StudyError(told, hint=hint)
+    for _, case in study.cases():
+        if study.source_of(case.probe) and study.command_of(case).argv[0].startswith("{native}"):
+            raise StudyError(f"{case.probe} is bareline's own program, which it builds itself")
+    for name, program in study.programs.items():
+        if study.source_of(f"app.{name}") and "/" in program.command[0]:
+            told = f"[app.{name}]: '{program.command[0]}' is a path, which no source changes"
+            raise StudyError(told, hint="name the program without its folder")
 
 
 def _check_roles(study: Study) -> None:

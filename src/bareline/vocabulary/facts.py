@@ -128,6 +128,15 @@ def split_nodes(key: str) -> tuple[str, str]:
     return (match[1], match[2]) if match else ("", key)
 
 
+#: Facts of where a program comes from, by the last word of their keys; a folder means nothing.
+_SOURCE = {"spec": "Build of {}", "hash": "Hash of {}", "prefix": "Folder of {}"}
+
+
+def source_fact(probe: str, what: str) -> str:
+    """Give the key of a fact of a probe's program: its spec, hash or prefix."""
+    return f"from.{probe}.{what}"
+
+
 @cache
 def describe(key: str) -> FactKey:
     """Say how a fact is shown, those included that only a platform type knows.
@@ -146,6 +155,9 @@ def describe(key: str) -> FactKey:
         return FactKey(key, f"Variable {rest}", Group.PLATFORM)
     if first == "placement":
         return FactKey(key, f"Cores seen on {rest}", Group.SOFTWARE, detail=True)
+    if first == "from" and (last := rest.rpartition("."))[2] in _SOURCE:
+        kind = Kind.IDENTITY if last[2] == "prefix" else Kind.CHARACTERISTIC
+        return FactKey(key, _SOURCE[last[2]].format(last[0]), Group.SOFTWARE, kind=kind)
     label, unit = rest or key, ""
     for suffix, its_unit in _SUFFIXES:
         if label.endswith(suffix):

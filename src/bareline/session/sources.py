@@ -1,0 +1,357 @@
+"""Programs from Spack, EasyBuild and EESSI, looked for where the trials run.
+
+What a source loads is asked for once, before a platform's first trial of the program, and becomes
+words before its command: no trial pays for it, and MPI's launcher keeps its own environment. Of
+Spack the documented commands are used (``find --json``, ``location``, ``load --sh``, ``install``).
+
+References
+----------
+T. Gamblin et al., "The Spack Package Manager: Bringing Order to HPC Software Chaos", SC '15 (2015),
+doi:10.1145/2807591.2807623.
+K. Hoste et al., "EasyBuild: Building Software with Ease", SC Companion (2012),
+doi:10.1109/SC.Companion.2012.81.
+B. Droege et al., "EESSI: A cross-platform ready-to-use optimised scientific software stack",
+Software: Practice and Experience 53 (2023), doi:10.1002/spe.3075.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bareline.platforms.base import Allocation
+from bareline.vocabulary.errors import ToolMissing, one_line
+from bareline.vocabulary.facts import source_fact
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
+from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.sources import Source
+from bareline.vocabulary.units import count, format_duration, listing
+
+#: Spack on a network file system that it has not read yet takes tens of seconds.
+_FIND_S = 180.0
+#: Of several that fit, so many are named.
+_NAMED = 5
+#: Of a checksum, enough to tell two files apart.
+_DIGITS = 16
+#: What a shell, and what loads modules, keep for themselves.
+_OWN = re.compile(r"_|_.*|SHLVL|PWD|OLDPWD|PS1|BASH_.*|LOADEDMODULES|LMOD_.*|MODULE.*|ENV")
+#: How EasyBuild writes what no variable may have in its name.
+_SIGNS = {"+": "PLUS", "-": "MIN", ".": ""}
+#: The first word says what to do. It loads in its own shell, which says what that changed; a
+#: program is looked for there. Modules may end well whatever happens: what they list tells.
+_SCRIPT = """
+fail() { echo "$1" >&2; exit 3; }
+has() { type "$1" >/dev/null 2>&1; }
+show() { printf '\\nbareline-%s ' "$1"; env -0 | base64 | tr -d '\\n'; echo; }
+where() {
+    local program
+    for program in "${@:2}"; do
+        printf '\\nbareline-%s %s %s\\n' "$1" "$program" "$(type -P -- "$program")"
+    done
+}
+look() {
+    local path=$PATH
+    has "$1" || { . /etc/profile; PATH=$path:$PATH; } >/dev/null 2>&1 </dev/null
+    has "$1" || [ -z "$SPACK_ROOT" ] || PATH=$PATH:$SPACK_ROOT/bin
+    has "$1" || fail "$2"
+}
+load_module() {
+    look module "there are no environment modules"
+    local folder
+    for folder in "$EASYBUILD_INSTALLPATH" "$EASYBUILD_PREFIX" "$HOME/.local/easybuild"; do
+        [ -n "$folder" ] || continue
+        [ ! -d "$folder/modules/all" ] || module use "$folder/modules/all" >&2
+        break
+    done
+    module load "$1" >&2 </dev/null
+    [[ :$LOADEDMODULES: == *":$1:"* ]] || fail "the module '$1' cannot be loaded"
+    root=${!2}
+    [ -z "$root" ] || printf '\\nbareline-prefix %s\\n' "$root"
+    for recipe in "$root"/easybuild/*.eb; do
+        [ ! -r "$recipe" ] || printf '\\nbareline-recipe %s\\n' "$(sha256sum <"$recipe")"
+    done
+}
+action=$1
+shift
+case $action in
+find | install)
+    look spack "there is no Spack on the path, and none in SPACK_ROOT"
+    [ "$action" = install ] || set -- --json "$@"
+    exec spack "$action" "$@" </dev/null
+    ;;
+eb)
+    look module "there are no environment modules"
+    look eb "there is no EasyBuild (eb) on the path"
+    exec eb "$@" --robot </dev/null
+    ;;
+esac
+show before
+what=$1 root=$2 version=$3
+shift 3
+where had "$@"
+case $action in
+spack)
+    look spack "there is no Spack on the path, and none in SPACK_ROOT"
+    said=$(spack load --sh "$what" </dev/null) && eval "$said" || fail "Spack cannot load it"
+    root=$(spack location -i "$what" 2>/dev/null </dev/null | tail -n 1)
+    printf '\\nbareline-prefix %s\\n' "$root"
+    ;;
+eessi)
+    stack=${EESSI_CVMFS_REPO_OVERRIDE:-/cvmfs/software.eessi.io}/versions
+    [ -n "$version" ] || version=$(ls "$stack" 2>/dev/null | sort -V | tail -n 1)
+    [ -r "$stack/$version/init/bash" ] || fail "there is no EESSI in $stack/$version"
+    . "$stack/$version/init/bash" >&2 </dev/null
+    load_module "$what" "$root"
+    ;;
+easybuild) load_module "$what" "$root" ;;
+esac
+show after
+where has "$@"
+"""
+#: Programs that start others, and come from no source.
+_SHELLS = ("sh", "bash")
+#: What is done next where a source cannot be had.
+_NEXT = {
+    "spack": "see there what `spack find` names; install_s = SECONDS in the study installs",
+    "easybuild": "see there what `module avail` names; install_s = SECONDS in the study installs",
+    "eessi": "mount EESSI there (CernVM-FS), and see what `module avail` names",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A source on a platform.
+
+    - `words`: what starts a program of it, before the program's own.
+    - `names`: the variables that they set, each with its word.
+    - `programs`: which of those that a command requires are there.
+    - `facts`: its spec, its hash and where it lies, by the last word of their keys.
+    """
+
+    names: Mapping[str, Sequence[str]]
+    programs: frozenset[str]
+    facts: Mapping[str, Scalar]
+
+
+class Sources:
+    """Where the programs of a run come from on its platforms; each is looked for once.
+
+    - `learn`, `note`: keep what is found of a platform, and tell what takes time there.
+    """
+
+    def __init__(
+        self,
+        learn: Callable[[str, Mapping[str, Scalar]], None],
+        note: Callable[[str, str], None],
+    ) -> None:
+        self._learn = learn
+        self._note = note
+        self._known: dict[tuple[str, str], tuple[Allocation, Found | ToolMissing]] = {}
+
+    def furnish(
+        self, probe: str, source: Source, spec: PlatformSpec, allocation: Allocation, to: Command
+    ) -> Command:
+        """Give a probe's command what its source loads; what the probe itself sets counts.
+
+        Raises ToolMissing: it is not there, or not unambiguous, or lacks a program.
+        """
+        key = (spec.name, probe)
+        before = self._known.get(key)
+        if before is None or before[0] is not allocation:
+            self._known[key] = (allocation, self._look(source, spec, allocation, to))
+        found = self._known[key][1]
+        if isinstance(found, ToolMissing):
+            raise found
+        if before is None:
+            self._note(spec.name, f"{probe} comes from {source.name}: {found.facts['spec']}")
+        self._learn(spec.name, {source_fact(probe, key): one for key, one in found.facts.items()})
+        platforms = {name for name, _ in spec.environment}
+        own = {name for name, _ in to.env} - platforms
+        words = [word for name, each in found.names.items() if name not in own for word in each]
+        needs = tuple(name for name in to.requires if name not in found.programs)
+        return replace(to, argv=("env", *words, *to.argv), requires=needs)
+
+    def _look(
+        self, source: Source, spec: PlatformSpec, allocation: Allocation, to: Command
+    ) -> Found | ToolMissing:
+        mark = tuple(pair for pair in to.env if pair[0] == TRIAL_VARIABLE)
+
+        def ask(*words: str, timeout_s: float = _FIND_S) -> str:
+            argv = ("bash", "-c", _SCRIPT, "bash", *words)
+            asked = Command(argv=argv, env=(*spec.environment, *mark), requires=("bash",))
+            return _said(allocation.run(asked, Layout(), timeout_s=timeout_s), timeout_s)
+
+        def install(*words: str) -> None:
+            told = f"installing {source.name}, for {format_duration(source.install_s)} at most"
+            self._note(spec.name, told)
+            ask(*words, timeout_s=source.install_s)
+
+        try:
+            found = _LOOKS[source.kind](source, ask, install, to.requires)
+        except _NotThereError as error:
+            hint = error.hint or _NEXT[source.kind]
+            return ToolMissing(f"{source.name}: {error}", where=spec.name, hint=hint)
+        return found
+
+
+class _NotThereError(Exception):
+    def __init__(self, text: str, hint: str = "") -> None:
+        super().__init__(text)
+        self.hint = hint
+
+
+_Ask = Callable[..., str]
+_Install = Callable[..., None]
+
+
+def _said(output: Output, timeout_s: float) -> str:
+    if output.timed_out:
+        raise _NotThereError(f"no answer within {format_duration(timeout_s)}")
+    if output.exit_code != 0:
+        lines = [line.strip() for line in output.stderr.splitlines() if line.strip()]
+        # The script's own word is the last; before it may stand what the tool said.
+        told = lines[-2:] if output.exit_code == 3 else lines[-1:]
+        why = one_line("; ".join(reversed(told))) or f"exit code {output.exit_code}"
+        raise _NotThereError(why[:300])
+    return output.stdout
+
+
+def _spack(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]) -> Found:
+    fits = _installed(source, ask)
+    if not fits and source.install_s:
+        install("install", *source.words)
+        fits = _installed(source, ask)
+    if not fits:
+        raise _NotThereError("it is not installed")
+    if len(fits) > 1:
+        named = [f"{_spec_of(one)} /{one['hash'][:7]}" for one in fits[:_NAMED]]
+        more = f" and {len(fits) - _NAMED} more" if len(fits) > _NAMED else ""
+        hint = "say which one: add /HASH, or what only that has"
+        raise _NotThereError(f"{count(len(fits), 'build')} fit: {'; '.join(named)}{more}", hint)
+    (one,) = fits
+    said = ask("spack", f"/{one['hash']}", "", "", *programs)
+    return _loaded(source, said, programs, {"spec": _spec_of(one), "hash": one["hash"]})
+
+
+def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
+    """Give what fits of what Spack has installed; where nothing does, it only says so."""
+    try:
+        text = ask("find", *source.words)
+    except _NotThereError as error:
+        if "No package matches" in str(error):
+            return []
+        raise
+    for match in re.finditer(r"^\[", text, re.MULTILINE):  # behind what it may have warned of
+        try:
+            found, _ = json.JSONDecoder().raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            continue
+        if all(isinstance(one, dict) and _HASH(one.get("hash")) for one in found):
+            return list(found)
+    raise _NotThereError("what `spack find --json` prints is no list of builds")
+
+
+def _HASH(text: Any) -> bool:
+    return isinstance(text, str) and re.fullmatch(r"[a-z0-9]{7,64}", text) is not None
+
+
+def _spec_of(one: Mapping[str, Any]) -> str:
+    """Write a build as Spack does: name, version, variants, target."""
+
+    def parts() -> Iterator[str]:
+        yield f"{one.get('name', '')}@{one.get('version', '')}"
+        compiler, variants, arch = (one.get(key) for key in ("compiler", "parameters", "arch"))
+        if isinstance(compiler, dict):
+            yield f"%{compiler.get('name', '')}@{compiler.get('version', '')}"
+        for name, value in sorted(variants.items()) if isinstance(variants, dict) else ():
+            if isinstance(value, bool):
+                yield f"{'+' if value else '~'}{name}"
+            elif value not in ([], "", None):
+                yield f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
+        target = arch.get("target") if isinstance(arch, dict) else None
+        target = target.get("name") if isinstance(target, dict) else target
+        if target:
+            yield f"target={target}"
+
+    return one_line(" ".join(parts()))[:400]
+
+
+def _module(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]) -> Found:
+    module, _, version = source.words[0].partition("@")
+    name = module.partition("/")[0]
+    root = "EBROOT" + "".join(_SIGNS.get(letter, letter) for letter in name).upper()
+    words = (source.kind, module, root, version, *programs)
+    try:
+        said = ask(*words)
+    except _NotThereError:
+        if not source.install_s:
+            raise
+        install("eb", f"{module.replace('/', '-')}.eb")
+        said = ask(*words)
+    return _loaded(source, said, programs, {"spec": module})
+
+
+_LOOKS = {"spack": _spack, "easybuild": _module, "eessi": _module}
+
+
+def _loaded(
+    source: Source, said: str, programs: Sequence[str], facts: Mapping[str, Scalar]
+) -> Found:
+    """Read what the script says of what it loaded."""
+    told: dict[str, list[str]] = {}
+    for key, text in re.findall(r"^bareline-([a-z]+) (.*)$", said, re.MULTILINE):
+        told.setdefault(key, []).append(text.strip())
+    try:
+        before, after = (_environment(told[key][-1]) for key in ("before", "after"))
+    except (KeyError, ValueError) as error:
+        raise _NotThereError("what it loaded did not arrive whole") from error
+    prefix = told.get("prefix", [""])[-1]
+    _see_programs(told, prefix, programs)
+    facts = dict(facts)
+    if (stack := after.get("EESSI_VERSION")) and source.kind == "eessi":
+        facts["spec"] = f"{facts['spec']} (EESSI {stack} {after.get('EESSI_SOFTWARE_SUBDIR', '')})"
+    if recipes := told.get("recipe"):
+        facts["hash"] = recipes[0][:_DIGITS]
+    if prefix:
+        facts["prefix"] = prefix
+    set_: dict[str, Sequence[str]] = {}
+    for name in sorted({*before, *after}):
+        text = after.get(name)
+        if before.get(name) == text or _OWN.fullmatch(name) or not name.isidentifier():
+            continue
+        if text is None:
+            set_[name] = ("-u", name)
+        elif "\n" not in text:
+            set_[name] = (f"{name}={text}",)
+    # The option comes before what is set.
+    ordered = sorted(set_.items(), key=lambda pair: len(pair[1]) == 1)
+    return Found(dict(ordered), frozenset(programs), facts)
+
+
+def _see_programs(told: Mapping[str, list[str]], prefix: str, programs: Sequence[str]) -> None:
+    """Refuse a source without a program, and programs none of which is its own."""
+    had, has = (
+        dict(line.split(" ", 1) for line in told.get(key, ()) if " " in line)
+        for key in ("had", "has")
+    )
+    again = "name the program as it is called there, or the build that has it"
+    if lacking := [name for name in programs if name not in has]:
+        raise _NotThereError(f"it has no program {listing([repr(one) for one in lacking])}", again)
+    brought = [
+        name
+        for name in programs
+        if had.get(name) != has[name] or (prefix and has[name].startswith(f"{prefix}/"))
+    ]
+    wanted = [name for name in programs if name not in _SHELLS]
+    if wanted and not brought:
+        others = listing([f"'{name}' is {has[name]}" for name in wanted])
+        raise _NotThereError(f"it does not bring what runs: {others}", again)
+
+
+def _environment(text: str) -> dict[str, str]:
+    lines = base64.b64decode(text, validate=True).decode(errors="replace").split("\0")
+    return {name: value for name, _, value in (line.partition("=") for line in lines) if name}

@@ -1,0 +1,86 @@
+"""Where a program comes from: ``spack:SPEC``, ``easybuild:MODULE`` or ``eessi:MODULE``."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from bareline.vocabulary.units import format_duration
+
+_MODULE = r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_][A-Za-z0-9_.+-]*)+"
+
+
+class _Kind(NamedTuple):
+    pattern: re.Pattern[str]
+    example: str
+
+
+#: What may follow each word. No shell sees it; what cannot be a spec is refused before nodes are.
+_KINDS: Mapping[str, _Kind] = {
+    "spack": _Kind(
+        re.compile(r"(?:[a-z0-9_]|/[a-z0-9])[A-Za-z0-9_.,:@+~%^=/\"'*\[\] -]*"),
+        "spack:lammps@2024 +mpi",
+    ),
+    "easybuild": _Kind(re.compile(_MODULE), "easybuild:HPCC/1.5.0-foss-2023a"),
+    "eessi": _Kind(re.compile(rf"{_MODULE}(@\d{{4}}\.\d\d)?"), "eessi:GROMACS/2024.1-foss-2023b"),
+}
+
+
+class Source(BaseModel):
+    """One source, as a text or as a table.
+
+    - `name`: the kind, and what its tool calls the program.
+    - `install_s`: how long it may take to install the program where it is missing; 0 only looks.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(max_length=200)]
+    install_s: Annotated[float, Field(ge=0, le=86_400)] = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_text(cls, given: Any) -> Any:
+        return {"name": given} if isinstance(given, str) else given
+
+    @field_validator("name")
+    @classmethod
+    def _said_rightly(cls, text: str) -> str:
+        kind, _, what = text.partition(":")
+        if kind not in _KINDS:
+            raise ValueError(f"'{text[:60]}' begins with none of {', '.join(_KINDS)} and a colon")
+        wrong = not _KINDS[kind].pattern.fullmatch(what)
+        try:
+            wrong = wrong or any(word.startswith("-") for word in shlex.split(what))
+        except ValueError:
+            wrong = True
+        if wrong:
+            note = "; a variant that is off is ~NAME" if kind == "spack" else ""
+            raise ValueError(f"'{text[:60]}' is none, as {_KINDS[kind].example} is{note}")
+        return text
+
+    @model_validator(mode="after")
+    def _can_be_installed(self) -> Source:
+        if self.install_s and self.kind == "eessi":
+            raise ValueError("EESSI is read-only: leave out install_s")
+        return self
+
+    def __str__(self) -> str:
+        if not self.install_s:
+            return self.name
+        most = format_duration(self.install_s)
+        return f"{self.name}, and installs it in at most {most} where it is missing"
+
+    @property
+    def kind(self) -> str:
+        """The word before the colon."""
+        return self.name.partition(":")[0]
+
+    @property
+    def words(self) -> list[str]:
+        """What follows it, as words of a command line."""
+        return shlex.split(self.name.partition(":")[2])
