@@ -33,7 +33,7 @@ from bareline.platforms.config import make_spec
 from bareline.platforms.launchers import find_mpi
 from bareline.platforms.sim.platform import PLATFORM, SimAllocation
 from bareline.predict.grid import parse_grid
-from bareline.predict.growth import grow
+from bareline.predict.growth import Target, grow
 from bareline.predict.ranks import scaled
 from bareline.profile.period import Period, period_file, read_period
 from bareline.vocabulary.model import Command, Layout
@@ -106,11 +106,12 @@ def main() -> None:
                 def run(trace, there=there):
                     return there.replayed_s(trace, Layout(trace.ranks), timeout_s=_TIMEOUT_S)
 
-                done = grow(scaled(periods), periods, asked.ranks, grid, name, run)
+                target = Target(name, run)
+                done = grow(scaled(periods), periods, asked.ranks, grid, target)
                 times = [itself(there, asked.app, asked.size, n) for n in asked.counts]
                 true_s = itself(there, asked.app, asked.size, asked.ranks)
             guesses = {
-                "predicted": done.points[-1].time_s,
+                "predicted": done.points[-1].period_s * done.repeats,
                 "by totals": by_totals(asked.counts, times, asked.ranks),
                 "ideal": times[0] * asked.counts[0] / asked.ranks,
             }

@@ -15,8 +15,9 @@ import pytest
 from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
 from bareline.platforms.launchers import find_mpi
+from bareline.predict.costs import Costs
 from bareline.predict.grid import Grid, parse_grid, recognise
-from bareline.predict.growth import COMPUTING, MESSAGES, computing, grow
+from bareline.predict.growth import COMPUTING, MESSAGES, Target, computing, grow
 from bareline.predict.ranks import scaled
 from bareline.predict.replay import replay
 from bareline.profile.files import read_profile
@@ -156,6 +157,49 @@ def test_a_partner_half_way_round_is_refused():
         recognise(replace(one, trace=replace(one.trace, streams=tuple(streams))))
 
 
+# Sizes that differ from step to step --------------------------------------------------------------
+
+
+def moved(sides, steps=6, jitter=0.02):
+    """The whole run of a program whose messages carry what particles crossed."""
+    rng = np.random.default_rng(sum(sides))
+    whole = traced(sides, (64, 64), steps)
+    streams = []
+    for one in whole.streams:
+
+        def grown(shape):
+            size = round(shape.size * (1 + jitter * rng.uniform(-1, 1)))
+            return replace(shape, size=size, sent=size * bool(shape.sent),
+                           received=size * bool(shape.received))  # fmt: skip
+
+        streams.append(stream(one.rank, [
+            grown(shape) if shape.kind in ("send", "receive") else shape for shape in calls_of(one)
+        ]))  # fmt: skip
+    return replace(whole, streams=tuple(streams))
+
+
+def test_sizes_that_differ_from_step_to_step_become_means_with_a_band(profile, tmp_path):
+    counts = ((3, 3), (3, 4), (4, 4))
+    found = [find_period(moved(sides), profile) for sides in counts]
+    assert all(one.repeats == 6 and 0.005 < one.spread < 0.02 for one in found)
+    write_period(found[0], tmp_path / "app.period")
+    assert read_period(tmp_path / "app.period").spread == found[0].spread
+    own = scaled(found)
+    made, true = own.grown(Grid((6, 6))), period((6, 6), (64, 64))
+    assert 0 < made.off < 0.05
+    bare = [[[replace(s, size=0, sent=0, received=0) for s in own] for own in asked(one)]
+            for one in (made.trace, true.trace)]  # fmt: skip
+    assert bare[0] == bare[1]
+    sent = [sum(s.sent for own in asked(one) for s in own) for one in (made.trace, true.trace)]
+    assert sent[0] == pytest.approx(sent[1], rel=2 * made.off)
+
+    done = grow(own, found, 36, None, Target("p", lambda trace: 1e-9 * sum(
+        shape.sent for one in trace.streams for shape in calls_of(one))))  # fmt: skip
+    last = done.points[-1]
+    assert last.lo_s < last.period_s < last.hi_s
+    assert done.rows()[-1]["sizes_off"] == made.off
+
+
 # The period ---------------------------------------------------------------------------------------
 
 
@@ -211,7 +255,7 @@ def test_where_scaling_ends_and_by_which_call():
         sums = sum(shape.call == "MPI_Allreduce" for shape in calls_of(first))
         return float(first.compute_s.sum()) + sums * 1e-5 * trace.ranks
 
-    done = grow(scaled(periods), periods, 64, None, "p", run)
+    done = grow(scaled(periods), periods, 64, None, Target("p", run))
     assert [one.grid.ranks for one in done.points] == [4, 8, 16, 32, 64]
     # A rank computes 1/p ms before each of its calls.
     work = 1e-3 * periods[0].calls
@@ -221,18 +265,47 @@ def test_where_scaling_ends_and_by_which_call():
         assert one.parts[COMPUTING] == pytest.approx(work / ranks)
         assert one.parts["MPI_Allreduce"] == pytest.approx(1e-5 * ranks)
         assert one.parts[MESSAGES] == pytest.approx(0, abs=1e-12)
-        assert one.time_s == pytest.approx(10 * one.period_s)
+        assert one.lo_s == one.hi_s == one.period_s
     assert (done.ends, done.by) == (32, "MPI_Allreduce")
 
 
 def test_the_compiled_replay_takes_it():
-    from bareline.predict.costs import Costs
-
     from .planted import network
 
     made = grown((64, 64), SQUARES, (8, 8)).trace
     done = replay(made, Costs(network(ranks=64, nodes=64)))
     assert len(done.compute_s) == 64 and done.time_s > max(done.compute_s) > 0
+
+
+def test_more_ranks_on_a_measured_ladder(monkeypatch):
+    """Messages take what they do on the ladder; collectives of more ranks grow as a tree."""
+    from types import SimpleNamespace
+
+    import polars as pl
+
+    from bareline.predict import reach
+
+    from .planted import network
+
+    ladder = network("p", ranks=4, nodes=4)
+    monkeypatch.setattr(reach, "read_ladder", lambda _, __, layout: replace(ladder, layout=layout))
+    trials = pl.DataFrame({"platform": ["p", "p"], "layout": ["2x1x1", "4x1x1"]})
+    target = reach.measured(SimpleNamespace(trials=trials), "p", None, None, None)
+    periods = [period(sides, (64, 64)) for sides in SQUARES]
+    done = grow(scaled(periods), periods, 64, None, target)
+    (sums,) = [note for note in target.notes if "MPI_Allreduce of 64" in note]
+    assert "is that of 4" in sums and done.rows()[-1]["clock"] == "replayed"
+    costs = Costs(reach._reaching(ladder, scaled(periods).grown(Grid((8, 8))).trace, []))
+    latency = ladder.message("mpi.pingpong", 2).at(8)
+    assert costs.collective("mpi.allreduce", 64, 64, 8) == pytest.approx(6 * latency)
+    lame = {key: one for key, one in ladder.curves.items() if key.nodes > 1}
+    monkeypatch.setattr(
+        reach, "read_ladder", lambda _, __, layout: replace(ladder, layout=layout, curves=lame)
+    )
+    packed = reach.measured(SimpleNamespace(trials=trials), "p", None, None, 4)
+    with pytest.raises(AnalysisError, match="no messages within a node") as error:
+        grow(scaled(periods), periods, 64, None, packed)
+    assert "--per-node" in error.value.hint
 
 
 @pytest.mark.sim
@@ -256,7 +329,8 @@ def test_a_prediction_for_more_ranks(fits, tmp_path):
     fits("predict-ranks", rows)
     assert [row["grid"] for row in rows] == ["2x2", "2x4", "4x4", "4x8"]
     assert all(sum(row["shares"].values()) == pytest.approx(1) for row in rows)
-    said = bareline(*asked, "--per-node", "1")
+    said = bareline(*asked, "--per-node", "1", "--figures", "drawn")
+    assert "computing, as profiled" in (tmp_path / "drawn/ranks-32.svg").read_text()
     assert "Scaling" in said.stdout and "32*" in said.stdout and "4x8" in said.stdout
     for words, why in (
         ((*names, "--ranks", "256", "--to", "sim-10g"), "more than 8 times the 16"),

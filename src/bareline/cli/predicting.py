@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +21,7 @@ from bareline.vocabulary.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from bareline.analysis.numbers.records import Records
+    from bareline.predict.growth import Target
     from bareline.predict.prediction import Model
     from bareline.predict.questions import Request
 
@@ -38,7 +41,10 @@ FromOption = Annotated[
         "--from", metavar="RUN", parser=run_path, help="The ladder of the profile's platform."
     ),
 ]
-ToOption = Annotated[str | None, typer.Option("--to", metavar="P", help="Platform to predict for.")]
+ToOption = Annotated[
+    str | None,
+    typer.Option("--to", metavar="P", help="Platform to predict for; with --ranks: P,P too."),
+]
 BaseOption = Annotated[
     str | None,
     typer.Option("--base", metavar="P", help="The profile's platform (default: the baseline)."),
@@ -90,7 +96,9 @@ MaxQueuedOption = Annotated[
 ]
 FiguresOption = Annotated[
     Path | None,
-    typer.Option("--figures", metavar="DIR", help="With --validate: also SVG and PNG files."),
+    typer.Option(
+        "--figures", metavar="DIR", help="With --validate or --ranks: also SVG and PNG files."
+    ),
 ]
 
 
@@ -119,7 +127,8 @@ def predict(
     """Say what a profiled application will take on another platform, and how sure that is."""
     path = paths[0] if paths else None
     if ranks is not None:
-        _grow(paths or [], ranks, grid, to, platforms, per_node, as_json=as_json)
+        targets = _targets(to, source or ladder, base, calibrate, platforms, per_node)
+        _grow(paths or [], ranks, grid, targets, figures, as_json=as_json)
     elif paths and len(paths) > 1:
         hint = "name one, or add --ranks N for more ranks than these have"
         raise UsageError("several profiles are given", hint=hint)
@@ -167,9 +176,8 @@ def _grow(
     paths: list[Path],
     ranks: int,
     grid: str | None,
-    to: str | None,
-    platforms: Path | None,
-    per_node: int | None,
+    targets: AbstractContextManager[list[Target]],
+    figures: Path | None,
     *,
     as_json: bool,
 ) -> None:
@@ -178,16 +186,45 @@ def _grow(
     from bareline.predict.ranks import scaled
     from bareline.profile.period import period_file, read_period
     from bareline.report.terminal.growth import print_growth
-    from bareline.session.simulation import simulated
 
-    if to is None:
-        raise UsageError("no platform is named", hint="add --to P, a simulated platform")
     sides = parse_grid(grid) if grid is not None else None
     periods = [read_period(period_file(path)) for path in paths]
     own = scaled(periods)
-    with simulated(to, platforms, per_node) as run:
-        done = grow(own, periods, ranks, sides, to, run)
-    emit(as_json, done.rows, lambda console: print_growth(done, console))
+    with targets as there:
+        every = [grow(own, periods, ranks, sides, target) for target in there]
+    if figures is not None:
+        from bareline.report.page.files import write_growth
+
+        write_growth(every, figures)
+    rows = [row for done in every for row in done.rows()]
+    emit(as_json, lambda: rows, lambda console: print_growth(every, console))
+
+
+@contextmanager
+def _targets(
+    to: str | None,
+    source: Path | None,
+    base: str | None,
+    calibrate: Path | None,
+    platforms: Path | None,
+    per_node: int | None,
+) -> Iterator[list[Target]]:
+    """Give what replays more ranks: the ladders of a run, or simulated platforms."""
+    from bareline.predict.growth import Target
+    from bareline.predict.reach import measured
+    from bareline.session.simulation import simulated
+
+    if to is None:
+        hint = "add --to P, a simulated one or one measured in --from RUN"
+        raise UsageError("no platform is named", hint=hint)
+    names = to.split(",")
+    if source is not None:
+        ladders, calibration = _read(source), _read(calibrate) if calibrate is not None else None
+        yield [measured(ladders, name, base, calibration, per_node) for name in names]
+        return
+    with ExitStack() as stack:
+        runs = [stack.enter_context(simulated(name, platforms, per_node)) for name in names]
+        yield [Target(name, run) for name, run in zip(names, runs, strict=True)]
 
 
 def _is_path(path: Path) -> bool:

@@ -211,11 +211,15 @@ class GrownRanks(TypedDict):
 
     program: str
     platform: str
+    clock: Literal["simulated", "replayed"]
     ranks: int
     grid: str
     profiled: bool
     periods: int
     period_s: float
+    period_lo_s: float
+    period_hi_s: float
+    period_measured_s: float | None
     time_s: float
     efficiency: float
     shares: dict[str, float]
@@ -224,7 +228,9 @@ class GrownRanks(TypedDict):
     computing_from: str
     computing_error: float | None
     unchecked_calls: int
+    sizes_off: float
     calls_beside: int
+    notes: list[str]
 
 
 class ModelScore(TypedDict):

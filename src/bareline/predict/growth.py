@@ -8,7 +8,7 @@ the replay is shorter without its calls.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -21,13 +21,29 @@ from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError, UsageError
 
-#: Replays a trace and gives its time in s.
-Engine = Callable[[Trace], float]
+
+@dataclass(frozen=True)
+class Target:
+    """A platform that replays traces.
+
+    - `run`: gives a trace's time in s.
+    - `simulated`: by SimGrid; else on the measured costs of messages.
+    - `notes`: what a replay had to assume, as it goes.
+    """
+
+    name: str
+    run: Callable[[Trace], float]
+    simulated: bool = True
+    notes: list[str] = field(default_factory=list)
+
+
 COMPUTING, MESSAGES = "computing", "messages between two ranks"
 #: Periods of the longer replay; the shorter one has one, which pays for the beginning of both.
 _PERIODS = 3
 #: Twice the ranks that bring less than this do not count as scaling.
 _GAIN = 1.05
+#: Shares below this are rounding.
+_EXACT = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +99,8 @@ def _fit(rows: Any, times: Any) -> tuple[Any, float | None]:
 class Point:
     """One number of ranks.
 
-    - `period_s`: replayed; `time_s`: of all periods.
+    - `period_s`: replayed, between the bounds that computing and sizes are off by.
+    - `measured_s`: of a profile whose ranks had a core each.
     - `efficiency`: of the smallest count's speed for each rank.
     - `parts`: seconds of a period by computing, messages, and each collective function.
     """
@@ -91,10 +108,13 @@ class Point:
     grid: Grid
     profiled: bool
     period_s: float
-    time_s: float
+    lo_s: float
+    hi_s: float
     efficiency: float
     parts: Mapping[str, float]
     unchecked: int
+    off: float
+    measured_s: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +127,7 @@ class Growth:
     """
 
     program: str
-    platform: str
+    target: Target
     repeats: int
     points: tuple[Point, ...]
     ends: int | None
@@ -116,19 +136,24 @@ class Growth:
     left_out: tuple[int, ...]
     skipped: tuple[str, ...]
     beside: int
+    spread: float
 
     def rows(self) -> list[dict[str, Any]]:
         """Give tidy rows in SI units."""
         return [
             {
                 "program": self.program,
-                "platform": self.platform,
+                "platform": self.target.name,
+                "clock": "simulated" if self.target.simulated else "replayed",
                 "ranks": one.grid.ranks,
                 "grid": str(one.grid),
                 "profiled": one.profiled,
                 "periods": self.repeats,
                 "period_s": one.period_s,
-                "time_s": one.time_s,
+                "period_lo_s": one.lo_s,
+                "period_hi_s": one.hi_s,
+                "period_measured_s": one.measured_s,
+                "time_s": one.period_s * self.repeats,
                 "efficiency": one.efficiency,
                 "shares": {name: part / one.period_s for name, part in one.parts.items()},
                 "scaling_ends": self.ends,
@@ -136,7 +161,9 @@ class Growth:
                 "computing_from": self.computing.source,
                 "computing_error": self.computing.error,
                 "unchecked_calls": one.unchecked,
+                "sizes_off": one.off,
                 "calls_beside": self.beside,
+                "notes": self.target.notes,
             }
             for one in self.points
         ]
@@ -147,8 +174,7 @@ def grow(
     periods: Sequence[Period],
     ranks: int,
     grid: Grid | None,
-    platform: str,
-    run: Engine,
+    target: Target,
 ) -> Growth:
     """Replay a program's period on more and more ranks, up to those that are asked for.
 
@@ -159,9 +185,9 @@ def grow(
         raise UsageError(f"--grid {grid} has {grid.ranks} ranks, not {ranks}", hint="change either")
     _check_steps(periods)
     law = computing(periods)
-    target = grid or own.grid(ranks)
-    own.grown(target)  # refused first
-    made = {one.ranks: one for one, _ in own.counts if one.ranks < ranks} | {ranks: target}
+    asked = grid or own.grid(ranks)
+    own.grown(asked)  # refused first
+    made = {one.ranks: one for one, _ in own.counts if one.ranks < ranks} | {ranks: asked}
     points: list[Point] = []
     skipped = []
     for count in sorted({*made, *_doubled(own.largest.ranks, ranks)}):
@@ -170,11 +196,11 @@ def grow(
         except AnalysisError as error:
             skipped.append(f"{count} ranks: {error.what}")
             continue
-        points.append(_point(own, grown, law, run, points[0] if points else None))
+        points.append(_point(own, grown, law, target, points[0] if points else None))
     ends, by = _end(points)
     return Growth(
         program=own.largest.trace.command.split(" ", 1)[0].rsplit("/", 1)[-1],
-        platform=platform,
+        target=target,
         repeats=own.largest.repeats,
         points=tuple(points),
         ends=ends,
@@ -183,6 +209,7 @@ def grow(
         left_out=own.left_out,
         skipped=tuple(skipped),
         beside=own.largest.beside,
+        spread=max(one.spread for one in periods),
     )
 
 
@@ -200,30 +227,57 @@ def _doubled(ranks: int, most: int) -> Iterator[int]:
         yield ranks
 
 
-def _point(own: Scaled, grown: Grown, law: Computing, run: Engine, first: Point | None) -> Point:
-    period_s, parts = _replayed(_with_computing(grown.trace, law), run)
-    ranks = grown.grid.ranks
+def _point(own: Scaled, grown: Grown, law: Computing, on: Target, first: Point | None) -> Point:
+    trace, run = _with_computing(grown.trace, law), on.run
+    period_s, parts = _replayed(trace, run)
+    ranks, error = grown.grid.ranks, law.error or 0.0
     speed = first.period_s * first.grid.ranks / (period_s * ranks) if first else 1.0
+    ends = [period_s, period_s]
+    if error > _EXACT or grown.off > _EXACT:
+        ends = [
+            _period_s(
+                _resized(trace, max(0.0, 1 + way * error), max(0.0, 1 + way * grown.off)), run
+            )
+            for way in (-1, 1)
+        ]
+    profiled = next((period for grid, period in own.counts if grid == grown.grid), None)
     return Point(
         grid=grown.grid,
-        profiled=any(grid == grown.grid for grid, _ in own.counts),
+        profiled=profiled is not None,
         period_s=period_s,
-        time_s=period_s * own.largest.repeats,
+        lo_s=min(ends),
+        hi_s=max(ends),
         efficiency=speed,
         parts=parts,
         unchecked=grown.unchecked,
+        off=grown.off,
+        measured_s=profiled.time_s if profiled is not None and not profiled.shared else None,
     )
 
 
 def _with_computing(trace: Trace, law: Computing) -> Trace:
     """Give each rank the law's time, over its calls as it was on the largest profile."""
     mean_s = float(np.mean([one.compute_s.sum() for one in trace.streams])) or 1.0
-    factor = law.at(trace.ranks) / mean_s
-    streams = (replace(one, compute_s=one.compute_s * factor) for one in trace.streams)
+    return _resized(trace, law.at(trace.ranks) / mean_s, 1.0)
+
+
+def _resized(trace: Trace, computing: float, sizes: float) -> Trace:
+    """Give a trace whose computing and whose messages between two ranks are so many times more."""
+
+    def sized(shape: Shape) -> Shape:
+        if sizes == 1 or shape.kind not in POINT_TO_POINT:
+            return shape
+        size, sent, received = (round(sizes * n) for n in (shape.size, shape.sent, shape.received))
+        return replace(shape, size=size, sent=sent, received=received)
+
+    streams = (
+        replace(one, compute_s=one.compute_s * computing, shapes=tuple(map(sized, one.shapes)))
+        for one in trace.streams
+    )
     return replace(trace, streams=tuple(streams))
 
 
-def _replayed(trace: Trace, run: Engine) -> tuple[float, dict[str, float]]:
+def _replayed(trace: Trace, run: Callable[[Trace], float]) -> tuple[float, dict[str, float]]:
     """Give a period's time and its parts.
 
     Computing is the period without any call; what is left goes to functions by what the period is
@@ -248,7 +302,7 @@ def _replayed(trace: Trace, run: Engine) -> tuple[float, dict[str, float]]:
     return period_s, parts | {name: left_s * one / whole for name, one in saved.items()}
 
 
-def _period_s(trace: Trace, run: Engine) -> float:
+def _period_s(trace: Trace, run: Callable[[Trace], float]) -> float:
     return (run(_again(trace, _PERIODS)) - run(trace)) / (_PERIODS - 1)
 
 

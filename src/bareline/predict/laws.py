@@ -68,11 +68,14 @@ class Law:
     """A sum of one or two terms that gives a size at every profiled count.
 
     - `checked`: whether the other counts alone give the same for some count.
+    - `off`: of sizes that differ from step to step, by which share the other counts miss one at
+      most; None: it holds exactly.
     """
 
     terms: tuple[int, ...]
     factors: npt.NDArray[np.floating[Any]]
     checked: bool
+    off: float | None = None
 
     def at(self, row: npt.NDArray[np.float64]) -> float:
         """Give the size where the terms have these values."""
@@ -103,6 +106,30 @@ def laws_of(
         if found:
             return found
     return []
+
+
+def close_law(
+    samples: Iterable[tuple[int, Iterable[float], float]], sides: int, along: int | None
+) -> Law:
+    """Give the law nearest to sizes that differ from step to step: one, and shares of the problem.
+
+    It has all terms that the counts distinguish, and is checked where each can be left out.
+    """
+    counts, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
+    terms: tuple[int, ...] = (0,)
+    for term in (one for family in list(_families(sides, along))[:1] for (one,) in family[1:]):
+        if np.linalg.matrix_rank(rows[:, (*terms, term)]) > len(terms):
+            terms = (*terms, term)
+    own, errors = rows[:, terms], []
+    for one in set(counts.tolist()):
+        rest, left = counts != one, counts == one
+        if np.linalg.matrix_rank(own[rest]) == len(terms):
+            factors = np.linalg.lstsq(own[rest], values[rest], rcond=None)[0]
+            mean = float(values[left].mean())
+            errors.append(abs(float((own[left] @ factors).mean()) - mean) / max(mean, 1.0))
+    factors = np.linalg.lstsq(own, values, rcond=None)[0]
+    residual = float(np.abs(own @ factors - values).mean() / max(float(values.mean()), 1.0))
+    return Law(terms, factors, len(errors) == len(set(counts.tolist())), max([residual, *errors]))
 
 
 def cut_tells(grids: Sequence[Grid], told: Told, side: int, cells: Sequence[Cells | None]) -> bool:

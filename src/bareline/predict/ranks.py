@@ -22,6 +22,7 @@ from bareline.predict.laws import (
     RULES,
     Cells,
     Law,
+    close_law,
     cut_tells,
     laws_of,
     products,
@@ -44,12 +45,13 @@ class Grown:
 
     - `trace`: on `grid`; computing as on the largest profile, times `compute_factor`.
     - `unchecked`: calls of a period whose sizes rest on as many counts as their law has terms.
+    - `off`: by which share the bytes of its calls may be off, where sizes follow no law exactly.
     """
 
     grid: Grid
     trace: Trace
     unchecked: int
-    largest: Period
+    off: float
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Scaled:
         streams = tuple(maker.stream(rank) for rank in range(grid.ranks))
         own = self.largest.trace
         trace = Trace(own.path, grid.ranks, own.began_unix_ns, own.command, streams)
-        return Grown(grid, trace, maker.unchecked, self.largest)
+        return Grown(grid, trace, maker.unchecked, maker.off / max(1, maker.bytes))
 
 
 def scaled(periods: Sequence[Period]) -> Scaled:
@@ -147,6 +149,7 @@ class _Maker:
         self._spent = _times(own.pattern)
         self._likely: set[tuple[Step, int]] = set()
         self._unchecked = 0
+        self.bytes, self.off = 0, 0.0
 
     def _found_cells(self) -> list[Cells | None]:
         """Find how many cells the problem has along each side that does not divide them."""
@@ -183,14 +186,18 @@ class _Maker:
             self._templates[place] = self._template(self._own.pattern.steps[place])
         row = terms_at(self._grid, rank, self._cells)
         shapes: dict[Shape, int] = {}
-        known: dict[tuple[object, ...], int] = {}
+        known: dict[tuple[object, ...], tuple[int, int, float]] = {}
         numbers = []
         for step, laws in self._templates[place]:
             key = (step, *map(id, laws))
             if key not in known:
                 amounts = tuple(self._amount(step, own, row) for own in laws)
-                known[key] = shapes.setdefault(self._shape(rank, step, amounts), len(shapes))
-            numbers.append(known[key])
+                number = shapes.setdefault(self._shape(rank, step, amounts), len(shapes))
+                known[key] = number, amounts[0], amounts[0] * (laws[0][0].off or 0.0)
+            number, size, off = known[key]
+            numbers.append(number)
+            self.bytes += size
+            self.off += off
         compute, spent = self._spent[place]
         return Stream(
             rank, tuple(shapes), np.array(numbers, np.int32), compute, spent, finished=True, lost=0
@@ -232,7 +239,10 @@ class _Maker:
                 for rows, own in zip(self._rows, key[1], strict=True)
                 for rank, size in own
             }
-            self._laws[key] = laws_of(sorted(told), len(self._cells), along)
+            found = laws_of(sorted(told), len(self._cells), along)
+            if not found and any(period.spread for _, period in self._own.counts):
+                found = [close_law(sorted(told), len(self._cells), along)]
+            self._laws[key] = found
             if not self._laws[key]:
                 said = ", ".join(str(size) for _, _, size in sorted(told))
                 why = f"no law in the grid's sides gives its sizes ({said} B){self._cells_unclear}"
@@ -240,6 +250,8 @@ class _Maker:
         return self._laws[key]
 
     def _amount(self, step: Step, laws: Sequence[Law], row: npt.NDArray[np.float64]) -> int:
+        if laws[0].off is not None:
+            return max(0, round(laws[0].at(row)))
         found = {round(law.at(row), 3) for law in laws}
         if len(found) > 1:
             # Where a side was never cut otherwise: what a face carries, and one size for all ranks.

@@ -2,7 +2,8 @@
 
 A program that steps through time calls the same again and again. The longest stretch of a trace
 that repeats itself is cut at a collective of all ranks, one period of it is kept, with the means
-of its times, and what lies before and after is counted.
+of its times, and what lies before and after is counted. Where only the sizes of messages differ
+from one to the next (particles that move), their means are kept, and how far they differ.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ class Period:
     - `repeats`: how often it recurs in the whole run.
     - `calls`, `beside`: calls of rank 0 in a period, and before the first and after the last.
     - `shared`: whether ranks had no core for so long that the times tell nothing.
+    - `spread`: by which share of their bytes recurrences of a message differ from the mean.
     """
 
     trace: Trace
@@ -50,6 +52,7 @@ class Period:
     calls: int
     beside: int
     shared: bool
+    spread: float = 0.0
 
     @property
     def ranks(self) -> int:
@@ -60,6 +63,11 @@ class Period:
     def compute_s(self) -> float:
         """What a rank computes in a period, in the mean."""
         return float(sum(one.compute_s.sum() for one in self.trace.streams)) / self.ranks
+
+    @property
+    def time_s(self) -> float:
+        """What it took, of the rank that took longest."""
+        return max(float((one.compute_s + one.spent_s).sum()) for one in self.trace.streams)
 
 
 def period_file(profile: Path) -> Path:
@@ -76,11 +84,15 @@ def find_period(trace: Trace, profile: Profile) -> Period:
         raise ProfileError(
             f"the trace has no whole period: {trace.why_partial}", where=str(trace.path)
         )
-    cuts, whole, repeats = _cuts(trace)
-    streams = tuple(
+    try:
+        cuts, whole, repeats = _cuts(trace)
+    except ProfileError:
+        cuts, whole, repeats = _cuts(replace(trace, streams=tuple(map(_sizeless, trace.streams))))
+    made = [
         _one(stream, begin, lag, whole)
         for stream, (begin, lag) in zip(trace.streams, cuts, strict=True)
-    )
+    ]
+    streams = tuple(stream for stream, _, _ in made)
     cut = Trace(trace.path, trace.ranks, trace.began_unix_ns, trace.command, streams)
     _check_closed(cut)
     return Period(
@@ -89,7 +101,21 @@ def find_period(trace: Trace, profile: Profile) -> Period:
         calls=len(streams[0].shape),
         beside=len(trace.streams[0].shape) - repeats * len(streams[0].shape),
         shared=queued_share(profile) > DISTURBED,
+        spread=sum(off for _, off, _ in made) / max(1.0, sum(whole for _, _, whole in made)),
     )
+
+
+def _sizeless(stream: Stream) -> Stream:
+    """Give a rank's calls without the sizes of its messages between two ranks."""
+    known: dict[Shape, int] = {}
+    numbers = [
+        known.setdefault(
+            replace(shape, size=0, sent=0, received=0) if shape.kind in POINT_TO_POINT else shape,
+            len(known),
+        )
+        for shape in stream.shapes
+    ]
+    return replace(stream, shapes=tuple(known), shape=np.array(numbers, np.int32)[stream.shape])
 
 
 def _cuts(trace: Trace) -> tuple[list[tuple[int, int]], int, int]:
@@ -168,18 +194,31 @@ def _collectives(stream: Stream, ranks: int) -> npt.NDArray[np.intp]:
     return np.flatnonzero(np.array(kinds)[stream.shape])
 
 
-def _one(stream: Stream, begin: int, lag: int, repeats: int) -> Stream:
+def _one(stream: Stream, begin: int, lag: int, repeats: int) -> tuple[Stream, float, float]:
+    """Give the means of a rank's recurrences, and of its bytes how many differ, and all."""
     own = slice(begin, begin + repeats * lag)
-    used, numbers = np.unique(stream.shape[begin : begin + lag], return_inverse=True)
-    return Stream(
+    numbers = stream.shape[own].reshape(repeats, lag)
+    amounts = np.array([(one.size, one.sent, one.received) for one in stream.shapes])[numbers]
+    means = amounts.mean(axis=0)
+    shapes: dict[Shape, int] = {}
+    kept = [
+        shapes.setdefault(
+            replace(stream.shapes[number], size=size, sent=sent, received=received), len(shapes)
+        )
+        for number, (size, sent, received) in zip(
+            numbers[0].tolist(), means.round().astype(int).tolist(), strict=True
+        )
+    ]
+    made = Stream(
         rank=stream.rank,
-        shapes=tuple(stream.shapes[number] for number in used),
-        shape=numbers.astype(np.int32),
+        shapes=tuple(shapes),
+        shape=np.array(kept, np.int32),
         compute_s=stream.compute_s[own].reshape(repeats, lag).mean(axis=0),
         spent_s=stream.spent_s[own].reshape(repeats, lag).mean(axis=0),
         finished=True,
         lost=0,
     )
+    return made, float(np.abs(amounts - means)[..., 0].mean(axis=0).sum()), float(means[:, 0].sum())
 
 
 def calls_of(stream: Stream) -> Iterator[Shape]:
@@ -248,7 +287,7 @@ def write_period(period: Period, path: Path) -> None:
         ) from error
 
 
-_COUNTED = ("repeats", "calls", "beside", "shared")
+_COUNTED = ("repeats", "calls", "beside", "shared", "spread")
 
 
 def read_period(path: Path) -> Period:
@@ -265,7 +304,7 @@ def read_period(path: Path) -> Period:
         if [stream.rank for stream in streams] != list(range(head["ranks"])):
             raise ValueError
         trace = Trace(path, head["ranks"], head["began_unix_ns"], head["command"], streams)
-        return Period(trace, **{name: head[name] for name in _COUNTED})
+        return Period(trace, **{name: head[name] for name in _COUNTED if name in head})
     except OSError as error:
         raise ProfileError(
             f"the period cannot be read: {error.strerror}",

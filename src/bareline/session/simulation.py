@@ -191,20 +191,19 @@ def simulated(
     options = spec.options
     if not isinstance(options, SimOptions):
         raise UsageError(
-            f"'{name}' is not simulated: more ranks are replayed on platforms of type sim",
-            hint="`bareline platforms` lists them; `bareline calibrate` makes one from a run",
+            f"'{name}' is not simulated, and no run with its ladder is given",
+            hint="add --from RUN, or take a platform of type sim: `bareline platforms` lists them",
         )
     most = per_node or options.cores
     with scratch_folder("growing") as scratch:
         platform = SimPlatform(cast(PlatformSpec[SimOptions], spec), Context(scratch))
 
         def run(trace: Trace) -> float:
-            each = max(n for n in range(1, min(most, trace.ranks) + 1) if trace.ranks % n == 0)
-            layout = Layout(trace.ranks // each, each)
+            layout = Layout.spread(trace.ranks, most)
             if layout.nodes > options.nodes:
                 raise PlatformError(
-                    f"{trace.ranks} ranks, {each} a node, need {layout.nodes} nodes, it has "
-                    f"{options.nodes}",
+                    f"{trace.ranks} ranks, {layout.ranks_per_node} a node, need {layout.nodes} "
+                    f"nodes, it has {options.nodes}",
                     where=name,
                     hint="give it more nodes or cores in a platform file, or a larger --per-node",
                 )

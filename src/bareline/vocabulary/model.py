@@ -112,6 +112,12 @@ class Layout:
         """Number of MPI ranks over all nodes."""
         return self.nodes * self.ranks_per_node
 
+    @classmethod
+    def spread(cls, ranks: int, most: int) -> Layout:
+        """Put as many ranks on each node, at most so many."""
+        each = max(n for n in range(1, min(most, ranks) + 1) if ranks % n == 0)
+        return cls(ranks // each, each)
+
     def __str__(self) -> str:
         placed = "" if self.pinning == UNBOUND else f" {self.pinning}"
         return f"{self.nodes}x{self.ranks_per_node}x{self.threads_per_rank}{placed}"

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from bareline.host.tools import find_browser, install_hint
+from bareline.predict.growth import Growth
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Validation
 from bareline.report.content.document import Document
 from bareline.report.exhibits.choice import draw_figures
 from bareline.report.figures.grammar import Chart
+from bareline.report.figures.growth import growth_chart
 from bareline.report.figures.obstacles import refuse_undrawn, why_undrawn
 from bareline.report.figures.predictions import predicted_chart, waterfall_chart
 from bareline.report.figures.svg import draw, for_file, to_png
@@ -211,6 +214,14 @@ def write_loss(loss: Loss, folder: Path) -> list[Path]:
     """
     shown = looks([loss.base, loss.platform])
     return _write_charts({f"loss-{loss.platform}": waterfall_chart(loss, shown)}, folder)
+
+
+def write_growth(every: Sequence[Growth], folder: Path) -> list[Path]:
+    """Draw a program's times by its number of ranks, as SVG and PNG.
+
+    Raises ReportError, StoreError: as for `write_loss`.
+    """
+    return _write_charts({f"ranks-{every[0].points[-1].grid.ranks}": growth_chart(every)}, folder)
 
 
 def _write_charts(charts: dict[str, Chart], folder: Path) -> list[Path]:

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.text import Text
 
-from bareline.predict.growth import Growth
+from bareline.predict.growth import Growth, Point
 from bareline.report.writers.columns import Column, print_table
 from bareline.vocabulary.units import format_value
 
 
-def print_growth(done: Growth, console: Console) -> None:
+def _band(point: Point) -> str:
+    if point.lo_s == point.hi_s:
+        return ""
+    return f" [{format_value(point.lo_s, 's')}, {format_value(point.hi_s, 's')}]"
+
+
+def print_growth(every: Sequence[Growth], console: Console) -> None:
     """Print times by the number of ranks, where scaling ends, and what limits the prediction."""
+    for done in every:
+        _print_one(done, console)
+
+
+def _print_one(done: Growth, console: Console) -> None:
     last, first = done.points[-1], done.points[0]
     console.print(
         Text(
-            f"On {done.platform} {done.program} takes {format_value(last.time_s, 's')} on "
+            f"On {done.target.name} {done.program} takes "
+            f"{format_value(last.period_s * done.repeats, 's')} on "
             f"{last.grid.ranks} ranks ({done.repeats} periods of "
-            f"{format_value(last.period_s, 's')}), "
+            f"{format_value(last.period_s, 's')}{_band(last)}), "
             f"at {last.efficiency:.0%} of the efficiency of {first.grid.ranks} ranks.",
             style="bold",
         )
@@ -45,8 +59,9 @@ def print_growth(done: Growth, console: Console) -> None:
 
 def _print_grounds(done: Growth, console: Console) -> None:
     """Print what it stands on, and what is not part of it."""
+    how = "simulated" if done.target.simulated else "replayed on the measured ladder"
     console.print(
-        Text("* made anew by laws in the grid's sides; all times are simulated.", style="dim")
+        Text(f"* made anew by laws in the grid's sides; all times are {how}.", style="dim")
     )
     error = done.computing.error
     off = "" if error is None else f", off by {error:.0%} at most where one is left out"
@@ -56,6 +71,13 @@ def _print_grounds(done: Growth, console: Console) -> None:
     if done.left_out:
         said = ", ".join(map(str, done.left_out))
         console.print(Text(f"Of {said} ranks only computing counts: they call something else."))
+    if done.spread:
+        share = done.points[-1].off
+        said = f"Messages differ by {done.spread:.0%} of their bytes from period to period and "
+        said += f"follow no law exactly: means, off by {share:.0%} where a count is left out."
+        console.print(Text(said, style="yellow"))
+    for note in done.target.notes:
+        console.print(Text(f"Assumed: {note}."))
     unchecked = done.points[-1].unchecked
     if unchecked:
         said = f"{unchecked} calls rest on laws that no further count checks."
