@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from bareline.report.content.document import Document
+from bareline.report.content.why import Bar, Steps
 from bareline.report.exhibits.base import load_exhibits
 from bareline.report.page.files import write_page
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -146,6 +147,31 @@ def test_the_first_screen_has_the_waterfall_beside_the_matrix_and_cards_on_a_pho
         .evaluate("one => getComputedStyle(one, '::before').content")
     )
     assert layers == '"MPI"'
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_a_step_of_the_waterfall_is_of_is_read_in_lines_of_words(
+    visit: Callable[..., Visit],
+    document: Document,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+) -> None:
+    call = "MPI_Allreduce of 8 B, 1.1 times dearer"
+    bars = (
+        Bar("bare-pair", "296 ms", "", 0, 60, "base"),
+        Bar("small collectives", "+0.05 (+0.03 to +0.13)", call, 60, 3, "more"),
+        Bar("net-1g", "1.66", "", 0, 100, "own"),
+    )
+    steps = Steps("Mini-app ocean, 2 ranks", document.names[-1], "1.66 times slower", bars, "it")
+    monkeypatch.setattr("bareline.report.page.html.waterfalls", lambda _: [steps])
+    page = visit(
+        write_page(document, tmp_path / "page.html"), viewport={"width": width, "height": 900}
+    )
+    rows = page.page.locator(".steps tr")
+    assert call in rows.nth(1).inner_text()
+    box = rows.nth(1).bounding_box()
+    assert box is not None and box["height"] < 75 and box["x"] + box["width"] <= width
 
 
 def column(page: "playwright.Page", table: str, index: int) -> list[str]:
