@@ -139,6 +139,13 @@ def test_what_there_is(printed):
     printed("doctor", "doctor")
 
 
+def test_systems_of_benchpark(printed, contrib, place):
+    (place / "variables.yaml").write_text("variables: {scheduler: slurm, queue: a}\n")
+    rows = printed("platforms-from-benchpark", "platforms", "from-benchpark", ".")
+    (table,) = rows["platform"].values()
+    assert (table["type"], table["partition"]) == ("slurm", "a")
+
+
 def test_a_package_is_made(printed):
     printed("new", "new", "study", "mine")
 

@@ -57,7 +57,7 @@ class PlatformShown(TypedDict):
 
 
 class FromReframe(TypedDict):
-    """``platforms from-reframe``: tables of a platform file, and what they leave out."""
+    """``platforms from-...``: tables of a platform file, and what they leave out."""
 
     platform: dict[str, dict[str, Any]]
     notes: dict[str, list[str]]

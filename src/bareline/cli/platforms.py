@@ -1,9 +1,9 @@
-"""Where trials run: platforms, platforms show, platforms from-reframe, platforms clean."""
+"""Where trials run: platforms, platforms show, from-reframe, from-benchpark, clean."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -11,7 +11,10 @@ from typer.core import TyperGroup
 from bareline.cli import completing
 from bareline.cli.options import FileOption, JsonOption, PlatformsOption
 from bareline.cli.output import EXIT_USAGE, complain, emit
-from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.errors import PlatformError, UsageError
+
+if TYPE_CHECKING:
+    from bareline.platforms.reframe import Site
 
 
 class _PlatformsGroup(TyperGroup):
@@ -99,7 +102,31 @@ def from_reframe(
     """Write the partitions of a ReFrame configuration as a platform file."""
     from bareline.platforms.reframe import read_site
 
-    site = read_site(file)
+    _print_site(read_site(file), as_json)
+
+
+@app.command(name="from-benchpark")
+def from_benchpark(
+    place: Annotated[
+        Path, typer.Argument(metavar="PLACE", help="Its file variables.yaml, or a folder of them.")
+    ],
+    as_json: JsonOption = False,
+    _out: FileOption = None,
+) -> None:
+    """Write the system definitions of Benchpark or Ramble as a platform file."""
+    from bareline.vocabulary.plugins import brought
+
+    for where, read in brought("bareline.sites"):
+        if "benchpark" in where:
+            _print_site(read(place), as_json)
+            return
+    raise UsageError(
+        "definitions of Benchpark are read by bareline-contrib, which is not installed",
+        hint="pip install 'bareline-contrib[benchpark]'",
+    )
+
+
+def _print_site(site: Site, as_json: bool) -> None:
     emit(
         as_json,
         lambda: {"platform": site.tables, "notes": site.notes},

@@ -44,6 +44,7 @@ OUTPUTS: Mapping[str, Any] = MappingProxyType(
         "platforms": list[listed.PlatformListed],
         "platforms-clean": list[listed.Removed],
         "platforms-from-reframe": listed.FromReframe,
+        "platforms-from-benchpark": listed.FromReframe,
         "platforms-show": listed.PlatformShown,
         "predict": list[rows.Prediction],
         "predict-ranks": list[rows.GrownRanks],

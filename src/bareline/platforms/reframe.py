@@ -31,7 +31,7 @@ from bareline.vocabulary.texts import cleaned
 _LARGEST_BYTES = 16 << 20
 _HOW = "print it with `reframe -C FILE --system=SYSTEM:PARTITION --show-config` and give that"
 #: Options of Slurm that platforms have of their own, by how ``access`` may spell them.
-_SLURM = {
+SLURM = {
     "-p": "partition",
     "-A": "account",
     "-q": "qos",
@@ -42,7 +42,7 @@ _SLURM = {
     "--constraint": "constraint",
     "--reservation": "reservation",
 }
-_LAUNCHERS = {"srun": "srun", "mpirun": "mpirun", "mpiexec": "mpirun"}
+LAUNCHERS = {"srun": "srun", "mpirun": "mpirun", "mpiexec": "mpirun"}
 _TIME = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 
 
@@ -174,13 +174,13 @@ def _add(
 
 def _slurm(partition: _Partition, notes: list[str]) -> dict[str, Any]:
     table: dict[str, Any] = {"type": "slurm"}
-    for option, value in _options(partition.access):
-        if option in _SLURM and value:
-            table[_SLURM[option]] = value
+    for option, value in options(partition.access):
+        if option in SLURM and value:
+            table[SLURM[option]] = value
         elif option != "--exclusive":
             notes.append(f"the option '{option}{f' {value}' * bool(value)}' is not taken over")
-    if partition.launcher in _LAUNCHERS:
-        table["launcher"] = _LAUNCHERS[partition.launcher]
+    if partition.launcher in LAUNCHERS:
+        table["launcher"] = LAUNCHERS[partition.launcher]
     else:
         notes.append(f"srun stands for the launcher '{partition.launcher}'")
     if (limit := _minutes(partition.time_limit)) is not None:
@@ -191,14 +191,14 @@ def _slurm(partition: _Partition, notes: list[str]) -> dict[str, Any]:
 
 def _local(partition: _Partition, notes: list[str]) -> dict[str, Any]:
     notes.append("this is the machine that bareline runs on")
-    if partition.launcher not in ("local", *_LAUNCHERS):
+    if partition.launcher not in ("local", *LAUNCHERS):
         notes.append(f"MPI's own launcher stands for '{partition.launcher}'")
     return {"type": "local"}
 
 
 def _ssh(partition: _Partition, notes: list[str]) -> dict[str, Any]:
     user, hosts = "", []
-    for option, value in _options(partition.access):
+    for option, value in options(partition.access):
         if option == "-l":
             user = f"{value}@"
         elif option.startswith("-"):
@@ -222,7 +222,7 @@ _READERS = {
 }
 
 
-def _options(access: Sequence[str]) -> Iterable[tuple[str, str]]:
+def options(access: Sequence[str]) -> Iterable[tuple[str, str]]:
     """Give the options of ``access`` with their values; a bare word has none."""
     words = []
     for text in access:

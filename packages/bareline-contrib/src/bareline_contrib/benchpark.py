@@ -1,0 +1,249 @@
+"""System definitions of Benchpark and Ramble as platforms: their variables, and what is left out.
+
+Read are a folder with ``variables.yaml``, as ``benchpark system init`` writes it, a folder of such
+folders, one such file (Ramble's ``ramble.yaml`` too), or a ``system.py``: a program, which is not
+run; of it the literal values count that its class assigns.
+
+References
+----------
+O. Pearce et al., "Towards Collaborative Continuous Benchmarking for HPC", SC-W 2023,
+doi:10.1145/3624062.3624135.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from bareline.platforms.config import make_spec
+from bareline.platforms.reframe import LAUNCHERS, SLURM, Site, options
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import NotRegular, read_bounded, step_to_read
+from bareline.vocabulary.platform import platform_name
+
+_LARGEST_BYTES = 4 << 20
+_MOST_SYSTEMS = 1000
+_HOW = "give a variables.yaml, a ramble.yaml, a system.py, or a folder that has one"
+#: Benchpark's words for what an experiment sets later, and its number for it.
+_PLACEHOLDERS = ("placeholder", "1000001", "18446744073709551615", "", "none")
+_KEYS = {
+    "queue": "partition",
+    "batch_queue": "partition",
+    "bank": "account",
+    "batch_bank": "account",
+    "constraint": "constraint",
+    "reservation": "reservation",
+}
+#: What says something of a system that platforms have no word for, without loss for a run.
+_SILENT = ("max_request", "n_ranks", "batch_submit", "system_site", "hardware_key")
+_TYPES = {"slurm": "slurm", "mpi": "local", "flux": "job", "lsf": "job", "pbs": "job"}
+#: Files beside the variables, and what they say.
+_BESIDE = {
+    "software.yaml": "compilers and libraries",
+    "compilers.yaml": "compilers",
+    "packages.yaml": "packages",
+    "auxiliary_software_files/compilers.yaml": "compilers",
+    "auxiliary_software_files/packages.yaml": "packages",
+    "spack.yaml": "compilers and libraries",
+}
+_NOT_LITERAL = "computed by the program"
+
+
+def read_site(place: Path) -> Site:
+    """Read the platforms of a file or folder; raises PlatformError: there are none."""
+    site = Site()
+    for file in _files(place):
+        for title, variables, notes in _systems(file):
+            _add(site, title, variables, [*notes, *_beside(file)])
+    return site
+
+
+def _files(place: Path) -> list[Path]:
+    if not place.is_dir():
+        return [place]
+    wanted = ("variables.yaml", "ramble.yaml", "system.py", "configs/ramble.yaml")
+    for folders in ([place], sorted(one for one in place.iterdir() if one.is_dir())):
+        own = [
+            next((one / name for name in wanted if (one / name).is_file()), None)
+            for one in folders[:_MOST_SYSTEMS]
+        ]
+        if found := [file for file in own if file is not None]:
+            return found
+    why = "has no variables.yaml, ramble.yaml or system.py, nor has a folder in it"
+    raise PlatformError(why, where=str(place), hint=_HOW)
+
+
+def _systems(file: Path) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
+    """Give the systems of a file: what each is called, its variables, and what was not read."""
+    text = _text(file)
+    if file.suffix == ".py":
+        yield from _of_program(text, file)
+        return
+    content = _yaml(text, file)
+    while isinstance(content, dict) and len(content) == 1 and "variables" not in content:
+        (content,) = content.values()  # ramble: config: variables
+    variables = content.get("variables") if isinstance(content, dict) else None
+    if not isinstance(variables, dict):
+        raise PlatformError("has no table `variables`", where=str(file), hint=_HOW)
+    others = [str(key) for key in content if key != "variables"]
+    notes = [f"'{name}' is not taken over" for name in others]
+    yield file.resolve().parent.name, variables, notes
+
+
+def _text(file: Path) -> str:
+    try:
+        return read_bounded(file, _LARGEST_BYTES).decode()
+    except NotRegular as error:
+        raise PlatformError(f"{error.strerror}", where=str(file), hint=_HOW) from error
+    except OSError as error:
+        why = f"cannot be read: {error.strerror or error}"
+        raise PlatformError(why, where=str(file), hint=step_to_read(error, _HOW)) from error
+    except ValueError as error:
+        raise PlatformError(
+            f"is no text, or larger than 4 MiB: {error}", where=str(file), hint=_HOW
+        ) from error
+
+
+def _yaml(text: str, file: Path) -> Any:
+    """Read YAML whose keys may stand in it; aliases, which could grow for ever, are refused."""
+    try:
+        import yaml
+    except ImportError as error:
+        hint = "install bareline-contrib with its extra: 'bareline-contrib[benchpark]'"
+        raise PlatformError("needs PyYAML", where=str(file), hint=hint) from error
+    try:
+        # An anchor that names itself makes a value that holds itself.
+        if sum(isinstance(one, yaml.AliasEvent) for one in yaml.parse(text)) > _MOST_SYSTEMS:
+            raise PlatformError("has too many aliases", where=str(file), hint=_HOW)
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        why = f"no YAML: {' '.join(str(error).split())[:200]}"
+        raise PlatformError(why, where=str(file), hint=_HOW) from error
+
+
+def _of_program(text: str, file: Path) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
+    """Give what a system.py says in literal values, for each of its clusters or instances."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise PlatformError(f"no Python: {error}", where=str(file), hint=_HOW) from error
+    common: dict[str, Any] = {}
+    each: dict[str, dict[str, Any]] = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            continue
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and target.id == "id_to_resources":
+            found = _literal(node.value)
+            each = {
+                str(key): dict(own)
+                for key, own in (found.items() if isinstance(found, dict) else ())
+                if isinstance(own, dict)
+            }
+        elif isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == "self":
+            known = common.get(target.attr, _literal(node.value))
+            # What is assigned twice depends on what the program is told.
+            common[target.attr] = known if known == _literal(node.value) else _NOT_LITERAL
+    if "scheduler" not in common and not each:
+        why = "assigns neither `self.scheduler` nor `id_to_resources`"
+        raise PlatformError(why, where=str(file), hint=_HOW)
+    name = file.resolve().parent.name
+    for key, own in (each or {"": {}}).items():
+        variables = {**common, **own}
+        queues = variables.pop("queues", None)
+        notes = [f"its queues are {queues}: set `partition`"] if queues else []
+        computed = sorted(one for one, value in variables.items() if value == _NOT_LITERAL)
+        notes += [
+            f"'{one}' is {_NOT_LITERAL}, which is not run" for one in computed if one not in _SILENT
+        ]
+        rest = {one: value for one, value in variables.items() if one not in computed}
+        yield f"{name}:{key}" if key else name, rest, notes
+
+
+def _literal(node: ast.expr) -> Any:
+    """Give a literal value, with what is none in it named so; a call of a queue is its name."""
+    if isinstance(node, ast.Dict):
+        keys = [_literal(key) if key else _NOT_LITERAL for key in node.keys]
+        return {str(key): _literal(one) for key, one in zip(keys, node.values, strict=True)}
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_literal(one) for one in node.elts]
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "JobQueue" and node.args:
+        return " ".join(str(_literal(one)) for one in node.args)
+    return node.value if isinstance(node, ast.Constant) else _NOT_LITERAL
+
+
+def _beside(file: Path) -> list[str]:
+    there = [name for name in _BESIDE if (file.parent / name).is_file()]
+    return [
+        f"{name} is not taken over ({_BESIDE[name]}): load them with `software`, or name "
+        "programs by `from` in the study"
+        for name in there
+    ]
+
+
+def _add(site: Site, title: str, variables: Mapping[str, Any], more: list[str]) -> None:
+    """Add the platform of a system."""
+    name = platform_name(title)
+    notes = site.notes.setdefault(name, [])
+    if name in site.tables:
+        notes.append(f"{title} would have the same name and is left out")
+        return
+    notes += more
+    told = {str(key): _word(value) for key, value in variables.items()}
+    scheduler = told.pop("scheduler", "") or ""
+    if scheduler not in _TYPES:
+        notes.append(f"no type of platform for the scheduler '{scheduler[:60]}'")
+        return
+    table: dict[str, Any] = {"title": title, "type": _TYPES[scheduler]}
+    if table["type"] == "job":
+        notes.append(f"for its jobs: bareline submit --with {scheduler}")
+    elif table["type"] == "local":
+        notes.append("this is the machine that bareline runs on")
+    _take(table, told, notes)
+    if table["type"] != "local" and "nodes" not in table:
+        notes.append("the number of nodes is bareline's default: set `nodes`")
+    try:
+        make_spec(name, table, where=name)
+    except PlatformError as error:
+        notes.append(str(error))
+        return
+    site.tables[name] = table
+
+
+def _take(table: dict[str, Any], told: Mapping[str, str | None], notes: list[str]) -> None:
+    """Take over each variable that a platform of this type has a word for; note the others."""
+    slurm = table["type"] == "slurm"
+    numbers = {"sys_cores_per_node": "cores_per_node", "n_nodes": "nodes"}
+    if slurm:
+        numbers["timeout"] = "time_min"
+    for key, text in told.items():
+        if text is None:
+            notes.append(f"'{key}' is not taken over")
+        elif text.lower() in _PLACEHOLDERS or key in _SILENT:
+            continue
+        elif key in numbers and table["type"] != "local" and re.fullmatch(r"[1-9]\d{0,8}", text):
+            table[numbers[key]] = int(text)
+        elif slurm and key in _KEYS:
+            table[_KEYS[key]] = text
+        elif slurm and key == "mpi_command" and text.split()[0] in LAUNCHERS:
+            first, *words = text.split()
+            table["launcher"] = LAUNCHERS[first]
+            notes += [f"of '{key}' {' '.join(words)} is not taken over"] if words else []
+        elif slurm and key == "batch_directives":
+            for option, value in options([text.replace("#SBATCH", "")]):
+                if option in SLURM and value and "{" not in value:
+                    table[SLURM[option]] = value
+                else:
+                    notes.append(f"the option '{option} {value}' is not taken over")
+        else:
+            notes.append(f"'{key}' = {text[:60]} is not taken over")
+
+
+def _word(value: Any) -> str | None:
+    """Give a value as a text; lists of texts are joined, and tables are none."""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return " ".join(value)
+    return None if isinstance(value, dict | list) else "" if value is None else str(value).strip()
