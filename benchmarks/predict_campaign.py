@@ -16,6 +16,8 @@ long    some 13 minutes: six NAS kernels and the mini-app ocean, class A, six la
 guests  some 12 minutes: six NAS kernels and the mini-app ocean, class S, on two hosts and on a
         pair of virtual machines; where their processor is another (emulated), computing is
         calibrated with one rank of each program
+rest    some 30 minutes: NAS kernels of classes W and A and the mini-apps on two ranks, eight
+        launches, through shared memory and on two hosts without a limit, at 10 and at 1 Gb/s
 full    some two hours: classes W and A, all mini-apps, and two ranks on one core
 ======  ==================================================================================
 
@@ -24,6 +26,10 @@ installed are left out, with the command that installs them. The machine must be
 whose ranks had no core for over 5 % of their time are left out, and the last table says how many.
 `--max-queued 1` lets them in, for a trial of this script on a busy machine.
 
+``--minutes 8`` ends after that time; the same command goes on where it ended, and predicts when
+everything is measured. Blocks are whole, so what a part has measured can be predicted as well.
+``--causes`` holds the replay's errors against those without means and without slower computing.
+
 Network namespaces need root. The run directory, OUT/run, can be looked at again with
 ``bareline predict --validate OUT/run``.
 """
@@ -31,17 +37,27 @@ Network namespaces need root. The run directory, OUT/run, can be looked at again
 from __future__ import annotations
 
 import argparse
+import math
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.host.tools import install_hint
+from bareline.predict import curve as curve_module
+from bareline.predict import ladder
 from bareline.predict.applications import applications
 from bareline.predict.needs import ladder_measures
+from bareline.predict.pairs import validate
 from bareline.probes.base import find_probe
 from bareline.profile.model import Profile
 from bareline.store.run import Run
@@ -55,6 +71,9 @@ transport = "shm"
 [platform.tcp]
 type = "local"
 transport = "tcp"
+
+[platform.pair]
+type = "netns"
 
 [platform.net-10g]
 type = "netns"
@@ -147,6 +166,14 @@ SIZES = {
     "guests": Size(
         _classes([*_KERNELS[:6], "app.ocean"], "S"), ("net-10g", "guests"), 6, calibrate=True
     ),
+    "rest": Size(
+        [
+            *_classes([*_KERNELS[:6], "app.ocean", "app.lattice", "app.unstructured"], "W"),
+            *_classes(_KERNELS[1:5], "A"),
+        ],
+        ("shm", "pair", "net-10g", "net-1g"),
+        8,
+    ),
     "full": Size(
         [*_classes([*_KERNELS, *_MINI], "W"), *_classes([*_KERNELS, *_MINI], "A"), *_CODES],
         ("shm", "tcp", *_TWO_HOSTS, "one-core"),
@@ -177,18 +204,31 @@ def study(name: str, launches: int, measures: Sequence[str]) -> str:
 
 
 def measured(
-    folder: Path, text: str, name: str, platforms: Sequence[str], baseline: str = _BASE
+    folder: Path,
+    text: str,
+    name: str,
+    platforms: Sequence[str],
+    baseline: str = _BASE,
+    until: float = math.inf,
 ) -> Path:
-    """Run a study; some of its trials may fail."""
-    path = folder / f"{name}.toml"
-    path.write_text(text, encoding="utf-8")
+    """Run a study, or what is left of it, up to a time; some of its trials may fail."""
+    path, run = folder / f"{name}.toml", folder / name
     on = [part for platform in platforms for part in ("--on", platform)]
-    run = folder / name
-    subprocess.run(
-        [sys.executable, "-m", "bareline", "run", str(path), *on, "--baseline", baseline,
-         "--platforms", str(folder / "platforms.toml"), "--out", str(run)],
-        check=False,
-    )  # fmt: skip
+    arguments = [
+        "run", str(path), *on, "--baseline", baseline,
+        "--platforms", str(folder / "platforms.toml"), "--out", str(run),
+    ]  # fmt: skip
+    if run.exists():
+        arguments = ["continue", str(run)]
+    else:
+        path.write_text(text, encoding="utf-8")
+    process = subprocess.Popen([sys.executable, "-m", "bareline", *arguments])
+    try:
+        process.wait(None if math.isinf(until) else max(1.0, until - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        raise SystemExit(f"time is up; the same command goes on with {run}") from None
     return run
 
 
@@ -196,6 +236,34 @@ def profiles(run: Path) -> list[Profile]:
     """Read the profile of each application of a run."""
     found = applications(read_runs([Run.open(run)]), max_queued=1.0)
     return [own[_BASE].launches[0].profile for own in found.values()]
+
+
+def causes(run: Path, max_queued: float) -> None:
+    """Print the replay's errors, first without and then with each correction in turn."""
+    records = read_runs([Run.open(run)])
+    medians = {name: ("", calls) for name, (_, calls) in ladder._METRICS.items()}
+    middle = property(lambda curve: curve_module._median(curve.launches))
+    without = {
+        "medians": lambda: patch.object(ladder, "_METRICS", medians),
+        "means of calls": lambda: patch.object(curve_module.Curve, "raw", middle),
+        "and of launches": lambda: patch.object(ladder.Ladder, "beside", lambda *_: None),
+    }
+    print("replay with            n  signed  median  90 % within  hi over lo        holds")
+    for name in (*without, "and computing beside"):
+        left = list(without)[list(without).index(name) :] if name in without else []
+        with ExitStack() as stack:
+            for one in left:
+                stack.enter_context(without[one]())
+            done = validate(records, max_queued=max_queued)
+        trials = [one for one in done.trials if one.model == "replay" and not one.calibrated]
+        score = next((one for one in done.scores if one.model == "replay"), None)
+        if score is None:
+            continue
+        widths = [one.hi_s / one.lo_s for one in trials if one.lo_s and one.hi_s]
+        print(
+            f"{name:<20} {score.n:>3} {score.signed:>+7.1%} {score.median:>7.1%} {score.p90:>12.1%}"
+            f" {np.median(widths or [math.nan]):>16.2f} {score.coverage or math.nan:>6.0%}"
+        )
 
 
 def main() -> None:
@@ -209,21 +277,29 @@ def main() -> None:
     parser.add_argument(
         "--plan-only", action="store_true", help="profile, and write the study OUT/run.toml"
     )
+    parser.add_argument("--causes", action="store_true", help="errors of OUT/run by cause, no more")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="end after this time")
     arguments = parser.parse_args()
+    until = time.monotonic() + 60 * arguments.minutes
     size = SIZES[arguments.size]
     out: Path = arguments.out
-    out.mkdir(parents=True)
+    if arguments.causes:
+        causes(out / "run", arguments.max_queued)
+        return
+    out.mkdir(parents=True, exist_ok=True)
     (out / "platforms.toml").write_text(PLATFORMS, encoding="utf-8")
-    here = installed(size.apps)
-    apps = [app.measure() for app in here]
-    scout = measured(out, study("predict-scout", 1, apps), "scout", [_BASE])
-    alone = [app.one_rank() for app in here] if size.calibrate else []
-    measures = [*ladder_measures(profiles(scout)), *apps, *alone]
-    text = study("predict-campaign", size.launches, measures)
+    text = ""
+    if not (out / "run").exists():
+        here = installed(size.apps)
+        apps = [app.measure() for app in here]
+        scout = measured(out, study("predict-scout", 1, apps), "scout", [_BASE], until=until)
+        alone = [app.one_rank() for app in here] if size.calibrate else []
+        measures = [*ladder_measures(profiles(scout)), *apps, *alone]
+        text = study("predict-campaign", size.launches, measures)
     if arguments.plan_only:
         (out / "run.toml").write_text(text, encoding="utf-8")
         return
-    run = measured(out, text, "run", size.platforms, size.platforms[0])
+    run = measured(out, text, "run", size.platforms, size.platforms[0], until)
     subprocess.run(
         [sys.executable, "-m", "bareline", "predict", "--validate", str(run),
          "--max-queued", str(arguments.max_queued)],

@@ -12,5 +12,6 @@ extern const struct bl_benchmark bl_neighbours[];
 extern const struct bl_benchmark bl_collectives[];
 extern const struct bl_benchmark bl_rings[];
 extern const struct bl_benchmark bl_startup[];
+extern const struct bl_benchmark bl_beside[];
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct bl_benchmark *const families[] = {
-    bl_point_to_point, bl_neighbours, bl_collectives, bl_rings, bl_startup,
+    bl_point_to_point, bl_neighbours, bl_collectives, bl_rings, bl_startup, bl_beside,
 };
 
 enum { FAMILIES = sizeof families / sizeof *families };

@@ -66,14 +66,16 @@ void bl_compute(struct bl_engine *engine, int32_t rank, double now)
     struct state *const state = &engine->states[rank];
     struct bl_rank *const own = &engine->job->ranks[rank];
     const double traced = *(const double *)(const void *)(own->compute_s + state->at * own->stride);
-    const double wanted = traced * engine->job->compute;
+    const struct bl_replay *const job = engine->job;
+    const double first = traced < job->beside_s ? traced : job->beside_s;
+    const double wanted = (traced + job->beside * first) * job->compute;
     own->computed_s += wanted;
     if (own->core >= 0 && wanted > 0) {
         double *const core = &engine->cores[own->core];
         now = *core > now ? *core : now;
         *core = now + wanted;
     }
-    state->now = now + wanted;
+    state->now = state->began = now + wanted;
     bl_queue_push(engine, (struct event){state->now, rank, true});
 }
 
@@ -81,6 +83,8 @@ void bl_compute(struct bl_engine *engine, int32_t rank, double now)
 void bl_finish(struct bl_engine *engine, int32_t rank, double now)
 {
     struct state *const state = &engine->states[rank];
+    const struct bl_rank *const own = &engine->job->ranks[rank];
+    own->taken_s[own->numbers[state->at]] += now - state->began;
     if (now < state->inside_until)
         state->inside_until = now;
     state->at++;

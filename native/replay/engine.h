@@ -42,6 +42,7 @@ struct message {
 /* What a rank is doing. */
 struct state {
     double now, inside_until;
+    double began; /* the call */
     int64_t at;
     bool waits;
     struct requests waited;

@@ -59,6 +59,7 @@ struct bl_rank {
     const char *spent_s;
     const struct bl_shape *shapes;
     const struct bl_cost *costs;
+    double *taken_s; /* found: in all calls of each shape; zeros before */
     int64_t records, stride, own_comms;
     int32_t host;
     int32_t place; /* of this rank among those of its host */
@@ -70,6 +71,8 @@ struct bl_rank {
 struct bl_replay {
     struct bl_rank *ranks;
     double compute, files; /* factors of the traced times */
+    double beside;         /* what the first `beside_s` of each stretch of computing take longer */
+    double beside_s;
     double local_s;        /* bookkeeping of a call that waits for nothing */
     int32_t fetches[2];    /* whether a receiver gets a long message alone: within, between nodes */
     int32_t count;         /* ranks */

@@ -27,6 +27,8 @@ def expected_fields(benchmark: str) -> set[str]:
         return COUNTS | (TIMES - {"loop_mean", "loop_mean_max"})
     if benchmark == "first_message":
         return COUNTS | {"time", "next"}
+    if benchmark == "beside_compute":
+        return COUNTS | {"between", "alone", "allreduce", "allreduce_cold"}
     if benchmark == "overhead":
         return COUNTS | {"send", "receive"}
     counts = COUNTS | {"loop_iterations"}

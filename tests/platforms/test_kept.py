@@ -1,5 +1,7 @@
 """What is kept of a long output and of odd files: both ends, and in words what is missing."""
 
+import base64
+import gzip
 import os
 import subprocess
 import sys
@@ -138,3 +140,23 @@ def test_a_node_that_is_talked_with_names_odd_files_and_gives_both_ends(tmp_path
     assert len(cut) == 2
     assert "huge has" in cut[0] and cut[1] == "fifo is no regular file, and nothing of it is read"
     assert not folder.exists()
+
+
+def test_a_trace_is_compressed_where_it_lies(tmp_path):
+    """Five bytes a call repeat: base64 of a trace took four times as much of the disk."""
+    calls = b"BLTRACE\0" + bytes(range(5)) * 100_000
+    path = tmp_path / "app.trace"
+    path.write_bytes(base64.b64encode(calls))
+    done = subprocess.run(
+        ["sh", "-c", FETCH, "sh", path], check=True, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and kind_told(done.stderr) == str(len(done.stdout))
+    assert gzip.decompress(base64.b64decode(done.stdout, validate=True)) == calls
+    assert len(done.stdout) < len(calls) / 4
+    assert [one.name for one in tmp_path.iterdir()] == ["app.trace"]
+    # What is no base64 comes as it is.
+    path.write_text("no trace at all !")
+    again = subprocess.run(
+        ["sh", "-c", FETCH, "sh", path], check=True, capture_output=True, text=True
+    )
+    assert again.stdout == "no trace at all !"

@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from bareline.predict.costs import Costs
 from bareline.predict.needs import IO_KINDS
 from bareline.predict.replay import (
@@ -130,10 +132,18 @@ class _Replay:
         self.ranks = len(streams)
         self.shapes = [stream.shapes for stream in streams]
         self.numbers = [stream.shape.tolist() for stream in streams]
-        self.compute = [(stream.compute_s * costs.compute).tolist() for stream in streams]
+        self.compute = [
+            (
+                (stream.compute_s + costs.beside * np.minimum(stream.compute_s, costs.beside_s))
+                * costs.compute
+            ).tolist()
+            for stream in streams
+        ]
         self.spent = [stream.spent_s.tolist() for stream in streams]
         self.at = [0] * self.ranks
         self.now = [0.0] * self.ranks
+        self.began = [0.0] * self.ranks
+        self.taken = [np.zeros(len(stream.shapes)) for stream in streams]
         self.computed = [0.0] * self.ranks
         #: Until when a rank stands in a call that waits; the end of a call may be known before.
         self.inside_until = [-math.inf] * self.ranks
@@ -168,7 +178,7 @@ class _Replay:
                 self._compute(rank, now)
         if any(self.at[rank] < len(self.numbers[rank]) for rank in range(self.ranks)):
             return None
-        return Replayed.of(self.now, self.computed)
+        return Replayed.of(self.now, self.computed, self.taken)
 
     # Time on a core --------------------------------------------------------------------------
 
@@ -197,12 +207,13 @@ class _Replay:
         if core is not None and wanted > 0:
             now = max(now, self.core_free.get(core, 0.0))
             self.core_free[core] = now + wanted
-        self.now[rank] = now + wanted
+        self.now[rank] = self.began[rank] = now + wanted
         heapq.heappush(self.queue, (self.now[rank], rank, True))
 
     def _finish(self, rank: int, now: float) -> None:
         """The call of a rank is over."""
         self.inside_until[rank] = min(self.inside_until[rank], now)
+        self.taken[rank][self.numbers[rank][self.at[rank]]] += now - self.began[rank]
         self.at[rank] += 1
         self._advance(rank, now)
 

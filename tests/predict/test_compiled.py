@@ -113,9 +113,19 @@ def test_any_program_takes_the_same_time():
         planted = made.trace()
         nodes = min(made.ranks, rng.choice([1, 2]))
         ladder = network(ranks=max(2, made.ranks), nodes=nodes, cores=rng.choice([None, 1, 2]))
-        costs = Costs(ladder, compute=rng.choice([1.0, 1.37]), io=rng.choice([1.0, 2.5]))
-        found = compiled(planted, costs)
-        assert found == step_through(planted, costs), f"seed {seed}"
+        costs = Costs(
+            ladder,
+            compute=rng.choice([1.0, 1.37]),
+            io=rng.choice([1.0, 2.5]),
+            beside=rng.choice([0.0, 0.13]),
+            beside_s=3e-5,
+        )
+        found, expected = compiled(planted, costs), step_through(planted, costs)
+        assert found == expected, f"seed {seed}"
+        if found is not None:
+            np.testing.assert_array_equal(
+                np.concatenate(found.taken_s), np.concatenate(expected.taken_s), f"seed {seed}"
+            )
         stopped += found is None
     assert 0 < stopped < 75, "both kinds of programs were there"
 

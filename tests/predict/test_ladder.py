@@ -32,7 +32,7 @@ def records(spec=None, facts=None, shared=False):
         rows.append(
             {"row": block, "run": 0, "block": block, "platform": "a", "probe": "mpi.pingpong",
              "ranks": 2, "layout": "2x1x1", "status": "measured", "profile": False,
-             "caveats": ["shared-host"] if shared else []}
+             "clock": "wall", "caveats": ["shared-host"] if shared else []}
         )  # fmt: skip
         for index, value in enumerate(times):
             point = f"size_bytes={8 << index}"
@@ -56,14 +56,33 @@ def test_launches_become_rows_of_a_curve():
         read_ladder(records(), "b", Layout(2, 1))
 
 
-def test_the_mean_of_a_loop_counts_where_a_run_has_it():
+@pytest.mark.parametrize(
+    ("metric", "times", "clock", "counted"),
+    [
+        ("latency_loop_mean", 0.85, "wall", 0.85),  # roots of a loop take turns
+        ("latency_loop_mean", 3.0, "wall", 1.02),  # a core was lost
+        ("latency_loop_mean", 3.0, "simulated", 3.0),  # cores are not
+        ("latency_q3", 1.4, "wall", 1.0),  # one quartile alone is no trimean
+    ],
+)
+def test_the_mean_of_a_loop_counts_unless_a_core_was_lost_in_it(metric, times, clock, counted):
     made = records()
-    means = made.values.with_columns(
-        metric=pl.lit("latency_loop_mean"), value=pl.col("value") * 1.1
-    )
+    made.trials = made.trials.with_columns(clock=pl.lit(clock))
+    means = made.values.with_columns(metric=pl.lit(metric), value=pl.col("value") * times)
     made.values = pl.concat([made.values, means])
     curve = read_ladder(made, "a", Layout(2, 1)).message("mpi.pingpong", 2)
-    assert curve.launches[:, 0].tolist() == pytest.approx([1.1, 3.3, 5.5])
+    assert curve.launches[:, 0].tolist() == pytest.approx(np.multiply([1, 3, 5], counted))
+
+
+def test_quartiles_of_calls_count_beside_their_median():
+    made = records()
+    q1, q3 = (
+        made.values.with_columns(metric=pl.lit(f"latency_{q}"), value=pl.col("value") * by)
+        for q, by in (("q1", 0.9), ("q3", 1.3))
+    )
+    made.values = pl.concat([made.values, q1, q3])
+    curve = read_ladder(made, "a", Layout(2, 1)).message("mpi.pingpong", 2)
+    assert curve.launches[:, 0].tolist() == pytest.approx(np.multiply([1, 3, 5], 1.05))
 
 
 def test_a_launch_that_lost_its_core_does_not_count():

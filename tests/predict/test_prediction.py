@@ -14,9 +14,10 @@ import pytest
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
+from bareline.predict.fitness import check_base
 from bareline.predict.ladder import LadderGaps
 from bareline.predict.needs import Need, merged, needs_of, plan_study
-from bareline.predict.prediction import Case, Clock, base_time_s, check_base, predict
+from bareline.predict.prediction import Case, Clock, base_time_s, predict
 from bareline.predict.questions import parse_what_if
 from bareline.predict.replay import replay
 from bareline.predict.shares import explain_loss, shapley
@@ -148,8 +149,22 @@ def test_launches_that_contradict_each_other_widen_where_little_hangs_on_them():
     planted = case(size=1 << 20)
     rough = replace(planted, b=spoiled(planted.b, "mpi.allreduce", torn))
     found = predict(rough)
-    assert found.half_width == pytest.approx(1.5 * predict(planted).half_width, rel=0.05)
-    assert any("launches of the ladder of b differ" in text for text in found.warnings)
+    assert found.half_width == pytest.approx(predict(planted).half_width, rel=0.05)
+    said = "mpi.allreduce on b has two speeds: 3 of 6 launches take 5.00 times as long"
+    assert set(found.warnings) - set(predict(planted).warnings) == {said}
+
+
+def test_two_speeds_of_launches_are_named_and_are_the_interval():
+    """Three launches of six 1.2 times as slow: more launches make a run's speed no surer."""
+    slow = case(size=1 << 16, compute=replace(SAME))
+    planted = replace(slow, b=spoiled(slow.b, "mpi.pingpong", lambda curve: torn(curve, times=1.2)))
+    found = predict(planted)
+    assert found.ladder > 2 * predict(slow).ladder
+    assert any("mpi.pingpong on b has two speeds" in text for text in found.warnings)
+    # Noise of launches is none.
+    for seed in range(20):
+        noise = np.exp(0.08 * np.random.default_rng(seed).standard_normal((12, 5)))
+        assert curve_of("mpi.pingpong", 10 * noise).two_speeds == (1.0, 0)
 
 
 def curve_of(probe, launches):
@@ -194,7 +209,7 @@ def test_a_large_message_that_a_slow_network_feels_is_needed():
         return {need.probe for need in needs_of(profile_of(planted, 2.0, compute_s=2.0))}
 
     # Two of them in two seconds: 13 ms over 1 Gb/s.
-    assert needed(800_000) == {"mpi.bcast"}
+    assert needed(800_000) == {"mpi.bcast", "mpi.beside_compute"}
     assert not needed(8)
 
 
@@ -235,6 +250,7 @@ def test_the_plan_is_a_study_of_what_the_profile_needs_and_nothing_more():
         ("mpi.bandwidth", 2),
         ("mpi.overhead", 2),
         ("mpi.allreduce", 4),
+        ("mpi.beside_compute", 4),
     }
     text = plan_study(profile)
     study = study_from_toml(tomllib.loads(text), where="plan")

@@ -12,8 +12,10 @@ import pytest
 from bareline.build.native import load_library
 from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
+from bareline.predict.lacks import lacks_of
 from bareline.predict.needs import RECEIVING, SENDING
 from bareline.predict.replay import _Tables, replay, why_not_replayable
+from bareline.report.terminal.predictions import said_lacks
 from bareline.vocabulary.errors import AnalysisError
 
 from .planted import done, network, program, shape, stream, trace
@@ -78,6 +80,28 @@ def test_isend_irecv_wait_codes_do_not_lock():
     found = replay(trace(stream(0, both[0]), stream(1, both[1])), costs())
     each = 1e-4 + LATENCY + size / RATE
     assert found.time_s == pytest.approx(20 * each, rel=0.1)
+
+
+def test_what_the_replay_lacks_is_named_by_function_and_size():
+    """Each send was traced 10 us longer than the ladder has it, each reduction 2 us shorter."""
+    planted = program(steps=100, size=4096)
+    found = replay(planted, costs())
+    reductions = np.array([one.call == "MPI_Allreduce" for one in planted.streams[0].shapes])
+    sends = np.array([one.call == "MPI_Isend" for one in planted.streams[0].shapes])
+    off = 1e-5 * sends - 2e-6 * reductions
+    traced = [
+        replace(one, spent_s=(taken / np.maximum(np.bincount(one.shape), 1) + off)[one.shape])
+        for one, taken in zip(planted.streams, found.taken_s, strict=True)
+    ]
+    lacks = lacks_of(replace(planted, streams=tuple(traced)), found, found.time_s)
+    by_call = {one.call: one for one in lacks}
+    send, sums = by_call["MPI_Isend"], by_call["MPI_Allreduce"]
+    assert lacks[0] is send and lacks[-1] is sums and send.size_bytes == 4096
+    assert send.calls == sums.calls == 100
+    assert send.replayed_s - send.traced_s == pytest.approx(-1e-3)
+    assert sums.share == pytest.approx(200e-6 / found.time_s)
+    assert by_call["MPI_Waitall"].share == pytest.approx(0, abs=1e-12)
+    assert said_lacks(lacks).startswith("; it is off most in MPI_Isend of 4 KiB (-1.0%")
 
 
 @pytest.mark.parametrize("size", [8, 1 << 20], ids=["eager", "rendezvous"])

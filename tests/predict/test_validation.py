@@ -75,7 +75,7 @@ def test_the_replay_beats_the_naive_predictions(planted, tmp_path, fits):
     assert 0.7 <= scores["replay"].coverage <= 1
     rows = json.loads(json.dumps(done.rows()))
     fits("predict-validate", rows)
-    assert {row["type"] for row in rows} == {"score", "score-again", "trial"}
+    assert {row["type"] for row in rows} == {"score", "score-again", "trial", "call"}
     again = done.repeated
     assert again is not None and again.n == 12 and again.order_of == 0
     # The planted noise is 1 %, of one launch against the middle of two.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import gzip
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from bareline.profile.files import read_profile
 from bareline.profile.records import NOBODY
-from bareline.profile.trace import Trace, read_trace
+from bareline.profile.trace import Trace, read_trace, trace_of
 from bareline.session.profiling import parse_limit
 from bareline.vocabulary.errors import ProfileError
 
@@ -132,6 +133,26 @@ def test_what_is_no_trace_is_refused(content: bytes, tmp_path: Path) -> None:
     with pytest.raises(ProfileError) as caught:
         read_trace(path)
     assert "\n" not in str(caught.value) and "app.trace" in str(caught.value)
+
+
+def test_profiles_of_several_counts_have_a_trace_each() -> None:
+    names = {trace_of(Path(name)).name for name in ("app.p8", "app.p16", "app.profile", "app")}
+    assert names == {"app.p8.trace", "app.p16.trace", "app.trace"}
+
+
+@mpi
+def test_a_compressed_trace_is_the_same(bench: Bench) -> None:
+    plain = traced(bench, 2, "overlap")
+    path = bench.folder / "app.trace"
+    raw = base64.b64decode(path.read_bytes())
+    path.write_bytes(base64.b64encode(gzip.compress(raw)))
+    packed = read_trace(path)
+    for one, other in zip(plain.streams, packed.streams, strict=True):
+        assert one.shapes == other.shapes and (one.spent_s == other.spent_s).all()
+    for bad in (gzip.compress(raw)[:-100], b"\x1f\x8b" + raw):
+        path.write_bytes(base64.b64encode(bad))
+        with pytest.raises(ProfileError, match="trace"):
+            read_trace(path)
 
 
 def test_limits_on_the_command_line() -> None:

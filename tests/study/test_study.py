@@ -187,3 +187,20 @@ def test_a_question_is_kept_with_the_plan_and_may_be_replaced(tmp_path):
     assert study.asking(["app"]).question == ["app"]
     with pytest.raises(StudyError, match=r"--question: 'mpi' cannot be answered"):
         study.asking(["mpi"])
+
+
+def test_a_measure_says_how_long_a_trace_may_become(tmp_path):
+    def study(profile):
+        measure = f'[[measure]]\nprobe = "npb.is"\nranks = 2\nprofile = {profile}\n'
+        return load_study(write(tmp_path, HEAD + measure))
+
+    long = study('{ trace = "128MB", once = true }')
+    cases = [case for _, case in long.cases()]
+    assert [case.profile for case in cases] == [False, True]
+    assert long.trace_bytes(cases[1]) == 128 << 20
+    assert study_from_toml(long.to_toml(), where="again") == long
+    plain = study("true")
+    assert plain.trace_bytes(next(case for _, case in plain.cases())) == 64 << 20
+    for wrong in ('{ trace = "many" }', '{ trace = "1KB" }', '{ traces = "1MB" }'):
+        with pytest.raises(StudyError, match="profile"):
+            study(wrong)

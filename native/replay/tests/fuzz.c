@@ -71,11 +71,14 @@ static void replay(struct bytes from)
     struct bl_shape shapes[MOST_RANKS][SHAPES];
     struct bl_cost costs[MOST_RANKS][SHAPES];
     int32_t numbers[MOST_RANKS][MOST_RECORDS];
+    double taken_s[SHAPES] = {0};
     double times[2] = {1e-6, 2e-6};
     const int32_t count = number(&from, 1, MOST_RANKS);
     struct bl_replay job = {.ranks = ranks,
                             .compute = 1,
                             .files = 1,
+                            .beside = 0.1,
+                            .beside_s = 1e-6,
                             .local_s = 1e-7,
                             .count = count,
                             .hosts = 1,
@@ -103,6 +106,7 @@ static void replay(struct bytes from)
                                        .spent_s = (const char *)&times[1],
                                        .shapes = shapes[rank],
                                        .costs = costs[rank],
+                                       .taken_s = taken_s,
                                        .records = records,
                                        .stride = 0,
                                        .own_comms = 2,

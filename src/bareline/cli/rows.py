@@ -204,6 +204,18 @@ class Prediction(TypedDict):
     connecting_s: float | None
     warnings: list[str]
     measured_s: list[float]
+    lacks: list[CallLack]
+
+
+class CallLack(TypedDict):
+    """What the replay of the base takes less or more than traced, of one function and size."""
+
+    call: str
+    size_bytes: int
+    calls: float
+    traced_s: float
+    replayed_s: float
+    share: float
 
 
 class GrownRanks(TypedDict):
@@ -239,6 +251,7 @@ class ModelScore(TypedDict):
     type: Literal["score", "score-calibrated", "score-again"]
     model: str
     n: int
+    signed: float
     median: float
     p90: float
     worst: float
@@ -270,6 +283,14 @@ class PredictedTrial(TypedDict):
     warnings: list[str]
     reasons: list[str]
     calibrated: bool
+
+
+class LackingCall(CallLack):
+    """``predict --validate``: the same, of each base that was replayed."""
+
+    type: Literal["call"]
+    application: str
+    platform: str
 
 
 class Refused(TypedDict):

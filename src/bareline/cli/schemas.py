@@ -48,7 +48,9 @@ OUTPUTS: Mapping[str, Any] = MappingProxyType(
         "platforms-show": listed.PlatformShown,
         "predict": list[rows.Prediction],
         "predict-ranks": list[rows.GrownRanks],
-        "predict-validate": list[rows.ModelScore | rows.PredictedTrial | rows.Refused],
+        "predict-validate": list[
+            rows.ModelScore | rows.PredictedTrial | rows.LackingCall | rows.Refused
+        ],
         "probes": list[listed.ProbeListed],
         "published": list[listed.PublishedFigure],
         "reparse": list[listed.ReadAgain],

@@ -27,11 +27,15 @@ class Costs:
 
     - `compute`: how many times longer computing takes than it was traced.
     - `io`: the same for file calls.
+    - `beside`: how much longer, as a share, the first `beside_s` of each stretch of computing take
+      after calls than they do on the base: packets empty caches and interrupt the processor.
     """
 
     ladder: Ladder
     compute: float = 1.0
     io: float = 1.0
+    beside: float = 0.0
+    beside_s: float = 0.0
     _known: dict[tuple[object, ...], float] = field(default_factory=dict, repr=False)
 
     def core(self, rank: int) -> tuple[int, int] | None:
@@ -168,9 +172,12 @@ def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
         if key.probe not in _MESSAGES:
             source = b if "collectives" in swapped else a
             curves[key] = _collective(key, own, source, trees)
+    computing = b if "compute" in swapped else a
     return Costs(
         ladder,
-        compute=b.compute if "compute" in swapped else a.compute,
+        compute=computing.compute,
+        beside=computing.beside,
+        beside_s=computing.beside_s,
         io=b.io if "io" in swapped else a.io,
     )
 

@@ -20,8 +20,9 @@ _NEAR = 1.5
 _BETWEEN_TWO = ("mpi.pingpong", "mpi.bandwidth", "mpi.sendrecv", "mpi.overhead")
 #: Spread of the launches at one size beyond which they contradict each other.
 _SPREAD = 1.0
-#: From this spread on the curve is used, and the prediction's interval says so.
-UNSURE = 0.2
+#: Launches have two speeds where they fall apart into two groups of two or more, so many times
+#: apart at least, and by twice what launches of a group differ by.
+_TWO_SPEEDS, _FEWEST_OF_A_SPEED, _APART = 1.1, 2, 2.0
 #: So many times the median of the launches no platform takes by itself; and the share of launches
 #: that may.
 _LOST, _MOST_LOST = 3.0, 1 / 3
@@ -114,6 +115,20 @@ class Curve:
             return 0.0
         low, high = np.nanpercentile(self.launches, [25, 75], axis=0)
         return float(np.max((high - low) / self.raw))
+
+    @cached_property
+    def two_speeds(self) -> tuple[float, int]:
+        """How many times as long its slower launches take, and how many they are; else 1, 0."""
+        if self.launches.shape[0] < 2 * _FEWEST_OF_A_SPEED:
+            return 1.0, 0
+        level = np.sort(np.nanmedian(np.log(self.launches / _median(self.launches)), axis=1))
+        least, n = _FEWEST_OF_A_SPEED, len(level)
+        cut = least + int(np.argmax(np.diff(level)[least - 1 : n - least]))
+        quick, slow = level[:cut], level[cut:]
+        within = max(float(np.ptp(quick)), float(np.ptp(slow)))
+        times = float(np.exp(np.median(slow) - np.median(quick)))
+        apart = times > _TWO_SPEEDS and float(slow[0] - quick[-1]) > _APART * within
+        return (times, len(slow)) if apart else (1.0, 0)
 
     def faults(self, wire_bps: float | None) -> list[str]:
         """Say what makes the curve unfit: it falls, or beats the wire."""

@@ -9,33 +9,34 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.curve import Curve, CurveKey, without_disturbed
-from bareline.predict.needs import FIRST_MESSAGE, INIT, RECEIVING, SENDING, Need
+from bareline.predict.needs import ALONE, BETWEEN, FIRST_MESSAGE, INIT, RECEIVING, SENDING, Need
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout, Scalar
 
-#: What each curve is made of, by its name, which is that of its probe: metrics with their weights;
-#: the first choice that a run has counts. A replay adds calls up, and only means add up: those of a
-#: loop, or of single calls without the few that lost their core (a trimean).
-#: A rate becomes the time of one message.
-_Choice = Mapping[str, float]
-_LATENCY: tuple[_Choice, ...] = ({"latency_loop_mean": 1}, {"latency": 1})
-_METRICS: Mapping[str, tuple[_Choice, ...]] = {
+#: What each curve is made of, by its name, which is that of its probe: the mean over a plain loop,
+#: and the median of single calls. A replay adds calls up, and only means add up.
+_LATENCY = ("latency_loop_mean", "latency")
+_METRICS: Mapping[str, tuple[str, str]] = {
     "mpi.pingpong": _LATENCY,
-    "mpi.bandwidth": ({"bandwidth_loop_mean": 1}, {"bandwidth": 1}),
+    "mpi.bandwidth": ("bandwidth_loop_mean", "bandwidth"),
     "mpi.sendrecv": _LATENCY,
     **{collective.probe: _LATENCY for collective in MEASURED},
-    INIT: ({"time": 1},),
-    FIRST_MESSAGE: ({"time": 1},),
-    **{
-        name: ({f"{end}_q1": 1, end: 2, f"{end}_q3": 1}, {end: 1})
-        for name, end in ((SENDING, "send"), (RECEIVING, "receive"))
-    },
+    INIT: ("", "time"),
+    FIRST_MESSAGE: ("", "time"),
+    BETWEEN: ("", "between"),
+    ALONE: ("", "alone"),
+    SENDING: ("", "send"),
+    RECEIVING: ("", "receive"),
 }
+#: What a loop takes longer than its single calls by their trimean was a lost core: a rank waits
+#: milliseconds for a time slice, and a loop of a few ms is twice as long for it.
+_LOOP_SLACK = 1.02
 #: A message through shared memory; every network takes longer.
 _SHARED_MEMORY_S = 4e-6
 #: Share of the time that a curve must carry before its shape matters.
@@ -112,9 +113,20 @@ class Ladder:
         """Give a curve of two ranks: within a node, or between two."""
         return self.curve(probe, 2, nodes)
 
+    def beside(self, ranks: int) -> tuple[float, float] | None:
+        """Give what messages slow the computing after them, as a ratio, and of how many seconds."""
+        nodes = min(self.layout.nodes, ranks)
+        between, alone = (self.curve(name, ranks, nodes) for name in (BETWEEN, ALONE))
+        if between is None or alone is None:
+            return None
+        return between.latency_s / alone.latency_s, alone.latency_s
+
     def resampled(self, rng: np.random.Generator) -> Ladder:
         """Draw launches anew, the same ones for all curves: they were taken side by side."""
-        chosen = rng.integers(0, max(1, self.n), max(1, self.n))
+        return self.of_launches(rng.integers(0, max(1, self.n), max(1, self.n)))
+
+    def of_launches(self, chosen: npt.NDArray[np.int64]) -> Ladder:
+        """Give the ladder of some launches only, some of them perhaps several times."""
         curves = {key: curve.resampled(chosen) for key, curve in self.curves.items()}
         return replace(self, curves=curves)
 
@@ -225,23 +237,35 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
     joined = records.values.join(measured, on="row", how="inner", suffix="_trial").with_columns(
         pl.col("metric", "point").cast(pl.String)
     )
-    for name, choices in _METRICS.items():
-        rows = _chosen(joined.filter(pl.col("probe") == _probe_of(name)), choices)
+    for name, (loop, calls) in _METRICS.items():
+        rows = _means(joined.filter(pl.col("probe") == _probe_of(name)), loop, calls)
         for (ranks, layout), own in rows.group_by("ranks", "layout", maintain_order=True):
             nodes = Layout.parse(str(layout)).nodes
             yield _curve(CurveKey(name, int(str(ranks)), nodes), own)
 
 
-def _chosen(rows: pl.DataFrame, choices: Sequence[_Choice]) -> pl.DataFrame:
-    """Give a value for each trial and point, of the first choice of metrics that is there."""
-    there = set(rows["metric"].unique())
-    choice = next((one for one in choices if one.keys() <= there), choices[-1])
-    own = rows.filter(pl.col("metric").is_in(list(choice)))
-    weight = pl.col("metric").replace_strict(choice, return_dtype=pl.Float64, default=0.0)
+def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
+    """Give what a call takes, or its rate, for each trial and point: what a program pays.
+
+    That is the mean over the loop, where no core was lost in it; else the trimean of the calls.
+    """
+
+    def of(metric: str) -> pl.Expr:
+        return pl.col("value").filter(pl.col("metric") == metric).first()
+
+    middle, q1, q3 = of(calls), of(f"{calls}_q1"), of(f"{calls}_q3")
+    own = rows.filter(pl.col("metric").is_in([loop, calls, f"{calls}_q1", f"{calls}_q3"]))
     others = [name for name in own.columns if name not in ("value", "metric", "caveats")]
-    return own.group_by(others, maintain_order=True).agg(
-        (pl.col("value") * weight).sum() / weight.sum()
+    means = own.group_by(others, maintain_order=True).agg(
+        loop=of(loop), calls=pl.coalesce((q1 + 2 * middle + q3) / 4, middle)
     )
+    bound = pl.col("calls") * _LOOP_SLACK
+    within = pl.min_horizontal("loop", bound)
+    if calls == "bandwidth":
+        within = pl.max_horizontal("loop", pl.col("calls") / _LOOP_SLACK)
+    alone = pl.col("loop").is_null() | pl.col("calls").is_null() | (pl.col("clock") == "simulated")
+    value = pl.when(alone).then(pl.coalesce("loop", "calls")).otherwise(within)
+    return means.with_columns(value=value).drop("loop", "calls")
 
 
 def _probe_of(name: str) -> str:

@@ -20,6 +20,9 @@ START_UP = (INIT, FIRST_MESSAGE)
 #: What a message costs its ends themselves: two curves of one probe.
 OVERHEAD = "mpi.overhead"
 SENDING, RECEIVING = f"{OVERHEAD} send", f"{OVERHEAD} receive"
+#: What the network costs the processor: a loop between messages, and the same alone.
+BESIDE = "mpi.beside_compute"
+BETWEEN, ALONE = f"{BESIDE} between", f"{BESIDE} alone"
 IO_KINDS = ("mpi-io", "posix-io")
 
 
@@ -50,7 +53,7 @@ _SLOW_LINK_BPS = 1e9
 _LARGE_WINDOW = 4
 #: Beyond here no library sends before the receiver looks: there is no overhead to be measured.
 _EAGER_BYTES, _OVERHEAD_BUDGET_S = 64 << 10, 0.1
-_SIZELESS = ("mpi.barrier", *START_UP)
+_SIZELESS = ("mpi.barrier", BESIDE, *START_UP)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -73,7 +76,7 @@ class Need:
     @property
     def optional(self) -> bool:
         """Whether something stands in for it where it was not measured."""
-        return self.probe == OVERHEAD
+        return self.probe in (OVERHEAD, BESIDE)
 
     def nodes_on(self, layout: Layout) -> int:
         """Give the number of nodes that such ranks lie on."""
@@ -161,6 +164,8 @@ def needs_of(profile: Profile, *, spread: bool = True) -> list[Need]:
             add(collective.probe, row["comm_size"], True, size, share, rate)
         elif row["kind"] == "communicator" and row["comm_size"] > 1:
             add("mpi.allreduce", row["comm_size"], True, 8, share, rate)
+    if found:
+        add(BESIDE, profile.ranks, True, 0, 0, 0)
     needs = [Need(*key, *values) for key, values in found.items()]
     return sorted(needs, key=lambda need: (-need.share, need.probe, need.ranks))
 

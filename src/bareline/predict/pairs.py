@@ -21,7 +21,7 @@ from bareline.predict.applications import Application, applications
 from bareline.predict.compute import factor_between, same_processor
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.prediction import SHORT_S, Case, Form, base_time_s, predict
-from bareline.predict.validation import AGAIN, LEVEL, Trial, Validation
+from bareline.predict.validation import AGAIN, LEVEL, Lacking, Trial, Validation
 from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.model import Layout
@@ -40,12 +40,8 @@ def validate(
 ) -> Validation:
     """Predict every application of a run from every platform to every other one.
 
-    Parameters
-    ----------
-    max_queued
-        Launches whose ranks had no core for a larger share of their time are left out.
-    note
-        Is told what is predicted next, which of the pairs it is, and how many there are.
+    - `max_queued`: launches whose ranks had no core for a larger share of their time are left out.
+    - `note`: is told what is predicted next, which of the pairs it is, and how many there are.
     """
     found = applications(records, max_queued=max_queued)
     pairs = _Pairs(records, max_queued)
@@ -67,8 +63,13 @@ def validate(
                 trials += _pair(pairs.case(usable[a], usable[b]), usable[a], usable[b])
             except BarelineError as error:
                 refused.append((f"{name}, {a} to {b}", str(error)))
+    lacking = tuple(
+        Lacking(*key, case.lacks) for key, case in pairs.bases.items() if case.has_replayed
+    )
     disturbed = sum(one.disturbed for own in found.values() for one in own.values())
-    return Validation(tuple(_with_intervals(trials)), tuple(refused), disturbed, tuple(again))
+    return Validation(
+        tuple(_with_intervals(trials)), tuple(refused), disturbed, tuple(again), lacking
+    )
 
 
 def _usable(by_platform: Mapping[str, Application]) -> dict[str, Application]:
@@ -166,7 +167,7 @@ def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
     """Give each application the interval that the errors of the others make."""
     for trial in trials:
         others = [
-            other.log_error
+            other.unseen
             for other in trials
             if other.model == trial.model
             and other.calibrated == trial.calibrated
@@ -188,18 +189,8 @@ _NOTABLE = 0.03
 _PART = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Something that may have put a prediction off.
-
-    Attributes
-    ----------
-    size
-        By how much it could, in ln.
-    """
-
-    text: str
-    size: float
+#: What may have put a prediction off: by how much it could, in ln, and in words.
+Reason = tuple[float, str]
 
 
 def reasons(
@@ -207,14 +198,9 @@ def reasons(
 ) -> tuple[str, ...]:
     """Name what is large enough to explain an error, the largest first.
 
-    Parameters
-    ----------
-    base, target
-        The application where it was predicted from and where it was measured.
-    log_error
-        ln(predicted/measured).
-    reproduced
-        The replay of the base over its time.
+    - `base`, `target`: the application where it was predicted from and where it was measured.
+    - `log_error`: ln(predicted/measured).
+    - `reproduced`: the replay of the base over its time.
     """
     if abs(log_error) < _NOTABLE:
         return ()
@@ -224,7 +210,7 @@ def reasons(
         *_ladder(case, reproduced),
     ]
     least = _PART * abs(log_error)
-    named = [one.text for one in sorted(found, key=lambda one: -one.size) if one.size >= least]
+    named = [text for size, text in sorted(found, reverse=True) if size >= least]
     if base.median_s < SHORT_S:
         named.append(f"it runs for {format_value(base.median_s, 's')} only")
     if case.a.cores is not None or case.b.cores is not None:
@@ -246,22 +232,22 @@ def _computing(case: Case, target: Application, log_error: float) -> Iterator[Re
     # Only in the direction of the error.
     if moved * log_error > 0:
         text = f"computing took {measured / expected:.2f} times what it took on {case.a.platform}"
-        yield Reason(f"{text}, which no curve tells", abs(moved))
+        yield abs(moved), f"{text}, which no curve tells"
 
 
 def _launches(base: Application, target: Application) -> Iterator[Reason]:
     for application in (base, target):
         times = application.times_s
         if len(times) < 2:
-            yield Reason(f"{application.platform} has one launch only", _NOTABLE)
+            yield _NOTABLE, f"{application.platform} has one launch only"
             continue
         low, high = np.quantile(times, [0.1, 0.9])
         text = f"its launches on {application.platform} take {format_value(float(low), 's')}"
-        yield Reason(f"{text} to {format_value(float(high), 's')}", math.log(high / low) / 2)
+        yield math.log(high / low) / 2, f"{text} to {format_value(float(high), 's')}"
 
 
 def _ladder(case: Case, reproduced: float | None) -> Iterator[Reason]:
-    yield Reason("the ladders' launches differ", case.drawn)
+    yield case.drawn, "the ladders' launches differ"
     if reproduced is not None:
         text = f"the replay gives {reproduced:.2f} of the time on {case.a.platform}"
-        yield Reason(text, abs(math.log(reproduced)))
+        yield abs(math.log(reproduced)), text

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -12,16 +12,14 @@ import numpy as np
 
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.costs import INPUTS, Costs, StartUp, mixed, start_up
-from bareline.predict.curve import UNSURE
 from bareline.predict.delta import delta, message_share
-from bareline.predict.ladder import Gap, Ladder, LadderGaps
-from bareline.predict.needs import Need, needs_of
-from bareline.predict.replay import replay, why_not_replayable
+from bareline.predict.fitness import check_base, check_ladders, needs_on, refuse_contradictions
+from bareline.predict.lacks import Lack, lacks_of
+from bareline.predict.ladder import Ladder
+from bareline.predict.replay import Replayed, replay, why_not_replayable
 from bareline.profile.model import Profile
-from bareline.profile.summary import DISTURBED, queued_share
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError
-from bareline.vocabulary.units import significant
 
 Model = Literal["auto", "replay", "delta"]
 #: How the replay's change is carried over: as a ratio, or as a difference.
@@ -41,9 +39,16 @@ _MESSAGES, _MOVED = 0.2, 0.1
 _WIDER = 1.5
 _HALF = math.log(1.5)
 _DRAWS = 100
+_SPEEDS_NAMED = 3
 #: What drawing the launches anew may change, in ln, before curves that contradict themselves are
 #: refused: a rough curve that hardly counts does no harm.
 _DRAWN = math.log(1.25)
+
+
+_OWN_COLUMNS = (
+    *("base", "platform", "model", "base_s", "time_s", "lo_s", "hi_s"),
+    *("reproduced", "residual", "ladder"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +62,12 @@ class Prediction:
       are known.
     - `reproduced`: the replay of the base over its time; None without a replay.
     - `half_width`: half of the interval's width, in ln; `residual` and `ladder` are its parts: what
-      unseen programs were off by, and what drawing launches anew changes.
+      unseen programs were off by, and what single launches of the ladders differ by.
     - `start_up`: what starting up takes longer, where both ladders tell.
     - `warnings`: what widens the interval, in words.
     - `measured_s`: what launches took on the platform, where the run holds them: no part of the
       prediction.
+    - `lacks`: by function and size, what the replay of the base takes less or more than traced.
     """
 
     base: str
@@ -79,31 +85,25 @@ class Prediction:
     start_up: StartUp | None = None
     warnings: tuple[str, ...] = field(default=())
     measured_s: tuple[float, ...] = ()
+    lacks: tuple[Lack, ...] = ()
 
     def row(self) -> dict[str, Any]:
         """Give it as a tidy row in SI units."""
-        return {
-            "base": self.base,
-            "platform": self.platform,
-            "model": self.model,
-            "base_s": self.base_s,
-            "time_s": self.time_s,
-            "lo_s": self.lo_s,
-            "hi_s": self.hi_s,
+        own = {name: getattr(self, name) for name in _OWN_COLUMNS}
+        start = self.start_up
+        return own | {
             "ratio": self.time_s / self.base_s if self.time_s is not None else None,
             "level": 0.9,
-            "reproduced": self.reproduced,
-            "residual": self.residual,
-            "ladder": self.ladder,
             "compute": self.compute.value,
             "compute_lo": self.compute.lo,
             "compute_hi": self.compute.hi,
             "compute_from": self.compute.source,
-            "start_up_s": self.start_up.time_s if self.start_up else None,
-            "connections": self.start_up.connections if self.start_up else None,
-            "connecting_s": self.start_up.connecting_s if self.start_up else None,
+            "start_up_s": start.time_s if start else None,
+            "connections": start.connections if start else None,
+            "connecting_s": start.connecting_s if start else None,
             "warnings": list(self.warnings),
             "measured_s": list(self.measured_s),
+            "lacks": [asdict(one) for one in self.lacks],
         }
 
 
@@ -111,66 +111,6 @@ def base_time_s(profile: Profile) -> float:
     """Give the time of the rank that took longest, without pauses of counting, in s."""
     ranks = profile.rank_table
     return float((ranks["wall_ns"] - ranks["paused_ns"]).to_numpy().max()) * 1e-9
-
-
-def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
-    """Refuse a profile that tells more about its machine than about the program.
-
-    - `openly_shared`: the platform has fewer cores than ranks: they wait for one by design, and the
-      models know.
-
-    Raises AnalysisError: it is unfinished, split, or its ranks had no core for too long.
-    """
-    where = str(profile.path)
-    if not profile.complete:
-        raise AnalysisError(f"the profile is unfinished: {profile.ended}", where=where)
-    if profile.mode == "split":
-        raise AnalysisError(
-            "a split profile holds its own barriers", where=where, hint="profile without --split"
-        )
-    queued = queued_share(profile)
-    if queued > DISTURBED and not openly_shared:
-        raise AnalysisError(
-            f"the ranks had no core for {queued:.1%} of their time: no base for a prediction",
-            where=where,
-            hint="profile on a quiet machine with a core per rank",
-        )
-
-
-def check_ladders(profile: Profile, *ladders: Ladder) -> None:
-    """Refuse ladders that lack a curve, or hold an unfit one, that the application needs.
-
-    Raises LadderGaps: with each curve, what is wrong with it, and the measure to add.
-    """
-    for ladder in ladders:
-        gaps = ladder.gaps(_needs(profile, ladder))
-        if gaps:
-            raise LadderGaps(ladder.platform, gaps)
-
-
-def _needs(profile: Profile, ladder: Ladder) -> Sequence[Need]:
-    """Give the curves that a profile needs of a platform, with the ranks as they lie there."""
-    return needs_of(profile, spread=ladder.layout.nodes > 1)
-
-
-def _apart(spread: float) -> str:
-    """Say how far launches lie apart: in per cent, or in times where those would be thousands."""
-    return f"{spread:.0%}" if spread < 10 else f"{significant(spread)} times their median"
-
-
-def _refuse_contradictions(profile: Profile, ladder: Ladder, drawn: float) -> None:
-    """Refuse curves whose launches contradict each other, where the prediction hangs on them."""
-    gaps = [
-        Gap(
-            f"the launches of {curve.key} differ by {_apart(curve.spread)}, which moves the "
-            f"prediction by {math.expm1(drawn):.0%}",
-            "\n\n".join(need.measures(curve.key.nodes)),
-        )
-        for need, curve in ladder.used(_needs(profile, ladder))
-        if curve.contradicts
-    ]
-    if gaps:
-        raise LadderGaps(ladder.platform, gaps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +139,10 @@ class Case:
     compute: ComputeFactor
     io: float = 1.0
     clock: Clock | None = None
-    _replayed: dict[float | None, float] = field(
+    _replayed: dict[float | None, Replayed] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    _base: dict[float | None, float] = field(
+    _base: dict[float | None, Replayed] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -222,14 +162,25 @@ class Case:
         own_s = max(time_s - factor * outside_s, 0.01 * self.clock.launch_s)
         return own_s * self.clock.median_s / self.clock.launch_s
 
-    def replayed_s(self, factor: float | None) -> float:
+    def replayed(self, factor: float | None = None) -> Replayed:
         """Replay the trace, once: on A (None), or on B with this factor of computing."""
         assert self.trace is not None
         known = self._base if factor is None else self._replayed
         if factor not in known:
             a, b = self.costs(factor or 1.0)
-            known[factor] = replay(self.trace, a if factor is None else b).time_s
+            known[factor] = replay(self.trace, a if factor is None else b)
         return known[factor]
+
+    @property
+    def has_replayed(self) -> bool:
+        """Whether the base was replayed."""
+        return None in self._base
+
+    @property
+    def lacks(self) -> tuple[Lack, ...]:
+        """What the replay of the base lacks, by function and size."""
+        assert self.trace is not None
+        return lacks_of(self.trace, self.replayed(), base_time_s(self.profile))
 
     def take_base(self, other: Case) -> None:
         """Share the replay of the base with a case of the same one: whoever needs it first."""
@@ -245,17 +196,42 @@ class Case:
         if min(self.a.n, self.b.n) < 2:
             return 0.0
         rng = np.random.default_rng(1)
-        factor = self.compute.value or math.sqrt(self.compute.lo * self.compute.hi)
-        logs = []
-        for _ in range(_DRAWS):
-            one = drawn_case(self, rng)
-            logs.append(math.log(_time(one, "delta", "ratio", factor)))
-        low, high = np.quantile(logs, [0.05, 0.95])
-        return float(high - low) / 2
+        return _half_width(drawn_case(self, rng) for _ in range(_DRAWS))
+
+    @cached_property
+    def speeds(self) -> float:
+        """Half-width, in ln, of what single launches of the ladders give: as a run meets them.
+
+        TCP between hosts has two speeds, by launch: a run meets one of them, and no more launches
+        of the ladder make that surer. What a block slowed on both sides cancels.
+        """
+        launches = min(self.a.n, self.b.n, _DRAWS)
+        if launches < 2:
+            return 0.0
+        chosen = (np.array([launch]) for launch in range(launches))
+        return _half_width(
+            replace(self, a=self.a.of_launches(one), b=self.b.of_launches(one)) for one in chosen
+        )
 
     def costs(self, factor: float) -> tuple[Costs, Costs]:
         """Give the costs on both platforms."""
-        return Costs(self.a), Costs(self.b, compute=factor, io=self.io)
+        ranks = self.profile.ranks
+        before, after = self.a.beside(ranks), self.b.beside(ranks)
+        slower, first_s = (0.0, 0.0)
+        if before is not None and after is not None:
+            slower, first_s = after[0] / before[0] - 1, after[1]
+        b = Costs(self.b, compute=factor, io=self.io, beside=slower, beside_s=first_s)
+        return Costs(self.a), b
+
+
+def _half_width(drawn: Iterable[Case]) -> float:
+    """Give half of what holds 90 % of the predictions from drawn ladders, in ln."""
+    logs = []
+    for case in drawn:
+        factor = case.compute.value or math.sqrt(case.compute.lo * case.compute.hi)
+        logs.append(math.log(_time(case, "delta", "ratio", factor)))
+    low, high = np.quantile(logs, [0.05, 0.95])
+    return float(high - low) / 2
 
 
 def predict(
@@ -281,12 +257,13 @@ def predict(
     drawn = case.drawn
     if drawn > _DRAWN:
         for ladder in (case.a, case.b):
-            _refuse_contradictions(case.profile, ladder, drawn)
+            refuse_contradictions(case.profile, ladder, drawn)
     unseen = residual if residual is not None else _unseen(case, chosen, case.compute.hi)
     notes += list(_widening(case, base_s))
     if reproduced is not None and abs(reproduced - 1) > _WARN and chosen == "replay":
         notes.append(f"the replay gives {reproduced:.3f} of the measured time on {case.a.platform}")
-    width = math.hypot(unseen, drawn) * _WIDER ** len(notes)
+    width = math.hypot(unseen, case.speeds) * _WIDER ** len(notes)
+    notes += list(_speeds(case))
     moved = abs(math.log(high / base_s)) > _MOVED
     if chosen == "delta" and (moved or message_share(case.profile) > _MESSAGES):
         width = max(width, _HALF)
@@ -302,10 +279,11 @@ def predict(
         reproduced=reproduced,
         half_width=width,
         residual=unseen,
-        ladder=drawn,
+        ladder=case.speeds,
         compute=case.compute,
         start_up=start_up(case.profile, case.a, case.b),
         warnings=tuple(notes),
+        lacks=case.lacks if reproduced is not None else (),
     )
 
 
@@ -353,7 +331,7 @@ def _choose(case: Case, model: Model) -> tuple[Literal["replay", "delta"], float
     reason = why_not_replayable(case.trace)
     reproduced = None
     if not reason:
-        reproduced = case.replayed_s(None) / base_time_s(case.profile)
+        reproduced = case.replayed().time_s / base_time_s(case.profile)
         if abs(reproduced - 1) > REFUSE:
             reason = f"its replay gives {reproduced:.2f} of the measured time"
     if not reason:
@@ -373,9 +351,25 @@ def _time(case: Case, model: str, form: Form, factor: float) -> float:
     if model == "delta":
         time_s = wall_s + delta(case.profile, *case.costs(factor))
     else:
-        on_a, on_b = case.replayed_s(None), case.replayed_s(factor)
+        on_a, on_b = case.replayed().time_s, case.replayed(factor).time_s
         time_s = wall_s * on_b / on_a if form == "ratio" else wall_s + on_b - on_a
     return case.on_clock(max(time_s, 0.01 * wall_s), factor)
+
+
+def _speeds(case: Case) -> Iterator[str]:
+    """Name the curves whose launches have two speeds, the farthest apart first."""
+    found = [
+        (times, curve.key, slow, ladder)
+        for ladder in {one.platform: one for one in (case.a, case.b)}.values()
+        for _, curve in ladder.used(needs_on(case.profile, ladder))
+        if (times := curve.two_speeds[0]) > 1
+        for slow in [curve.two_speeds[1]]
+    ]
+    for times, key, slow, ladder in sorted(found, key=lambda one: -one[0])[:_SPEEDS_NAMED]:
+        yield (
+            f"{key.probe} on {ladder.platform} has two speeds: {slow} of {ladder.n} launches take "
+            f"{times:.2f} times as long"
+        )
 
 
 def _widening(case: Case, base_s: float) -> Iterator[str]:
@@ -383,8 +377,6 @@ def _widening(case: Case, base_s: float) -> Iterator[str]:
     if base_s < SHORT_S:
         yield f"the program runs for {1e3 * base_s:.0f} ms only"
     for ladder in (case.a, case.b):
-        if any(curve.spread > UNSURE for _, curve in ladder.used(_needs(case.profile, ladder))):
-            yield f"launches of the ladder of {ladder.platform} differ by more than {UNSURE:.0%}"
         if ladder.n < 3:
             yield f"the ladder of {ladder.platform} has {ladder.n} launches only"
     keys = ("mpi.flavour", "mpi.version")

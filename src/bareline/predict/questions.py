@@ -112,19 +112,21 @@ def find_trace(path: Path, profile: Profile) -> Trace | None:
     Raises ProfileError: it is damaged.
     Raises AnalysisError: it is of another run of the program.
     """
-    # In a run directory both are files of one trial.
-    names = [trace_of(path), path.with_name(path.name.replace(".profile", ".trace"))]
-    found = next((name for name in names if name.exists() and name != path), None)
-    if found is None:
+    # Once all of app.p8, app.p16 had app.trace: whose it is, it says itself.
+    own, shared = trace_of(path), path.with_suffix(".trace")
+    found = own if own.exists() else shared
+    if not found.exists() or found == path:
         return None
     trace = read_trace(found)
-    if (trace.ranks, trace.began_unix_ns) != (profile.ranks, profile.began_unix_ns):
-        raise AnalysisError(
-            f"is not the trace of {path.name}: it began at another time",
-            where=str(found),
-            hint="profile with --trace again, or move the trace away for --model delta",
-        )
-    return trace
+    if (trace.ranks, trace.began_unix_ns) == (profile.ranks, profile.began_unix_ns):
+        return trace
+    if found != own:
+        return None
+    raise AnalysisError(
+        f"is not the trace of {path.name}: it began at another time",
+        where=str(found),
+        hint="profile with --trace again, or move the trace away for --model delta",
+    )
 
 
 def layout_of(records: Records, platform: str, profile: Profile) -> Layout:

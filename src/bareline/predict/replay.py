@@ -58,17 +58,24 @@ class Replayed:
 
     - `time_s`: from the common beginning to the end of the last rank.
     - `compute_s`, `waited_s`: of each rank: computing, and standing in calls.
+    - `taken_s`: of each rank: in all calls of each shape.
     """
 
     time_s: float
     compute_s: tuple[float, ...]
     waited_s: tuple[float, ...]
+    taken_s: tuple[npt.NDArray[np.float64], ...] = field(default=(), compare=False)
 
     @classmethod
-    def of(cls, ends_s: Sequence[float], computed_s: Sequence[float]) -> Replayed:
-        """Give it from when each rank ended, and how long it computed."""
+    def of(
+        cls,
+        ends_s: Sequence[float],
+        computed_s: Sequence[float],
+        taken_s: Sequence[npt.NDArray[np.float64]] = (),
+    ) -> Replayed:
+        """Give it from when each rank ended, how long it computed, what its calls took."""
         waited = (end - own for end, own in zip(ends_s, computed_s, strict=True))
-        return cls(max(ends_s), tuple(computed_s), tuple(waited))
+        return cls(max(ends_s), tuple(computed_s), tuple(waited), tuple(taken_s))
 
 
 def is_local(shape: Shape) -> bool:
@@ -155,7 +162,7 @@ _COST = np.dtype(
 class _Rank(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("numbers", "compute_s", "spent_s", "shapes")),
-        ("costs", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("costs", "taken_s")),
         *((name, ctypes.c_int64) for name in ("records", "stride", "own_comms")),
         *((name, ctypes.c_int32) for name in ("host", "place", "core", "padding")),
         ("computed_s", ctypes.c_double),
@@ -166,7 +173,10 @@ class _Rank(ctypes.Structure):
 class _Replay(ctypes.Structure):
     _fields_ = (
         ("ranks", ctypes.c_void_p),
-        *((name, ctypes.c_double) for name in ("compute", "files", "local_s")),
+        *(
+            (name, ctypes.c_double)
+            for name in ("compute", "files", "beside", "beside_s", "local_s")
+        ),
         ("fetches", ctypes.c_int32 * 2),
         *((name, ctypes.c_int32) for name in ("count", "hosts", "places", "cores")),
         *((name, ctypes.c_int32) for name in ("any_tag", "anybody", "anything")),
@@ -194,7 +204,8 @@ def replay(trace: Trace, costs: Costs) -> Replayed:
             hint="trace the program again; if it stays, use --model delta",
         )
     ranks = tables.ranks
-    return Replayed.of([rank.end_s for rank in ranks], [rank.computed_s for rank in ranks])
+    ends, computed = ([getattr(rank, name) for rank in ranks] for name in ("end_s", "computed_s"))
+    return Replayed.of(ends, computed, tables.taken_s)
 
 
 @dataclass(slots=True)
@@ -215,6 +226,7 @@ class _Tables:
         self._nodes = nodes_of_communicators(streams, costs)
         self._comms = _Numbers()
         self._kept: list[npt.NDArray[Any]] = []
+        self.taken_s: list[npt.NDArray[np.float64]] = []
         self.ranks = (_Rank * len(streams))()
         hosts, cores, places = _Numbers(), _Numbers(), dict[int, int]()
         for rank, (own, stream) in enumerate(zip(self.ranks, streams, strict=True)):
@@ -229,6 +241,8 @@ class _Tables:
             ranks=ctypes.addressof(self.ranks),
             compute=costs.compute,
             files=costs.io,
+            beside=costs.beside,
+            beside_s=costs.beside_s,
             local_s=LOCAL_S,
             fetches=(costs.fetches(1), costs.fetches(2)),
             count=len(streams),
@@ -246,6 +260,9 @@ class _Tables:
         for number, shape in enumerate(stream.shapes):
             shapes[number] = self._shape(shape, own_comms)
             costs[number] = self._cost(shape)
+        taken = np.zeros(len(stream.shapes))
+        self.taken_s.append(taken)
+        own.taken_s = taken.ctypes.data
         numbers = np.ascontiguousarray(stream.shape, np.int32)
         compute, spent = _alike(stream.compute_s, stream.spent_s)
         self._kept += [shapes, costs, numbers, compute, spent]

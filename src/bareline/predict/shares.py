@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,9 @@ from bareline.predict.applications import Application, applications, name_of, us
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import INPUTS, Costs, Input, mixed
 from bareline.predict.delta import delta
+from bareline.predict.fitness import check_ladders
 from bareline.predict.ladder import read_ladder
-from bareline.predict.prediction import REFUSE, Case, base_time_s, check_ladders, drawn_case
+from bareline.predict.prediction import REFUSE, Case, base_time_s, drawn_case
 from bareline.predict.replay import replay
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError
@@ -49,15 +50,7 @@ _NORMAL_90 = 1.645
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A part of a loss.
-
-    Attributes
-    ----------
-    time_s, lo_s, hi_s
-        What it costs, with a 90 % interval over the ladders' launches and the measured times.
-    share
-        Of the whole loss.
-    """
+    """A part of a loss, with a 90 % interval over the ladders' launches and the measured times."""
 
     input: str
     time_s: float
@@ -72,14 +65,7 @@ class Share:
 
     def row(self) -> dict[str, Any]:
         """Give it as a tidy row in SI units."""
-        return {
-            "input": self.input,
-            "title": self.title,
-            "time_s": self.time_s,
-            "lo_s": self.lo_s,
-            "hi_s": self.hi_s,
-            "share": self.share,
-        }
+        return {**asdict(self), "title": self.title}
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +244,7 @@ def _replayed(case: Case) -> tuple[Trace, float, float]:
         raise AnalysisError(
             "shares need a trace", where=str(case.profile.path), hint="profile with --trace"
         )
-    on_a = replay(case.trace, Costs(case.a)).time_s
+    on_a = case.replayed().time_s
     reproduced = on_a / base_time_s(case.profile)
     if abs(reproduced - 1) > REFUSE:
         raise AnalysisError(
@@ -276,7 +262,7 @@ def _share(name: str, value: float, width: float, loss: float) -> Share:
 def _differing(a: Costs, b: Costs) -> list[Input]:
     """Leave out what is the same on both: each input doubles the replays."""
     inputs: list[Input] = ["latency", "bandwidth", "collectives"]
-    if a.compute != b.compute:
+    if (a.compute, a.beside) != (b.compute, b.beside):
         inputs.append("compute")
     if (a.ladder.cores, a.ladder.layout) != (b.ladder.cores, b.ladder.layout) and (
         a.ladder.cores or b.ladder.cores
@@ -349,18 +335,12 @@ def explain_application(
 ) -> Loss:
     """Split what an application loses between two platforms of a run into layers.
 
-    Parameters
-    ----------
-    app
-        Its probe, or all that tells it apart (``npb.cg problem_class=A ranks=4``), or the path of
-        a profile of the same command line.
-    found
-        The applications of the run, where they were read already.
+    - `app`: its probe, or all that tells it apart (``npb.cg problem_class=A ranks=4``), or the path
+      of a profile of the same command line.
+    - `found`: the applications of the run, where they were read already.
 
-    Raises
-    ------
-    AnalysisError
-        The run does not hold it on both, the loss is within noise, or a ladder does not carry it.
+    Raises AnalysisError: the run does not hold it on both, the loss is within noise, or a ladder
+    does not carry it.
     """
     found = found or applications(records)
     name = name_of(found, app)

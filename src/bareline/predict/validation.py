@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+
+from bareline.predict.lacks import Lack
 
 #: What is held against each other; the last three know nothing of the application's calls.
 MODELS = ("replay", "replay-difference", "delta", "no-change", "latency-ratio")
@@ -22,6 +24,7 @@ class Trial:
     """One prediction beside what was measured.
 
     - `time_s`, `truth_s`: predicted and measured time; `truth` has the launches.
+    - `drawn`: what single launches of the ladders differ by, half-width in ln.
     - `lo_s`, `hi_s`: 90 % interval, from the errors of other applications and this pair's ladders;
       None with too few of them.
     - `reasons`: what is large enough to explain its error.
@@ -59,6 +62,11 @@ class Trial:
         return abs(math.log(self.truth_s / self.time_s))
 
     @property
+    def unseen(self) -> float:
+        """What of the error single launches of the ladders leave unexplained, in ln."""
+        return math.sqrt(max(0.0, self.log_error**2 - self.drawn**2))
+
+    @property
     def has_interval(self) -> bool:
         """Whether there are other applications enough to make an interval of."""
         return self.lo_s is not None
@@ -72,24 +80,16 @@ class Trial:
 
     def row(self) -> dict[str, Any]:
         """Give it as a tidy row in SI units."""
-        return {
-            "application": self.application,
-            "base": self.base,
-            "platform": self.platform,
-            "model": self.model,
+        own = asdict(self)
+        del own["truth"], own["drawn"]
+        return own | {
             "n": len(self.truth),
-            "base_s": self.base_s,
-            "time_s": self.time_s,
-            "lo_s": self.lo_s,
-            "hi_s": self.hi_s,
-            "truth_s": self.truth_s,
             "truth_min_s": min(self.truth),
             "truth_max_s": max(self.truth),
             "error": self.error,
             "inside": self.inside if self.has_interval else None,
             "warnings": list(self.warnings),
             "reasons": list(self.reasons),
-            "calibrated": self.calibrated,
         }
 
 
@@ -97,16 +97,18 @@ class Trial:
 class Score:
     """How good a model is over all trials.
 
-    - `median`, `p90`, `worst`: of |predicted/true - 1|.
+    - `median`, `p90`, `worst`: of |predicted/true - 1|; `signed`: median of predicted/true - 1.
     - `within_15`: share of trials within 15 %.
     - `order_right`, `order_of`: pairs of platforms that were put in the right order, of those that
       the measurement can tell apart.
     - `coverage`: share of measured times within the interval.
-    - `residual`: 90 % of the errors in ln: what the interval is made of.
+    - `residual`: 90 % of what the ladders' launches leave of the errors, in ln: with these it makes
+      the interval.
     """
 
     model: str
     n: int
+    signed: float
     median: float
     p90: float
     worst: float
@@ -118,7 +120,16 @@ class Score:
 
     def row(self) -> dict[str, Any]:
         """Give it as a tidy row."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """What the replay of an application's base lacks, by function and size."""
+
+    application: str
+    platform: str
+    calls: tuple[Lack, ...]
 
 
 @dataclass(frozen=True)
@@ -128,12 +139,14 @@ class Validation:
     - `disturbed`: launches left out: their ranks had no core for too long.
     - `again`: every second launch of each application on each platform, held against the others
       there: what the machine itself is off by. No prediction can be expected to err by less.
+    - `lacking`: of each base that is replayed.
     """
 
     trials: tuple[Trial, ...]
     refused: tuple[tuple[str, str], ...] = field(default=())
     disturbed: int = 0
     again: tuple[Trial, ...] = field(default=())
+    lacking: tuple[Lacking, ...] = field(default=())
 
     @property
     def scores(self) -> list[Score]:
@@ -162,6 +175,16 @@ class Validation:
             *({"type": "score-calibrated", **score.row()} for score in self.calibrated),
             *({"type": "score-again", **score.row()} for score in [self.repeated] if score),
             *({"type": "trial", **trial.row()} for trial in self.trials),
+            *(
+                {
+                    "type": "call",
+                    "application": on.application,
+                    "platform": on.platform,
+                    **asdict(one),
+                }
+                for on in self.lacking
+                for one in on.calls
+            ),
             *({"type": "refused", "case": case, "reason": why} for case, why in self.refused),
         ]
 
@@ -181,6 +204,7 @@ def _score(model: str, trials: Sequence[Trial]) -> Score:
     return Score(
         model=model,
         n=len(trials),
+        signed=float(np.median([trial.error for trial in trials])),
         median=float(np.median(errors)),
         p90=float(np.quantile(errors, 0.9)),
         worst=float(np.max(errors)),
@@ -190,7 +214,7 @@ def _score(model: str, trials: Sequence[Trial]) -> Score:
         coverage=(
             float(np.mean([trial.inside for trial in with_interval])) if with_interval else None
         ),
-        residual=float(np.quantile([trial.log_error for trial in trials], LEVEL)),
+        residual=float(np.quantile([trial.unseen for trial in trials], LEVEL)),
     )
 
 

@@ -349,20 +349,21 @@ def _as_lines(columns: Mapping[str, Sequence[Any]]) -> list[Mapping[str, Any]]:
 
 #: Name of a trial's profile among the files that its program writes.
 PROFILE_FILE = "app.profile"
-#: And of its trace, of at most so many bytes: a longer program is profiled without one.
 TRACE_FILE = "app.trace"
-_TRACE_LIMIT = 16 << 20
 #: Where the native programs are installed on every platform, the profiler is beside them.
 _LIBRARY = "{native}/../lib/libbareline_pmpi.so"
 
 
-def under_profiler(command: Command) -> Command:
-    """Give the command that runs the same program with the profiler in every rank."""
+def under_profiler(command: Command, trace_bytes: int) -> Command:
+    """Give the command that runs the same program with the profiler in every rank.
+
+    - `trace_bytes`: a program whose trace takes more is profiled without a whole one.
+    """
     variables = (
         ("LD_PRELOAD", _LIBRARY),
         ("BARELINE_PROFILE", f"{{workdir}}/{PROFILE_FILE}"),
         ("BARELINE_TRACE", f"{{workdir}}/{TRACE_FILE}"),
-        ("BARELINE_TRACE_LIMIT", str(_TRACE_LIMIT)),
+        ("BARELINE_TRACE_LIMIT", str(trace_bytes)),
     )
     files = (PROFILE_FILE, TRACE_FILE)
     return replace(command, env=command.env + variables, outputs=(*command.outputs, *files))

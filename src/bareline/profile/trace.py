@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import mmap
 import os
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,10 @@ from bareline.vocabulary.files import open_regular, stands, step_to_read
 MAGIC = b"BLTRACE\0"
 _VERSION = 1
 _STREAM_AT = 4096
+_COMPRESSED = b"\x1f\x8b"
 _AGAIN = "trace the program again"
+#: How a trace gets more room: by hand, and in a study's measure.
+RAISE = 'raise --limit, or write profile = { trace = "256MB" } into the measure'
 _SHORTER = "trace fewer steps of the program, or less with --limit"
 _HEAD = layout.struct(
     """
@@ -81,15 +85,17 @@ class Trace:
             return f"{self.ranks - len(self.streams)} of {self.ranks} ranks left no stream"
         lost = sum(stream.lost for stream in self.streams)
         if lost:
-            return f"it is full or was interrupted: {lost} calls are missing (raise --limit)"
+            return f"it is full or was interrupted: {lost} calls are missing ({RAISE})"
         if not all(stream.finished for stream in self.streams):
             return "the program ended before MPI_Finalize"
         return ""
 
 
 def trace_of(profile: Path) -> Path:
-    """Name the trace that stands beside a profile."""
-    return profile.with_suffix(".trace")
+    """Name the trace that stands beside a profile: app.profile's is app.trace, app.p8's not."""
+    if profile.suffix in ("", ".profile"):
+        return profile.with_suffix(".trace")
+    return profile.with_name(f"{profile.name}.trace")
 
 
 def read_trace(path: Path, decode: Decode = decode_in_python) -> Trace:
@@ -128,8 +134,11 @@ def _unpacked(path: Path, file: BinaryIO) -> bytes:
     file.seek(0)
     text = file.read(MOST_BYTES)
     try:
-        return base64.b64decode(text, validate=True)
-    except ValueError as error:
+        content = base64.b64decode(text, validate=True)
+        if content.startswith(_COMPRESSED):  # as a run keeps it
+            content = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(content, MOST_BYTES)
+        return content
+    except (ValueError, zlib.error) as error:
         whole = text.startswith(base64.b64encode(MAGIC)[:8])
         what = "the trace is damaged or cut off" if whole else "is not a bareline trace"
         raise ProfileError(what, where=str(path), hint=_AGAIN) from error

@@ -85,7 +85,6 @@ def profile_command(
     _make_way(out)
     installation = _installation(argv, mpi)
     variables = profile_environment(installation, out, split=split, regions=regions or {})
-    # Profiles of several counts, app.p4 and app.p8, would share the name app.trace.
     traced = trace_of(out) if trace else period_file(out).with_suffix(".trace")
     if trace or period:
         variables["BARELINE_TRACE"] = str(traced)

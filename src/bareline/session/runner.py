@@ -330,7 +330,7 @@ class Runner:
     def _command(self, trial: Trial, layout: Layout) -> Command:
         command = self._study.command_of(trial.case, layout, budgets=self._history.budgets(trial))
         if trial.case.profile:
-            command = under_profiler(command)
+            command = under_profiler(command, self._study.trace_bytes(trial.case))
         command = self._specs[trial.platform].furnish(command)
         mark = ((TRIAL_VARIABLE, f"{owner_mark()}-{self._run.id}-{trial.index}"),)
         return replace(command, env=command.env + mark)

@@ -9,16 +9,17 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from bareline.probes.base import Probe, find_probe
 from bareline.study.scale import MeasureScale
 from bareline.study.sweep import Count, Counts, NodeCounts, PerNode, Sweep
 from bareline.vocabulary.capacity import Capacity
-from bareline.vocabulary.errors import StudyError
+from bareline.vocabulary.errors import StudyError, UsageError
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Case, Layout, Placement, Scalar, format_point
 from bareline.vocabulary.pinning import PinningKeys
+from bareline.vocabulary.units import parse_size
 
 NO_DEFAULTS: Mapping[str, Scalar] = MappingProxyType({})
 #: More cases of one measure nobody waits for.
@@ -27,6 +28,28 @@ MOST_CASES = 100_000
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+#: What the trace of a launch may take where nothing is said, in a run as by hand.
+TRACE_BYTES = 64 << 20
+
+
+def _trace_bytes(given: object) -> object:
+    try:
+        return parse_size(given) if isinstance(given, str) else given
+    except (UsageError, OverflowError) as error:
+        raise ValueError("write a size such as '128MB'") from error
+
+
+class Profiling(_Table):
+    """How a measure is profiled.
+
+    - `trace`: the most that the trace of a launch may take, such as "128MB".
+    - `once`: in one more launch of each case, beside those that are compared.
+    """
+
+    trace: Annotated[int, BeforeValidator(_trace_bytes), Field(ge=1 << 16)] = TRACE_BYTES
+    once: bool = False
 
 
 class Measure(PinningKeys, _Table):
@@ -47,7 +70,8 @@ class Measure(PinningKeys, _Table):
     - `binding`, `ranks_per_socket`, `ranks_per_numa`, `distribution`: where on a node ranks are,
       instead of where the platform places them; see `PinningKeys`.
     - `profile`: load the profiler into every rank and keep each trial's profile beside its raw
-      output. "once" does so in one more launch of each case, beside those that are compared.
+      output. "once" does so in one more launch of each case, beside those that are compared;
+      a table also says how long a trace may become.
     - `platforms`, `roles`: only these platforms, or those that take these roles and the ones
       without a role; all of the run without either.
     - `timeout_s`: longest time that one trial may take.
@@ -63,7 +87,7 @@ class Measure(PinningKeys, _Table):
     nodes: NodeCounts | None = None
     ranks_per_node: PerNode | None = None
     placement: Placement = Placement.SPREAD
-    profile: bool | Literal["once"] = False
+    profile: bool | Literal["once"] | Profiling = False
     platforms: list[str] | None = None
     roles: list[str] | None = None
     timeout_s: Annotated[float, Field(gt=0)] = 300.0
@@ -140,16 +164,26 @@ class Measure(PinningKeys, _Table):
                     threads=self.threads,
                     nodes=nodes,
                     placement=self.placement,
-                    profile=self.profile is True,
+                    profile=bool(self.profile) and not self.profiles_once,
                     pinning=str(self.pinning) if self.asks_pinning else "",
                 )
                 yield case
-                if self.profile == "once":
+                if self.profiles_once:
                     yield replace(case, profile=True)
 
     def launches(self, case: Case) -> int | None:
         """Give how often one of its cases is launched at most; None for as often as all others."""
-        return 1 if case.profile and self.profile == "once" else None
+        return 1 if case.profile and self.profiles_once else None
+
+    @property
+    def profiles_once(self) -> bool:
+        """Whether one more launch of each case is profiled, and no other."""
+        return self.profile.once if isinstance(self.profile, Profiling) else self.profile == "once"
+
+    @property
+    def trace_bytes(self) -> int:
+        """The most that the trace of a launch may take."""
+        return self.profile.trace if isinstance(self.profile, Profiling) else TRACE_BYTES
 
     def _ends(self, probe: Probe[Any]) -> int:
         """Give the nodes that the probe measures between where the study names none."""

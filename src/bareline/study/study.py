@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from bareline.probes.app.program import Program, program_probe
 from bareline.probes.base import Probe, find_probe, load_probes
 from bareline.published.catalogue import find_part
-from bareline.study.measure import Exhibit, Measure
+from bareline.study.measure import TRACE_BYTES, Exhibit, Measure
 from bareline.study.order import OrderKind
 from bareline.study.problems import study_error, suggest
 from bareline.study.question import check_question
@@ -136,6 +136,11 @@ class Study(Limits, BaseModel):
         if budgets != 1.0 and hasattr(params, "budget_s"):
             params = replace(params, budget_s=params.budget_s * budgets)
         return probe.command(params, layout or Layout(1, case.ranks))
+
+    def trace_bytes(self, case: Case) -> int:
+        """Give the most that a profiled case's trace may take: what its probe's measures say."""
+        profiled = [one for one in self.measures if one.probe == case.probe and one.profile]
+        return max((one.trace_bytes for one in profiled), default=TRACE_BYTES)
 
     def asking_also(self, platform: str, names: Sequence[str]) -> Study:
         """Give the study that asks of further platforms what it asks of one."""

@@ -83,6 +83,24 @@ def _of_first_message(point: Point) -> Iterable[Sample]:
     yield Sample("time_next", positive(point.number("next"), "next", point))
 
 
+def _of_beside(point: Point) -> Iterable[Sample]:
+    """Give what a loop takes after a message, and after itself; means without lost cores.
+
+    Beside it an all-reduce of 8 B, and one after 100 us of reading memory.
+    """
+    times = {name: _trimean(point, name) for name in ("between", "alone")}
+    yield Sample("ratio", times["between"] / times["alone"])
+    for name, time in times.items():
+        yield Sample(name, time)
+    for name in ("allreduce", "allreduce_cold"):
+        yield Sample(name, positive(point.quantile(name, "median"), name, point))
+
+
+def _trimean(point: Point, name: str) -> float:
+    low, middle, high = (point.quantile(name, one) for one in ("q1", "median", "q3"))
+    return positive((low + 2 * middle + high) / 4, name, point)
+
+
 def _times(detail: str) -> Mapping[str, Metric]:
     return {"time": Metric("s", "lower"), detail: Metric("s", "lower", detail=True)}
 
@@ -119,5 +137,20 @@ PROBES = (
         min_ranks=2,
         metrics=_times("time_next"),
         point_samples=_of_first_message,
+    ),
+    declared(
+        SizelessFunction,
+        "mpi.beside_compute",
+        title="computing between messages",
+        summary="what the network costs the processor: a loop after messages and after itself",
+        source="bareline",
+        params=MpiSizelessParams,
+        min_ranks=2,
+        metrics={
+            "ratio": Metric("1", "lower"),
+            **{name: Metric("s", "lower", detail=True) for name in ("between", "alone")},
+            **{name: Metric("s", "lower") for name in ("allreduce", "allreduce_cold")},
+        },
+        point_samples=_of_beside,
     ),
 )

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bareline.predict.costs import StartUp
+from bareline.predict.lacks import Lack
 from bareline.predict.prediction import Prediction
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Score, Validation
@@ -19,6 +20,8 @@ from bareline.report.writers.terminal import print_blocks
 from bareline.vocabulary.units import format_value, significant
 
 _WORST = 8
+#: Of the time: what a call is off by before it is named; and so many are.
+_OFF, _OFF_SHOWN = 0.005, 3
 #: Cases of one reason that are named.
 _REFUSED_SHOWN = 3
 
@@ -26,6 +29,10 @@ _REFUSED_SHOWN = 3
 def print_prediction(done: Prediction, console: Console) -> None:
     """Print a prediction: the sentence, its interval, and what limits it."""
     span = f"{format_value(done.lo_s, 's')} to {format_value(done.hi_s, 's')}"
+    if done.model == "delta":
+        why = next((one for one in done.warnings if "not replayed" in one), "there is no trace")
+        text = f"By calls times curves, which knows no order of calls, because {why}."
+        console.print(Text(text, style="bold yellow"))
     if done.time_s is None:
         console.print(
             Text(
@@ -43,14 +50,14 @@ def print_prediction(done: Prediction, console: Console) -> None:
                 style="bold",
             )
         )
-    model = {
-        "replay": "the trace replayed on the curves of both platforms",
-        "delta": "the time on the base plus what its calls take more (no trace)",
-    }
-    console.print(Text(f"By {model[done.model]}.", style="dim"))
+    if done.model == "replay":
+        console.print(Text("By the trace replayed on the curves of both platforms.", style="dim"))
     if done.reproduced is not None:
         console.print(
-            Text(f"The replay gives {done.reproduced:.1%} of the measured time on {done.base}.")
+            Text(
+                f"Replaying the trace reproduces {done.reproduced:.1%} of the time measured on "
+                f"{done.base}{said_lacks(done.lacks)}."
+            )
         )
     console.print(Text(f"Computing: {done.compute.source}."))
     if done.start_up is not None:
@@ -59,6 +66,12 @@ def print_prediction(done: Prediction, console: Console) -> None:
         console.print(Text(f"Wider: {warning}.", style="yellow"))
     if done.measured_s:
         console.print(Text(_measured(done), style="bold"))
+
+
+def said_lacks(lacks: Sequence[Lack]) -> str:
+    """Name the calls by which a replay is off most: nothing where each is little."""
+    off = sorted((one for one in lacks if abs(one.share) >= _OFF), key=lambda one: -abs(one.share))
+    return f"; it is off most in {', '.join(map(str, off[:_OFF_SHOWN]))}" if off else ""
 
 
 def _measured(done: Prediction) -> str:
@@ -181,6 +194,7 @@ def _print_scores(scores: Sequence[Score], console: Console) -> None:
             Rows(scores)
             .text("model", lambda score: score.model)
             .figure("n", lambda score: str(score.n))
+            .figure("signed", lambda score: f"{score.signed:+.1%}")
             .figure("median", lambda score: f"{score.median:.1%}")
             .figure("90 % within", lambda score: f"{score.p90:.1%}")
             .figure("worst", lambda score: f"{score.worst:.1%}")
@@ -216,6 +230,10 @@ def _print_trials(done: Validation, model: str, console: Console) -> None:
         ],
         console,
     )
+    for one in done.lacking:
+        if said := said_lacks(one.calls):
+            where = f"The replay of {one.application} on {one.platform}"
+            console.print(Text(f"{where}{said.replace(';', ':', 1)}.", style="dim"))
     for trial in trials[:_WORST]:
         if trial.reasons:
             where = f"{trial.application}, {trial.base} to {trial.platform}"
