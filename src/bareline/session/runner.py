@@ -55,7 +55,6 @@ from bareline.vocabulary.model import (
     Stage,
     Trial,
 )
-from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import listing
 
 #: Most that is kept of the outputs of failed trials: programs gone wild print for ever.
@@ -92,12 +91,17 @@ def execute(
     anyway: bool = False,
     limits: Limits | None = None,
 ) -> Tally:
-    """Run every trial of a run that has no record yet; see `Runner.execute`.
+    """Run every trial of a run that has no record yet.
 
-    `anyway` also goes on on another machine than the run was measured on; `limits` count in place
-    of those that it was begun with.
+    Of what failed and is run again the new record counts. `anyway` also goes on on another machine
+    than the run was measured on; `limits` count in place of those that it was begun with.
 
-    Raises StoreError: its ``run.toml`` was changed: what is left would be of another plan.
+    Raises StoreError: its ``run.toml`` was changed: what is left would be of another plan; or the
+    run directory cannot be written.
+    Raises TimeUp: the job that bareline runs in ends.
+    Raises OtherMachine: what measured the run before is another machine, or another bareline.
+    Raises Stopped: a program fails wherever it is tried, and whoever observes wants no more of it.
+    Raises LimitReached: it may use no more core hours.
     """
     if run.header.edited:
         raise StoreError(
@@ -105,8 +109,7 @@ def execute(
             where=f"{run.path}/run.toml",
             hint="take it from a copy of the run, or measure again into a new folder",
         )
-    runner = Runner(run, study_of(run), platforms_of(run), observer, anyway=anyway)
-    runner.limit(limits or NO_LIMITS)
+    runner = _Runner(run, observer, limits or NO_LIMITS, anyway=anyway)
     return runner.execute(retry_failed=retry_failed)
 
 
@@ -119,18 +122,11 @@ def _with_native(study: Study, plan: Sequence[Trial]) -> set[str]:
     }
 
 
-class Runner:
+class _Runner:
     """Executes what is left of a run's plan."""
 
-    def __init__(
-        self,
-        run: Run,
-        study: Study,
-        platforms: Sequence[PlatformSpec],
-        observer: Observer,
-        *,
-        anyway: bool = False,
-    ) -> None:
+    def __init__(self, run: Run, observer: Observer, limits: Limits, *, anyway: bool) -> None:
+        study, platforms = study_of(run), platforms_of(run)
         self._run = run
         self._study = study
         self._observer = observer
@@ -141,7 +137,10 @@ class Runner:
         )
         self._failures = Failures(self._plan)
         self._meter = Meter(run, platforms, study.max_core_hours)
-        self._hours = [study.not_between, *(spec.limits.not_between for spec in platforms)]
+        # Each limit counts in place of all of its kind that the run was begun with.
+        self._meter.lift(limits.max_core_hours)
+        begun = [study.not_between, *(spec.limits.not_between for spec in platforms)]
+        self._hours = begun if limits.not_between is None else [limits.not_between]
         self._machine = Machine(run, self._note, anyway=anyway)
         self._allocations = Allocations(
             run,
@@ -158,24 +157,8 @@ class Runner:
         self._between = Pauses()
         self._garbage_left = GARBAGE_CHARACTERS
 
-    def limit(self, limits: Limits) -> None:
-        """Let these limits count, each in place of all of its kind that the run was begun with."""
-        self._meter.lift(limits.max_core_hours)
-        if limits.not_between is not None:
-            self._hours = [limits.not_between]
-
-    def execute(self, *, retry_failed: bool = False) -> Tally:
-        """Run every trial that has no record yet.
-
-        Of what failed and is run again the new record counts.
-
-        Raises StoreError: the run directory cannot be written.
-        Raises TimeUp: the job that bareline runs in ends.
-        Raises OtherMachine: what measured the run before is another machine, or another bareline.
-        Raises Stopped: a program fails wherever it is tried, and whoever observes wants no more of
-        it.
-        Raises LimitReached: it may use no more core hours.
-        """
+    def execute(self, *, retry_failed: bool) -> Tally:
+        """Run every trial that has no record yet; see `execute`."""
         with self._run.writing(), terminated_like_interrupted() as self._go_on, self._allocations:
             declare_today(self._run)
             attempts: dict[int, int] = {}

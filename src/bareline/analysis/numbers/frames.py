@@ -10,7 +10,6 @@ several layouts each is a case of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
@@ -30,6 +29,17 @@ class Frames(NamedTuple):
     values: pl.DataFrame
     left_out: pl.DataFrame
     planned: pl.DataFrame | None
+
+    @property
+    def said(self) -> list[parameters.Said]:
+        """What its cases say; what is unsaid counts too."""
+        frames = (self.trials, self.left_out, self.planned)
+        return [
+            row
+            for frame in frames
+            if frame is not None
+            for row in frame.select("probe", "params").unique().iter_rows()
+        ]
 
     def with_cases(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Frames:
         """Change all that has the columns of a case alike."""
@@ -117,26 +127,6 @@ def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
 Text = dict[tuple[str, str], str]
 
 
-def texts_of(read: Sequence[Frames], runs: Sequence[Run]) -> list[Text]:
-    """Give for each run the text that names each case; what is unsaid counts too."""
-    said = [
-        [
-            row
-            for frame in (frames.trials, frames.left_out, frames.planned)
-            if frame is not None
-            for row in frame.select("probe", "params").unique().iter_rows()
-        ]
-        for frames in read
-    ]
-    return parameters.shown(said, [parameters.defaults_of(run.header) for run in runs])
-
-
-def differing_defaults(texts: Sequence[Text], runs: Sequence[Run]) -> tuple[str, ...]:
-    """Say which parameters had other defaults in some runs, so that these are not compared."""
-    known = [parameters.defaults_of(run.header) for run in runs]
-    return parameters.differences(texts, known, [run.path.resolve().name for run in runs])
-
-
 def named(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
     """Name cases by their texts, and by where their ranks were to be on a node.
 
@@ -200,44 +190,36 @@ def _words(layout: Layout, placed: bool) -> str:
     return f"{words}, {layout.pinning.words}" if placed else words
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """Cases that a platform measured on several layouts: each layout is a case of its own.
+def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
+    """Give trials with the nodes and threads that theirs ran on as those of the case.
 
-    - `layouts`: the columns of a case, one of the layouts that it had anywhere, its nodes and
-      threads, and the case's parameters with where on a node its ranks were.
+    A study may ask for the same with its nodes said: such launches are more blocks of one case.
+
+    - `split`: as of `split_of`.
     """
-
-    layouts: pl.DataFrame
-
-    def trials(self, trials: pl.DataFrame) -> pl.DataFrame:
-        """Give trials with the nodes and threads that theirs ran on as those of the case.
-
-        A study may ask for the same with its nodes said: such launches are more blocks of one case.
-        """
-        if self.layouts.is_empty():
-            return trials
-        moved = self._moved(trials, "layout")
-        nth = pl.int_range(pl.len()).over("run", "platform", *CASE, "block")
-        return moved.with_columns(pl.col("block") + nth * (1 + pl.col("block").max()))
-
-    def others(self, cases: pl.DataFrame) -> pl.DataFrame:
-        """Give what speaks of cases, once for each layout of a case."""
-        return self._moved(cases).drop("layout")
-
-    def _moved(self, frame: pl.DataFrame, *more: str) -> pl.DataFrame:
-        joined = frame.join(self.layouts, on=[*CASE, *more], how="left", maintain_order="left")
-        return joined.with_columns(
-            pl.coalesce("layout_nodes", "nodes").alias("nodes"),
-            pl.coalesce("layout_threads", "threads").alias("threads"),
-            pl.coalesce("layout_params", "params").alias("params"),
-        ).drop("layout_nodes", "layout_threads", "layout_params")
+    if split.is_empty():
+        return trials
+    moved = split_cases(trials, split, "layout")
+    nth = pl.int_range(pl.len()).over("run", "platform", *CASE, "block")
+    return moved.with_columns(pl.col("block") + nth * (1 + pl.col("block").max()))
 
 
-def split_of(trials: pl.DataFrame) -> Split:
+def split_cases(frame: pl.DataFrame, split: pl.DataFrame, *more: str) -> pl.DataFrame:
+    """Give what speaks of cases, once for each layout of a case."""
+    joined = frame.join(split, on=[*CASE, *more], how="left", maintain_order="left")
+    return joined.with_columns(
+        pl.coalesce("layout_nodes", "nodes").alias("nodes"),
+        pl.coalesce("layout_threads", "threads").alias("threads"),
+        pl.coalesce("layout_params", "params").alias("params"),
+    ).drop("layout_nodes", "layout_threads", "layout_params")
+
+
+def split_of(trials: pl.DataFrame) -> pl.DataFrame:
     """Find the cases whose layout changed on a platform, e.g. since a run went on on other nodes.
 
-    They are split on every platform, so that like still meets like.
+    They are split on every platform, so that like still meets like. Gives the columns of a case,
+    one of the layouts that it had anywhere, its nodes and threads, and the case's parameters with
+    where on a node its ranks were.
     """
     known = trials.filter(pl.col("layout").is_not_null())
     several = (
@@ -252,10 +234,8 @@ def split_of(trials: pl.DataFrame) -> Split:
         with_parameters(text, "" if one.pinning == UNBOUND else str(one.pinning))
         for text, one in zip(found.get_column("params"), read, strict=True)
     ]
-    return Split(
-        found.with_columns(
-            pl.Series("layout_nodes", [one.nodes for one in read], dtype=pl.Int64),
-            pl.Series("layout_threads", [one.threads_per_rank for one in read], dtype=pl.Int64),
-            pl.Series("layout_params", params, dtype=pl.String),
-        )
+    return found.with_columns(
+        pl.Series("layout_nodes", [one.nodes for one in read], dtype=pl.Int64),
+        pl.Series("layout_threads", [one.threads_per_rank for one in read], dtype=pl.Int64),
+        pl.Series("layout_params", params, dtype=pl.String),
     )

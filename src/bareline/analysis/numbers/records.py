@@ -15,13 +15,7 @@ import polars as pl
 from bareline.analysis.numbers import parameters
 from bareline.analysis.numbers.cube import Cube
 from bareline.analysis.numbers.declarations import convert, declarations
-from bareline.analysis.numbers.frames import (
-    differing_defaults,
-    named,
-    read_frames,
-    split_of,
-    texts_of,
-)
+from bareline.analysis.numbers.frames import named, read_frames, split_cases, split_of, split_trials
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Scalar
@@ -203,7 +197,9 @@ def read_runs(runs: Sequence[Run]) -> Records:
     """
     read = [read_frames(run) for run in runs]
     shared = _shared_names([frames.trials for frames in read])
-    texts = texts_of(read, runs)
+    known = [parameters.defaults_of(run.header) for run in runs]
+    names = [run.path.resolve().name for run in runs]
+    texts = parameters.shown([frames.said for frames in read], known)
     declared, factors = declarations(runs)
     trials, values, left_out = [], [], []
     planned: list[pl.DataFrame] | None = []
@@ -229,13 +225,13 @@ def read_runs(runs: Sequence[Run]) -> Records:
             hint="`bareline continue RUN` measures",
         )
     whole = Records(
-        split.trials(everything),
+        split_trials(everything, split),
         pl.concat(values),
         declared,
         tuple(runs),
-        split.others(pl.concat(left_out)),
-        None if planned is None else split.others(pl.concat(planned)),
-        unlike_defaults=differing_defaults(texts, runs),
+        split_cases(pl.concat(left_out), split).drop("layout"),
+        None if planned is None else split_cases(pl.concat(planned), split).drop("layout"),
+        unlike_defaults=parameters.differences(texts, known, names),
     )
     return _without_controls(whole, shared)
 

@@ -56,7 +56,6 @@ class Measurement:
 class Case:
     """What a rule may look at.
 
-    - `finding`, `point`: a loss.
     - `findings`: all of them about the same platform.
     - `others`: the same thing measured on other platforms, each with that platform's facts.
     - `split`: what of a program's time is computation and what communication; None where unknown.
