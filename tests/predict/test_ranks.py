@@ -234,6 +234,68 @@ def test_a_file_that_is_no_period_is_refused_in_one_line(tmp_path, spoil):
         read_period(tmp_path / "none.period")
 
 
+# Odd but valid, and damaged -----------------------------------------------------------------------
+
+
+ODD = (-1, 0, 1e999, float("nan"), 10**30, "x" * 300, None, [], {}, True, "\x1b[31m", 2**31)
+
+
+def test_a_strangers_period_is_read_or_refused_in_one_line(tmp_path):
+    """Cut anywhere, or with any value anywhere: what is read is made anew, or refused by name."""
+    rng = np.random.default_rng(41)
+    whole = [period(sides, (64, 64)) for sides in SQUARES]
+    write_period(whole[-1], tmp_path / "good.period")
+    good = (tmp_path / "good.period").read_text().splitlines()
+    refused = 0
+    for turn in range(150):
+        lines, line = list(good), int(rng.integers(len(good)))
+        if turn % 5 == 0:
+            lines[line] = lines[line][: int(rng.integers(len(lines[line])))]
+        else:
+            row = json.loads(lines[line])
+            key = list(row)[int(rng.integers(len(row)))]
+            value = ODD[int(rng.integers(len(ODD)))]
+            if isinstance(row[key], list) and turn % 2:
+                at = int(rng.integers(len(row[key])))
+                if isinstance(row[key][at], list):
+                    row[key][at][int(rng.integers(len(row[key][at])))] = value
+                else:
+                    row[key][at] = value
+            else:
+                row[key] = value
+            lines[line] = json.dumps(row)
+        (tmp_path / "x.period").write_text("\n".join(lines))
+        try:
+            own = scaled([*whole[:-1], read_period(tmp_path / "x.period")])
+            own.grown(own.grid(64))
+        except BarelineError as error:  # anything else is a traceback
+            refused += 1
+            said = str(error)
+            assert len(said) < 1500 and not {"\x1b", "\n"} & set(said)
+    assert refused > 75
+    (tmp_path / "x.period").write_text("[" * 100_000)
+    with pytest.raises(ProfileError, match="is not a period"):
+        read_period(tmp_path / "x.period")
+
+
+@pytest.mark.parametrize("counts", [(5, 7, 11), (3, 5, 13)])
+def test_primes_are_a_line(counts):
+    made = grown((1001 * 5,), [(n,) for n in counts], (17,))
+    assert str(made.grid) == "17"
+    assert asked(made.trace) == asked(period((17,), (1001 * 5,)).trace)
+    own = scaled([period(sides, (64, 64)) for sides in SQUARES])
+    with pytest.raises(AnalysisError, match="do not follow"):
+        own.grid(61)
+
+
+def test_a_long_name_is_shortened():
+    one = period((4,), (64,))
+    long = replace(one, trace=replace(one.trace, command="/opt/" + "n" * 300 + " -x"))
+    with pytest.raises(BarelineError) as error:
+        scaled([long, period((8,), (64,))])
+    assert len(str(error.value)) < 400
+
+
 # Times --------------------------------------------------------------------------------------------
 
 
@@ -244,6 +306,13 @@ def test_computing_is_that_of_ranks_with_a_core_each():
     shared = [replace(one, shared=True) for one in periods[1:]]
     assert computing([periods[0], *shared]).source.endswith("on 4 ranks, a core each")
     assert "not to be" in computing(shared).source
+    idle = [
+        replace(one, trace=replace(one.trace, streams=tuple(
+            replace(own, compute_s=0 * own.compute_s) for own in one.trace.streams
+        )))
+        for one in periods
+    ]  # fmt: skip
+    assert computing(idle).at(64) < 1e-9
 
 
 def test_where_scaling_ends_and_by_which_call():
@@ -293,7 +362,7 @@ def test_more_ranks_on_a_measured_ladder(monkeypatch):
     target = reach.measured(SimpleNamespace(trials=trials), "p", None, None, None)
     periods = [period(sides, (64, 64)) for sides in SQUARES]
     done = grow(scaled(periods), periods, 64, None, target)
-    (sums,) = [note for note in target.notes if "MPI_Allreduce of 64" in note]
+    (sums,) = [note for note in target.notes if "MPI_Allreduce of more ranks" in note]
     assert "is that of 4" in sums and done.rows()[-1]["clock"] == "replayed"
     costs = Costs(reach._reaching(ladder, scaled(periods).grown(Grid((8, 8))).trace, []))
     latency = ladder.message("mpi.pingpong", 2).at(8)
@@ -344,6 +413,65 @@ def test_a_prediction_for_more_ranks(fits, tmp_path):
 
 
 # The real program ---------------------------------------------------------------------------------
+
+
+MELT = """units lj
+atom_style atomic
+processors * * 1
+lattice fcc 0.8442
+region box block 0 12 0 12 0 12
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+{velocity}
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+neigh_modify every 10 delay 0 check no
+fix 1 all nve
+thermo 10
+run 50
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("velocity", ["", "velocity all create 1.44 87287 loop geom"])
+def test_a_program_that_is_not_ours(tmp_path, velocity):
+    """LAMMPS on 36 ranks from 9, 12 and 16: of a crystal exactly, of a melt all but the sizes."""
+    lammps = shutil.which("lmp")
+    if lammps is None:
+        pytest.skip("LAMMPS is not installed (Debian's package lammps)")
+    try:
+        mpi = find_mpi("openmpi")
+        build_native(mpi, cache_folder())
+    except BarelineError as error:
+        pytest.skip(str(error))
+    (tmp_path / "in.melt").write_text(MELT.format(velocity=velocity))
+    found = {}
+    for ranks in (9, 12, 16, 36):
+        out = tmp_path / f"lmp.p{ranks}"
+        done = subprocess.run(
+            [sys.executable, "-m", "bareline", "profile", "--period", "-o", out, "--",
+             mpi.mpirun, "-n", str(ranks), lammps, "-in", "in.melt", "-log", "none"],
+            env=os.environ | SETTINGS | {"OMP_NUM_THREADS": "1"}, cwd=tmp_path,
+            capture_output=True, text=True, check=False, timeout=400,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        found[ranks] = read_period(out.with_name(f"{out.name}.period"))
+    own = scaled([found[ranks] for ranks in (9, 12, 16)])
+    made, true = own.grown(own.grid(36)), found[36].trace
+    assert str(made.grid) == "6x6"
+    if not velocity:
+        assert made.off == 0
+        assert asked(made.trace) == asked(true)
+        return
+    bare = [[[replace(s, size=0, sent=0, received=0) for s in calls] for calls in asked(one)]
+            for one in (made.trace, true)]  # fmt: skip
+    assert bare[0] == bare[1] and 0 < made.off < 0.05
+    sent = [sum(s.sent for calls in asked(one) for s in calls) for one in (made.trace, true)]
+    assert sent[0] == pytest.approx(sent[1], rel=max(0.01, made.off))
 
 
 @pytest.mark.mpi

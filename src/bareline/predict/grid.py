@@ -19,7 +19,7 @@ from bareline.profile.model import MOST_RANKS
 from bareline.profile.period import Period
 from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import Stream
-from bareline.vocabulary.errors import AnalysisError, UsageError
+from bareline.vocabulary.errors import AnalysisError, UsageError, one_line
 
 _MOST_SIDES = 3
 #: Sides of this length do not tell a step forth from one back.
@@ -211,10 +211,14 @@ def _on(grid: Grid, period: Period) -> Pattern | str:
     return Pattern(grid, found, period)
 
 
+def program_of(period: Period) -> str:
+    """Name a period's program."""
+    return one_line(period.trace.command.split(" ", 1)[0].rsplit("/", 1)[-1])[:60]
+
+
 def _refused(period: Period, why: str) -> AnalysisError:
-    program = period.trace.command.split(" ", 1)[0].rsplit("/", 1)[-1]
     return AnalysisError(
-        f"{program} on {period.ranks} ranks is not made anew for more: {why}",
+        f"{program_of(period)} on {period.ranks} ranks is not made anew for more: {why}",
         where=str(period.trace.path),
         hint="profile with three or more ranks along each side (16 for two, 27 or 64 for three); "
         "other programs are predicted for the ranks that were profiled",

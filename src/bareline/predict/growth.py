@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from bareline.predict.grid import Grid
+from bareline.predict.grid import Grid, program_of
+from bareline.predict.laws import fitted
 from bareline.predict.ranks import Grown, Scaled
 from bareline.profile.period import Period
 from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
@@ -42,6 +43,8 @@ COMPUTING, MESSAGES = "computing", "messages between two ranks"
 _PERIODS = 3
 #: Twice the ranks that bring less than this do not count as scaling.
 _GAIN = 1.05
+#: Programs that compute nothing are divided by this.
+_LEAST_S = 1e-12
 #: Shares below this are rounding.
 _EXACT = 1e-9
 
@@ -68,31 +71,19 @@ def computing(periods: Sequence[Period]) -> Computing:
     """Fit computing to the profiles whose ranks had a core each, or to all where none had."""
     own = [one for one in periods if not one.shared] or list(periods)
     ranks = np.array([one.ranks for one in own], float)
-    times = np.array([one.compute_s for one in own])
+    times = np.maximum([one.compute_s for one in own], _LEAST_S)
     names = ", ".join(str(one.ranks) for one in own)
     source = f"computing as profiled on {names} ranks, a core each"
     if own[0].shared:
         source = f"computing as profiled on {names} ranks that shared cores, which it is not to be"
-    columns = [1 / ranks, np.ones(len(own))][: 2 if len(own) > 2 else 1]
-    factors, error = _fit(np.stack(columns, axis=1), times)
-    if len(factors) > 1 and factors[1] < 0:  # a part that is the same on all ranks takes time
-        factors, error = _fit(np.stack(columns[:1], axis=1), times)
-    fixed_s = float(factors[1]) if len(factors) > 1 else 0.0
-    return Computing(fixed_s, float(factors[0]), source, error)
-
-
-def _fit(rows: Any, times: Any) -> tuple[Any, float | None]:
     # Weighted by the times, so that errors are shares.
-    factors = np.linalg.lstsq(rows / times[:, None], np.ones(len(times)), rcond=None)[0]
-    if len(times) <= rows.shape[1]:
-        return factors, None
-    errors = []
-    for one in range(len(times)):
-        rest = [other for other in range(len(times)) if other != one]
-        scaled = rows[rest] / times[rest, None]
-        guess = rows[one] @ np.linalg.lstsq(scaled, np.ones(len(rest)), rcond=None)[0]
-        errors.append(abs(float(guess) / float(times[one]) - 1))
-    return factors, max(errors)
+    columns = np.stack([1 / ranks, np.ones(len(own))], axis=1) / times[:, None]
+    terms = 2 if len(own) > 2 else 1
+    factors, errors = fitted(columns[:, :terms], np.ones(len(own)), ranks)
+    if factors.min() < 0:  # neither part takes less than no time
+        factors, errors = fitted(columns[:, :1], np.ones(len(own)), ranks)
+    fixed_s = float(factors[1]) if len(factors) > 1 else 0.0
+    return Computing(fixed_s, float(factors[0]), source, max(errors, default=None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +190,7 @@ def grow(
         points.append(_point(own, grown, law, target, points[0] if points else None))
     ends, by = _end(points)
     return Growth(
-        program=own.largest.trace.command.split(" ", 1)[0].rsplit("/", 1)[-1],
+        program=program_of(own.largest),
         target=target,
         repeats=own.largest.repeats,
         points=tuple(points),

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from bareline.predict.grid import Grid
 
+_Floats = npt.NDArray[np.floating[Any]]
 #: Sizes are whole numbers: laws that hold have no larger residual, in shares.
 _EXACT = 1e-9
 #: How many cells the problem has along a side, and who has one more where they do not divide.
@@ -120,16 +121,25 @@ def close_law(
     for term in (one for family in list(_families(sides, along))[:1] for (one,) in family[1:]):
         if np.linalg.matrix_rank(rows[:, (*terms, term)]) > len(terms):
             terms = (*terms, term)
-    own, errors = rows[:, terms], []
-    for one in set(counts.tolist()):
-        rest, left = counts != one, counts == one
-        if np.linalg.matrix_rank(own[rest]) == len(terms):
-            factors = np.linalg.lstsq(own[rest], values[rest], rcond=None)[0]
-            mean = float(values[left].mean())
-            errors.append(abs(float((own[left] @ factors).mean()) - mean) / max(mean, 1.0))
-    factors = np.linalg.lstsq(own, values, rcond=None)[0]
+    own = rows[:, terms]
+    factors, errors = fitted(own, values, counts)
     residual = float(np.abs(own @ factors - values).mean() / max(float(values.mean()), 1.0))
     return Law(terms, factors, len(errors) == len(set(counts.tolist())), max([residual, *errors]))
+
+
+def fitted(rows: _Floats, values: _Floats, counts: _Floats) -> tuple[_Floats, list[float]]:
+    """Give the factors of least squares, and what each count is off by that the others predict.
+
+    In shares of its mean; of those counts alone without which the others still tell the factors.
+    """
+    errors = []
+    for one in sorted(set(counts.tolist())):
+        rest, left = counts != one, counts == one
+        if np.linalg.matrix_rank(rows[rest]) == rows.shape[1]:
+            factors = np.linalg.lstsq(rows[rest], values[rest], rcond=None)[0]
+            mean = float(values[left].mean())
+            errors.append(abs(float((rows[left] @ factors).mean()) - mean) / max(mean, 1.0))
+    return np.linalg.lstsq(rows, values, rcond=None)[0], errors
 
 
 def cut_tells(grids: Sequence[Grid], told: Told, side: int, cells: Sequence[Cells | None]) -> bool:

@@ -16,7 +16,16 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from bareline.predict.grid import Grid, Pattern, Place, Step, recognise, share_of, squarest
+from bareline.predict.grid import (
+    Grid,
+    Pattern,
+    Place,
+    Step,
+    program_of,
+    recognise,
+    share_of,
+    squarest,
+)
 from bareline.predict.laws import (
     MOST_CELLS,
     RULES,
@@ -36,6 +45,8 @@ from bareline.vocabulary.errors import AnalysisError, UsageError
 
 #: A prediction reaches at most so many times the ranks of the largest profile.
 FURTHEST = 8
+#: Sizes that a refusal lists.
+_SHOWN = 8
 _AMOUNTS = ("size", "sent", "received")
 
 
@@ -113,7 +124,7 @@ def scaled(periods: Sequence[Period]) -> Scaled:
             "more ranks are predicted from the profiles of several counts",
             hint="`bareline profile --period` on 4, 8 and 16 ranks, and name all three",
         )
-    programs = {one.trace.command.split(" ", 1)[0] for one in ordered}
+    programs = {program_of(one) for one in ordered}
     if len(programs) > 1:
         raise UsageError(
             f"the profiles are of {' and '.join(sorted(programs))}", hint="give one program's"
@@ -138,6 +149,7 @@ class _Maker:
     def __init__(self, own: Scaled, grid: Grid) -> None:
         self._own, self._grid = own, grid
         self._cells_unclear = ""
+        self._nearly = any(period.spread for _, period in own.counts)
         self._moved = [_moved(own.pattern, one, period) for one, period in own.counts]
         self._cells = self._found_cells()
         self._rows = [
@@ -163,6 +175,8 @@ class _Maker:
                 uneven.add(tuple(some))
         grids = [grid for grid, _ in self._own.counts]
         cells: list[Cells | None] = [None for _ in self._grid.sides]
+        if self._nearly:
+            return cells
         for side, length in enumerate(self._grid.sides):
             told = next((one for one in sorted(uneven) if told_by(side, grids, one)), None)
             if told is None:
@@ -240,11 +254,12 @@ class _Maker:
                 for rank, size in own
             }
             found = laws_of(sorted(told), len(self._cells), along)
-            if not found and any(period.spread for _, period in self._own.counts):
+            if not found and self._nearly:
                 found = [close_law(sorted(told), len(self._cells), along)]
             self._laws[key] = found
             if not self._laws[key]:
-                said = ", ".join(str(size) for _, _, size in sorted(told))
+                some = list(dict.fromkeys(size for _, _, size in sorted(told)))
+                said = ", ".join(map(str, some[:_SHOWN])) + ", ..." * (len(some) > _SHOWN)
                 why = f"no law in the grid's sides gives its sizes ({said} B){self._cells_unclear}"
                 raise self._refused(step, why)
         return self._laws[key]

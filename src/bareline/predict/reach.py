@@ -127,7 +127,7 @@ def _reaching(ladder: Ladder, trace: Trace, notes: list[str]) -> Ladder:
             continue
         near = min(own, key=lambda one: (abs(math.log(one.ranks / key.ranks)), one.nodes))
         curves[key] = _grown(ladder.curves[near], key, blocks=key.probe in _BLOCKS)
-        _note(notes, f"{shape.call} of {key.ranks} ranks is that of {near.ranks}, grown as a tree")
+        _note(notes, f"{shape.call} of more ranks is that of {near.ranks}, grown as a tree")
     return replace(ladder, curves=curves)
 
 

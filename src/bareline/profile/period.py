@@ -9,6 +9,7 @@ from one to the next (particles that move), their means are kept, and how far th
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -28,6 +29,8 @@ from bareline.vocabulary.files import read_bounded, replacing, step_to_read
 _SCHEMA = "bareline.period"
 _VERSION = 1
 _MOST_BYTES = 64 << 20
+#: No count or size in a file is larger.
+_MOST_NUMBER = 1 << 53
 #: Distances between recurrences that are looked at, the most frequent ones of each call.
 _MOST_LAGS = 400
 #: Of the calls, or of the time, what recurs must make up this share.
@@ -303,18 +306,30 @@ def read_period(path: Path) -> Period:
         streams = tuple(_stream(json.loads(line), head["ranks"]) for line in lines[1:])
         if [stream.rank for stream in streams] != list(range(head["ranks"])):
             raise ValueError
-        trace = Trace(path, head["ranks"], head["began_unix_ns"], head["command"], streams)
-        return Period(trace, **{name: head[name] for name in _COUNTED if name in head})
+        trace = Trace(
+            path, head["ranks"], int(head["began_unix_ns"]), str(head["command"]), streams
+        )
+        found = Period(trace, **{name: head[name] for name in _COUNTED if name in head})
+        counted = (found.repeats, found.calls, found.beside)
+        if not (
+            all(type(n) is int and 0 <= n <= _MOST_NUMBER for n in counted)
+            and found.repeats
+            and 0 <= found.spread < math.inf
+            and type(found.shared) is bool
+        ):
+            raise ValueError
     except OSError as error:
         raise ProfileError(
             f"the period cannot be read: {error.strerror}",
             where=str(path),
             hint=step_to_read(error, _AGAIN),
         ) from error
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise ProfileError(
             "is not a period that this bareline reads", where=str(path), hint=_AGAIN
         ) from error
+    _check_closed(trace)
+    return found
 
 
 def _stream(row: dict[str, Any], ranks: int) -> Stream:
@@ -323,6 +338,8 @@ def _stream(row: dict[str, Any], ranks: int) -> Stream:
     compute, spent = (np.array(row[name], float) for name in ("compute_s", "spent_s"))
     if not (
         len(numbers) == len(compute) == len(spent) > 0
+        and all(isinstance(name, str) for values in row["shapes"] for name in values[:2])
+        and all(type(n) is int and abs(n) <= _MOST_NUMBER for s in row["shapes"] for n in s[3:])
         and all(shape.is_possible(ranks) for shape in shapes)
         and 0 <= numbers.min() <= numbers.max() < len(shapes)
         and np.isfinite(compute).all()

@@ -73,8 +73,8 @@ def _print_grounds(done: Growth, console: Console) -> None:
         console.print(Text(f"Of {said} ranks only computing counts: they call something else."))
     if done.spread:
         share = done.points[-1].off
-        said = f"Messages differ by {done.spread:.0%} of their bytes from period to period and "
-        said += f"follow no law exactly: means, off by {share:.0%} where a count is left out."
+        said = f"Messages differ by {done.spread:.1%} of their bytes from period to period and "
+        said += f"follow no law exactly: means, off by {share:.1%} where a count is left out."
         console.print(Text(said, style="yellow"))
     for note in done.target.notes:
         console.print(Text(f"Assumed: {note}."))
