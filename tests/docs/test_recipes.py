@@ -1,7 +1,9 @@
 """Recipes of other tools, as far as they can be held here: they name what bareline has."""
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -42,6 +44,23 @@ def test_easybuild_builds_this_version():
     (file,) = (PACKAGING / "easybuild").glob("bareline-*.eb")
     assert f'version = "{__version__}"' in file.read_text()
     assert file.name.startswith(f"bareline-{__version__}-")
+
+
+@pytest.mark.skipif(shutil.which("eb") is None, reason="EasyBuild is not on the path")
+def test_easybuilds_own_checks_of_contributions_pass(tmp_path, monkeypatch):
+    (file,) = (PACKAGING / "easybuild").glob("bareline-*.eb")
+    for name, value in {
+        "PREFIX": str(tmp_path),
+        "ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES": "1",
+        "MODULES_TOOL": "EnvironmentModules",
+        "MODULE_SYNTAX": "Tcl",
+    }.items():
+        monkeypatch.setenv(f"EASYBUILD_{name}", value)
+    line = ["bash", "-lc", 'PATH=$1 exec eb --check-contrib "$2"', "bash", os.environ["PATH"], file]
+    said = subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
+    if "module is required" in said.stdout + said.stderr:
+        pytest.skip("EasyBuild's style check has no pycodestyle here")
+    assert said.returncode == 0, said.stdout + said.stderr
 
 
 def test_images_copy_what_there_is():
