@@ -385,7 +385,7 @@ def test_container_runtimes_are_told_one_by_one_and_those_that_are_not_here_toge
     assert podman.detail.startswith("4.3.1 ")
     assert docker.status is Status.WARN
     assert docker.detail == "makes no container: docker: Cannot connect to the daemon."
-    assert "start its daemon" in docker.hint
+    assert "start the machine's daemon" in docker.hint
     assert "Apptainer" in others.detail and "Podman" not in others.detail
 
 

@@ -64,7 +64,8 @@ STARTED = {
     "'/images/a b'",
     ("singularity", STORED): "singularity exec --bind /cache:/cache:ro --bind /tmp "
     "docker://org/hpc:1",
-    ("podman", BOX): f"podman run --rm --interactive {NAMES} {SHARED} --userns=keep-id "
+    ("podman", BOX): f"podman run --rm --interactive {NAMES} {SHARED} "
+    '$([ "$(id -u)" = 0 ] || echo --userns=keep-id) '
     "--volume /cache:/cache:ro --volume /tmp:/tmp --volume /runs:/runs --rootfs '/images/a b'",
     ("docker", STORED): f"docker run --rm --interactive {NAMES} {SHARED} "
     '--user "$(id -u):$(id -g)" --volume /cache:/cache:ro --volume /tmp:/tmp org/hpc:1',
@@ -468,9 +469,20 @@ def test_a_runtime_without_its_service_is_not_available(tmp_path, monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no-daemon")
     spec = _platform(runtime="docker", image="debian")
     found = LocalPlatform.available(spec)
-    assert not found.ok and "start its daemon" in found.hint
+    assert not found.ok and "start the machine's daemon" in found.hint
     assert "Docker makes no container: " in found.reason and "daemon" in found.reason
     assert "--help" not in found.reason
+
+
+def test_rootless_docker_daemon_is_no_place_for_ranks(tmp_path, monkeypatch):
+    """Its containers cannot have the node's processes (seen with Docker 20.10)."""
+    docker = tmp_path / "docker"
+    docker.write_text("#!/bin/sh\necho '[name=seccomp,profile=default name=rootless]'\n")
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    found = LocalPlatform.available(_platform(runtime="docker", image="org/hpc:1"))
+    assert not found.ok and "its daemon is rootless" in found.reason
+    assert "start the machine's daemon" in found.hint
 
 
 def test_a_limit_of_bareline_is_not_told_as_a_signal():

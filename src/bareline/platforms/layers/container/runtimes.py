@@ -44,6 +44,8 @@ HERE = Expanded('"$PWD"')
 HOLDER = Expanded('"$pid"')
 #: Every variable's name as an option ``--env NAME``, for runtimes that pass none by themselves.
 EVERY_NAME = Expanded("$(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/--env \\1/p')")
+#: The user inside is the one outside; root is that anyway, and Podman refuses to keep it.
+KEEPING_USER = Expanded('$([ "$(id -u)" = 0 ] || echo --userns=keep-id)')
 #: Inside: go to the directory, if it is there, and become the program. env(1) says of a program
 #: that is not there what exec says of it outside.
 _INSIDE = ("sh", "-c", 'cd -- "$1" 2>/dev/null; shift; exec env "$@"', "sh", HERE)
@@ -221,6 +223,16 @@ def _apptainer(name: str, title: str) -> Runtime:
     )
 
 
+#: Docker answers, and its daemon runs as root: a rootless one's containers have the network and the
+#: processes of its own namespaces, and no rank in them reaches the node's.
+_DOCKER = """\
+kind=$(docker info --format '{{.SecurityOptions}}') || exit
+case $kind in *rootless*)
+    echo "its daemon is rootless: containers have its network and processes, not the node's" >&2
+    exit 1 ;;
+esac"""
+
+
 def _podman(name: str, title: str, user: Sequence[str], images: frozenset[Image]) -> Runtime:
     # Ranks reach each other as they do outside: network, memory and processes are the node's.
     shared = ("--network=host", "--ipc=host", "--pid=host")
@@ -237,8 +249,8 @@ def _podman(name: str, title: str, user: Sequence[str], images: frozenset[Image]
         root=("--rootfs", "{}"),
         stored_id=(name, "image", "inspect", "--format", "{{.Id}}", _IMAGE),
         named=True,
-        tried=(name, "version" if name == "docker" else "info"),
-        remedy="start its daemon, and join its group (`usermod -aG docker $USER`)"
+        tried=("/bin/sh", "-c", _DOCKER) if name == "docker" else (name, "info"),
+        remedy="start the machine's daemon, and join its group (`usermod -aG docker $USER`)"
         if name == "docker"
         else "see `podman info`: it needs user namespaces and ranges in /etc/subuid",
     )
@@ -284,7 +296,7 @@ _ROWS = (
     _podman(
         "podman",
         "Podman",
-        ("--userns=keep-id",),  # the user inside is the one outside
+        (KEEPING_USER,),
         frozenset({Image.BARELINE, Image.PATH, Image.ARCHIVE, Image.STORED}),
     ),
     _podman(
