@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from bareline.analysis.numbers.columns import as_rows
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.summary import summarize
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.rows import as_rows
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Failed, Sample, Stage

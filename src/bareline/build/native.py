@@ -20,7 +20,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from bareline.build import cache as build_cache
 from bareline.build.sources import mirror, source_folder, sources_key
@@ -36,6 +38,19 @@ from bareline.vocabulary.errors import BuildError
 
 _LOG = logging.getLogger(__name__)
 _LOG_LINES = 12
+
+
+class Built(TypedDict):
+    """``build``: native programs of a toolchain."""
+
+    platform: NotRequired[str]
+    toolchain: str
+    path: str
+    log: str
+    left_out: list[str]
+    seconds: float
+    cached: bool
+    host: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

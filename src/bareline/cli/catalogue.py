@@ -8,7 +8,7 @@ import typer
 
 from bareline.cli import completing
 from bareline.cli.options import FileOption, JsonOption
-from bareline.cli.output import emit
+from bareline.cli.output import emit, prints
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +17,7 @@ app = typer.Typer()
 
 
 @app.command()
+@prints("probes", "probes.base.ProbeListed")
 def probes(
     name: Annotated[
         str | None,
@@ -44,6 +45,7 @@ def probes(
 
 
 @app.command()
+@prints("studies", "study.catalogue.StudyListed")
 def studies(as_json: JsonOption = False, _out: FileOption = None) -> None:
     """List the built-in studies."""
     from bareline.report.terminal.listings import print_studies
@@ -54,6 +56,7 @@ def studies(as_json: JsonOption = False, _out: FileOption = None) -> None:
 
 
 @app.command()
+@prints("schema", "cli.schemas.SchemaListed")
 def schema(
     name: Annotated[
         str | None,

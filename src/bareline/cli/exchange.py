@@ -19,7 +19,7 @@ from bareline.cli.options import (
     RunsArgument,
     selection,
 )
-from bareline.cli.output import EXIT_TRIALS_FAILED, emit
+from bareline.cli.output import EXIT_TRIALS_FAILED, emit, prints, written
 from bareline.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ app = typer.Typer()
 
 
 @app.command()
+@prints("reparse", "session.reparse.ReadAgain")
 def reparse(
     path: RunArgument,
     only: Annotated[
@@ -81,6 +82,7 @@ def _print_reread(
 
 
 @app.command(name="import")
+@prints("import", "session.intake.Imported")
 def import_(
     files: Annotated[
         list[Path],
@@ -125,6 +127,7 @@ def import_(
 
 
 @app.command()
+@prints("export", "cli.output.Written")
 def export(
     paths: RunsArgument,
     out: Annotated[
@@ -144,5 +147,5 @@ def export(
 
     asked = selection(probes, platforms, metrics, layers)
     count = write_samples(read_runs([Run.open(path) for path in paths]), out, asked)
-    row = {"file": str(out), "form": out.suffix.removeprefix("."), "samples": count}
+    row = {**written(out), "samples": count}
     emit(as_json, lambda: [row], lambda _: print(f"{count} samples\n{out}"))

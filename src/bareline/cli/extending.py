@@ -10,12 +10,13 @@ import typer
 
 from bareline.cli import completing
 from bareline.cli.options import JsonOption
-from bareline.cli.output import console, emit
+from bareline.cli.output import console, emit, prints, written
 
 app = typer.Typer()
 
 
 @app.command()
+@prints("new", "cli.output.Written")
 def new(
     kind: Annotated[
         str,
@@ -36,9 +37,8 @@ def new(
     from bareline.report.writers.console import print_next
     from bareline.vocabulary.template import write_package
 
-    written = write_package(kind, name, out)
-    rows = [{"file": str(path), "form": path.suffix.removeprefix(".")} for path in written]
-    emit(as_json, lambda: rows, lambda _: print(*written, sep="\n"))
-    folder = shlex.quote(str(written[0].parent))
+    made = write_package(kind, name, out)
+    emit(as_json, lambda: list(map(written, made)), lambda _: print(*made, sep="\n"))
+    folder = shlex.quote(str(made[0].parent))
     commands = [f"pip install -e {folder} pytest", f"python -m pytest {folder}"]
     print_next(commands, console(stderr=True))

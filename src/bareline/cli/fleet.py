@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bareline.cli.options import FileOption, JsonOption, MarginOption, RunArgument
-from bareline.cli.output import EXIT_CONDITION, emit
+from bareline.cli.output import EXIT_CONDITION, emit, prints
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,6 +16,7 @@ app = typer.Typer()
 
 
 @app.command()
+@prints("nodes", "report.content.fleet.Deviation")
 def nodes(
     path: RunArgument,
     margin: MarginOption = None,

@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 
 from bareline.cli.options import FileOption, JsonOption, PlatformsOption
-from bareline.cli.output import emit
+from bareline.cli.output import emit, prints
 
 app = typer.Typer()
 
 
 @app.command()
+@prints("doctor", "doctor.render.Checked")
 def doctor(
     every: Annotated[
         bool, typer.Option("--all", help="Every check, with the command that mends it.")
@@ -45,6 +46,7 @@ def doctor(
 
 
 @app.command()
+@prints("build", "build.native.Built")
 def build(
     on: Annotated[
         list[str] | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,12 +20,20 @@ from bareline.cli.options import (
     StopOption,
     WaitQuietOption,
 )
-from bareline.cli.output import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, complain, console, emit
+from bareline.cli.output import (
+    EXIT_INTERRUPTED,
+    EXIT_TRIALS_FAILED,
+    complain,
+    console,
+    emit,
+    prints,
+)
 from bareline.vocabulary.errors import LimitReached, Stopped, TimeUp, UsageError
 from bareline.vocabulary.units import listing
 
 if TYPE_CHECKING:
     from bareline.platforms.slurm.options import SlurmOptions
+    from bareline.session.begin import PlannedTrial
     from bareline.store.run import Run
     from bareline.study.study import Study
     from bareline.vocabulary.limits import Limits
@@ -74,6 +82,8 @@ TrustOption = Annotated[
 
 
 @app.command()
+@prints("run", "session.status.Standing")
+@prints("run-dry-run", "session.begin.PlannedTrial")
 @takes_what_is_asked
 def run(asked: Asked) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
@@ -94,6 +104,8 @@ def run(asked: Asked) -> None:
 
 
 @app.command()
+@prints("submit", "session.submission.Submitted")
+@prints("submit-dry-run", "session.submission.Submitting", alone=True)
 @takes_what_is_asked
 def submit(
     asked: Asked,
@@ -116,9 +128,8 @@ def submit(
     order = jobs.fit(order, planned.platforms, planned.largest)
     if asked.dry_run:
         folder = asked.out or begin.default_folder(planned.study)
-        job = order.shown(folder)
-        plan = _rows(asked, planned)
-        emit(asked.as_json, lambda: {**job, "plan": plan}, lambda on: print_job(job, on))
+        job = order.shown(folder, _rows(asked, planned))
+        emit(asked.as_json, lambda: job, lambda on: print_job(job, on))
         if not asked.as_json:
             _show_plan(asked, planned)
         return
@@ -193,7 +204,7 @@ def _costs(planned: _Planned) -> list[str]:
     return told(outlook(study, specs, make_plan(study, specs)), study.max_core_hours)
 
 
-def _rows(asked: Asked, planned: _Planned) -> list[dict[str, Any]]:
+def _rows(asked: Asked, planned: _Planned) -> list[PlannedTrial]:
     from bareline.session import begin
 
     return begin.plan_rows(planned.study, planned.platforms, asked.seed, control=planned.control)
@@ -256,6 +267,7 @@ def _complain_of(
 
 
 @app.command(name="continue")
+@prints("continue", "session.status.Standing")
 def continue_(
     path: RunArgument,
     retry_failed: RetryOption = False,
@@ -347,6 +359,7 @@ def _tell(made: Run, as_json: bool) -> None:
 
 
 @app.command()
+@prints("runs", "store.naming.RunListed")
 def runs(
     folder: Annotated[
         Path | None, typer.Argument(metavar="[FOLDER]", help="Where they lie (default: runs).")
@@ -363,6 +376,7 @@ def runs(
 
 
 @app.command()
+@prints("status", "session.status.Standing")
 def status(path: RunArgument, as_json: JsonOption = False, _out: FileOption = None) -> None:
     """Say how a run stands: what is planned, measured, failed and left."""
     from bareline.report.terminal.runs import print_status

@@ -7,9 +7,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, NotRequired, TypeVar
+
+from typing_extensions import TypedDict
 
 from bareline.vocabulary.errors import BarelineError, UsageError
 from bareline.vocabulary.files import replacing
@@ -54,6 +58,41 @@ def printing_measures() -> Iterator[None]:
 
 #: Where the command that runs writes what it emits; stdout without it.
 _destination: ContextVar[Path | None] = ContextVar("destination", default=None)
+
+
+#: Where the type of each command's rows is, as `prints` says, and whether one row is printed alone.
+OUTPUTS: dict[str, tuple[str, bool]] = {}
+_Verb = TypeVar("_Verb", bound=Callable[..., None])
+
+
+def prints(name: str, rows: str, *, alone: bool = False) -> Callable[[_Verb], _Verb]:
+    """Declare the type of the rows that a command prints with ``--json``, by its module.
+
+    - `name`: the command; an option that changes its rows follows it.
+    """
+    OUTPUTS[name] = rows, alone
+    return lambda verb: verb
+
+
+def printed_type(name: str) -> Any:
+    """Give the type of all that a command prints: a list of rows, or a row alone."""
+    where, alone = OUTPUTS[name]
+    module, _, row = where.rpartition(".")
+    found = getattr(import_module(f"bareline.{module}"), row)
+    return found if alone else GenericAlias(list, found)
+
+
+class Written(TypedDict):
+    """``report``, ``export`` and ``new``: a file that was written."""
+
+    file: str
+    form: str
+    samples: NotRequired[int]
+
+
+def written(path: Path) -> Written:
+    """Give the row of a file that was written."""
+    return {"file": str(path), "form": path.suffix.removeprefix(".")}
 
 
 def write_to(path: Path | None) -> Callable[[], None]:

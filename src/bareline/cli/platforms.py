@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from bareline.cli import completing
 from bareline.cli.options import FileOption, JsonOption, PlatformsOption
-from bareline.cli.output import EXIT_USAGE, complain, emit
+from bareline.cli.output import EXIT_USAGE, complain, emit, prints
 from bareline.vocabulary.errors import PlatformError, UsageError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ app = typer.Typer(
 
 
 @app.callback()
+@prints("platforms", "platforms.listing.PlatformListed")
 def list_(
     context: typer.Context,
     platforms: PlatformsOption = None,
@@ -60,6 +61,7 @@ def list_(
 
 
 @app.command()
+@prints("platforms-show", "platforms.listing.PlatformShown", alone=True)
 def show(
     name: Annotated[
         str,
@@ -91,6 +93,7 @@ def show(
 
 
 @app.command(name="from-reframe")
+@prints("platforms-from-reframe", "platforms.reframe.FromReframe", alone=True)
 def from_reframe(
     file: Annotated[
         Path,
@@ -106,6 +109,7 @@ def from_reframe(
 
 
 @app.command(name="from-benchpark")
+@prints("platforms-from-benchpark", "platforms.reframe.FromReframe", alone=True)
 def from_benchpark(
     place: Annotated[
         Path, typer.Argument(metavar="PLACE", help="Its file variables.yaml, or a folder of them.")
@@ -135,6 +139,7 @@ def _print_site(site: Site, as_json: bool) -> None:
 
 
 @app.command()
+@prints("platforms-clean", "platforms.listing.Removed")
 def clean(as_json: JsonOption = False) -> None:
     """Remove what a killed bareline left behind; nothing of other people's is touched."""
     from bareline.platforms.listing import clean as remove_remains

@@ -16,7 +16,7 @@ from bareline.cli.options import (
     QuietOption,
     run_path,
 )
-from bareline.cli.output import complain, console, emit, printing_measures
+from bareline.cli.output import complain, console, emit, printing_measures, prints
 from bareline.vocabulary.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -103,6 +103,9 @@ FiguresOption = Annotated[
 
 
 @app.command()
+@prints("predict", "predict.rows.PredictionRow")
+@prints("predict-ranks", "predict.rows.GrownRanks")
+@prints("predict-validate", "predict.rows.ValidationRow")
 def predict(
     paths: ProfilesArgument = None,
     source: FromOption = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bareline.cli.options import FileOption, JsonOption
-from bareline.cli.output import emit
+from bareline.cli.output import emit, prints
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,6 +16,7 @@ app = typer.Typer()
 
 
 @app.command()
+@prints("published", "published.catalogue.PublishedFigure")
 def published(
     study: Annotated[
         str | None, typer.Argument(metavar="[STUDY]", help="A study or a publication.")

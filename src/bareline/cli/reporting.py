@@ -15,12 +15,13 @@ from bareline.cli.options import (
     RunsArgument,
     read_records,
 )
-from bareline.cli.output import complain, emit
+from bareline.cli.output import complain, emit, prints, written
 
 app = typer.Typer()
 
 
 @app.command()
+@prints("report", "cli.output.Written")
 def report(
     paths: RunsArgument,
     baseline: BaselineOption = None,
@@ -69,8 +70,7 @@ def report(
 
 def _tell(page: Path, drawn: Sequence[Path], *, as_json: bool) -> None:
     """Name what was written."""
-    rows = [{"file": str(one), "form": one.suffix.removeprefix(".")} for one in (page, *drawn)]
-    emit(as_json, lambda: rows, lambda _: print(page))
+    emit(as_json, lambda: list(map(written, (page, *drawn))), lambda _: print(page))
 
 
 def _reported_profile(path: Path, out: Path | None, *, as_json: bool) -> bool:

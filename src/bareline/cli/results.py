@@ -25,7 +25,7 @@ from bareline.cli.options import (
     run_path,
     selection,
 )
-from bareline.cli.output import complain_of, emit, printing_measures
+from bareline.cli.output import complain_of, emit, printing_measures, prints
 from bareline.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,6 +44,9 @@ JunitOption = Annotated[
 
 
 @app.command()
+@prints("show", "analysis.numbers.summary.ShowRow")
+@prints("show-facts", "report.content.facts.Fact")
+@prints("show-profile", "profile.files.ProfileRow")
 def show(
     path: Annotated[
         Path,
@@ -81,8 +84,8 @@ def show(
 def _show_summary(
     path: Path, asked: Selection, *, everything: bool, control: bool, as_json: bool
 ) -> None:
+    from bareline.analysis.numbers.columns import as_rows
     from bareline.analysis.numbers.summary import failed_cases, summarize
-    from bareline.analysis.words.rows import as_rows
     from bareline.report.content.gather import cost_texts
     from bareline.report.content.profiles import profile_lines
     from bareline.report.profile.terminal import print_profile_lines
@@ -133,6 +136,8 @@ def _show_facts(path: Path, *, everything: bool, as_json: bool) -> None:
 
 
 @app.command()
+@prints("compare", "analysis.numbers.points.Compared")
+@prints("compare-profiles", "profile.files.ProfileRow")
 def compare(
     paths: RunsArgument,
     baseline: BaselineOption = None,
@@ -155,9 +160,9 @@ def compare(
         _compare_profiles(*paths, as_json=as_json)
         return
     from bareline.analysis.judgements.conditions import parse_condition
+    from bareline.analysis.numbers.columns import as_rows
     from bareline.analysis.words.comparison import Comparison
     from bareline.analysis.words.conditions import check
-    from bareline.analysis.words.rows import as_rows
     from bareline.report.content.exporting import write_junit
 
     conditions = [parse_condition(text) for text in fail_if or ()]
@@ -179,7 +184,7 @@ def compare(
 def _emit_selected(
     comparison: Comparison, asked: Selection, *, details: bool, as_json: bool
 ) -> None:
-    from bareline.analysis.words.rows import as_rows
+    from bareline.analysis.numbers.columns import as_rows
     from bareline.report.terminal.results import print_selected
 
     every = comparison.rows_with_controls
@@ -212,6 +217,9 @@ def _compare_profiles(before: Path, after: Path, *, as_json: bool) -> None:
 
 
 @app.command()
+@prints("explain", "analysis.words.rows.ExplainRow")
+@prints("explain-app", "predict.rows.LossShare")
+@prints("explain-why-not", "analysis.judgements.causes.why_not.WhyNotRow")
 def explain(
     paths: RunsArgument,
     baseline: BaselineOption = None,

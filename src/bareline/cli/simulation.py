@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bareline.cli.options import JsonOption, QuietOption, run_path
-from bareline.cli.output import complain, emit
+from bareline.cli.output import complain, emit, prints
 
 app = typer.Typer()
 
@@ -31,6 +31,7 @@ FromOption = Annotated[
 
 
 @app.command()
+@prints("calibrate", "session.calibration.Agreement")
 def calibrate(
     from_: FromOption,
     out: Annotated[

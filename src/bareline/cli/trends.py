@@ -20,7 +20,7 @@ from bareline.cli.options import (
     run_path,
     selection,
 )
-from bareline.cli.output import complain_of, emit
+from bareline.cli.output import complain_of, emit, prints
 
 if TYPE_CHECKING:
     from bareline.store.run import Run
@@ -29,6 +29,7 @@ app = typer.Typer()
 
 
 @app.command()
+@prints("trend", "analysis.judgements.trend.SeriesRow")
 def trend(
     paths: Annotated[
         list[Path],

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
+from typing_extensions import TypedDict
 
 from bareline.doctor.check import Area, Check, Status
 from bareline.doctor.purposes import lines, next_command
+from bareline.vocabulary.rows import row_of
 
 _MARKS = {Status.OK: ("✓", "green"), Status.WARN: ("!", "yellow"), Status.MISSING: ("–", "dim")}
 
@@ -85,18 +87,19 @@ def summary(checks: Sequence[Check]) -> str:
     )
 
 
-def to_rows(checks: Sequence[Check]) -> list[dict[str, str]]:
+class Checked(TypedDict):
+    """``doctor``: what works here, and what mends what does not."""
+
+    group: str
+    name: str
+    status: Status
+    detail: str
+    hint: str
+
+
+def to_rows(checks: Sequence[Check]) -> list[Checked]:
     """Give the findings as flat records."""
-    return [
-        {
-            "group": check.group.value,
-            "name": check.name,
-            "status": check.status.value,
-            "detail": check.detail,
-            "hint": check.hint,
-        }
-        for check in checks
-    ]
+    return [row_of(Checked, check) for check in checks]
 
 
 def _mark(status: Status, console: Console) -> Text:

@@ -5,17 +5,48 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from bareline.host.cache import cache_folder
 from bareline.platforms.base import availability_of, load_platform_types, running_of
 from bareline.platforms.config import choose_platforms, load_platforms
 from bareline.platforms.here import build_here
 from bareline.vocabulary.errors import BarelineError, PlatformError, one_line
 from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.rows import open_row, row_of
+
+
+class PlatformListed(TypedDict):
+    """``platforms``: a platform, and whether it can be used here."""
+
+    platform: str
+    type: str
+    title: str
+    nodes: int
+    builtin: bool
+    available: bool
+    reason: str
+    hint: str
+    running: str
+
+
+@open_row
+class PlatformShown(TypedDict):
+    """``platforms show``: a platform as it is configured; its options are further columns."""
+
+    name: str
+    type: str
+
+
+class Removed(TypedDict):
+    """``platforms clean``: what was left behind and is gone."""
+
+    removed: str
 
 
 def platform_rows(
     path: Path | None = None, wrong: dict[str, PlatformError] | None = None
-) -> list[dict[str, Any]]:
+) -> list[PlatformListed]:
     """List every platform with whether it is available here, and if not why.
 
     - `wrong`: as in `load_platforms`.
@@ -24,17 +55,16 @@ def platform_rows(
     for spec in load_platforms(path, wrong).values():
         available = availability_of(spec)
         rows.append(
-            {
-                "platform": spec.name,
-                "type": spec.type,
-                "title": spec.title,
-                "nodes": spec.options.node_count,
-                "builtin": spec.builtin,
-                "available": available.ok,
-                "reason": available.reason,
-                "hint": available.hint,
-                "running": running_of(spec),
-            }
+            row_of(
+                PlatformListed,
+                spec,
+                platform=spec.name,
+                nodes=spec.options.node_count,
+                available=available.ok,
+                reason=available.reason,
+                hint=available.hint,
+                running=running_of(spec),
+            )
         )
     return rows
 

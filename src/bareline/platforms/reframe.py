@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import TypedDict
 
 from bareline.platforms.config import make_spec
 from bareline.vocabulary.errors import PlatformError
@@ -84,6 +85,13 @@ class _System(_Part):
 class _Config(_Part):
     systems: Annotated[list[_System], Field(min_length=1)]
     environments: list[_Environment] = Field(default_factory=list)
+
+
+class FromReframe(TypedDict):
+    """``platforms from-...``: tables of a platform file, and what they leave out."""
+
+    platform: dict[str, dict[str, Any]]
+    notes: dict[str, list[str]]
 
 
 @dataclass(slots=True)

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from bareline.predict.grid import Grid, program_of
 from bareline.predict.laws import fitted
 from bareline.predict.ranks import Grown, Scaled
+from bareline.predict.rows import GrownRanks
 from bareline.profile.period import Period
 from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError, UsageError
+from bareline.vocabulary.rows import row_of
 
 
 @dataclass(frozen=True)
@@ -129,33 +130,32 @@ class Growth:
     beside: int
     spread: float
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[GrownRanks]:
         """Give tidy rows in SI units."""
         return [
-            {
-                "program": self.program,
-                "platform": self.target.name,
-                "clock": "simulated" if self.target.simulated else "replayed",
-                "ranks": one.grid.ranks,
-                "grid": str(one.grid),
-                "profiled": one.profiled,
-                "periods": self.repeats,
-                "period_s": one.period_s,
-                "period_lo_s": one.lo_s,
-                "period_hi_s": one.hi_s,
-                "period_measured_s": one.measured_s,
-                "time_s": one.period_s * self.repeats,
-                "efficiency": one.efficiency,
-                "shares": {name: part / one.period_s for name, part in one.parts.items()},
-                "scaling_ends": self.ends,
-                "ended_by": self.by or None,
-                "computing_from": self.computing.source,
-                "computing_error": self.computing.error,
-                "unchecked_calls": one.unchecked,
-                "sizes_off": one.off,
-                "calls_beside": self.beside,
-                "notes": self.target.notes,
-            }
+            row_of(
+                GrownRanks,
+                one,
+                program=self.program,
+                platform=self.target.name,
+                clock="simulated" if self.target.simulated else "replayed",
+                ranks=one.grid.ranks,
+                grid=str(one.grid),
+                periods=self.repeats,
+                period_lo_s=one.lo_s,
+                period_hi_s=one.hi_s,
+                period_measured_s=one.measured_s,
+                time_s=one.period_s * self.repeats,
+                shares={name: part / one.period_s for name, part in one.parts.items()},
+                scaling_ends=self.ends,
+                ended_by=self.by or None,
+                computing_from=self.computing.source,
+                computing_error=self.computing.error,
+                unchecked_calls=one.unchecked,
+                sizes_off=one.off,
+                calls_beside=self.beside,
+                notes=self.target.notes,
+            )
             for one in self.points
         ]
 

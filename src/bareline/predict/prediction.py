@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from bareline.predict.fitness import check_base, check_ladders, needs_on, refuse
 from bareline.predict.lacks import Lack, lacks_of
 from bareline.predict.ladder import Ladder
 from bareline.predict.replay import Replayed, replay, why_not_replayable
+from bareline.predict.rows import PredictionRow
 from bareline.profile.model import Profile
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.rows import row_of
 
 Model = Literal["auto", "replay", "delta"]
 #: How the replay's change is carried over: as a ratio, or as a difference.
@@ -43,12 +45,6 @@ _SPEEDS_NAMED = 3
 #: What drawing the launches anew may change, in ln, before curves that contradict themselves are
 #: refused: a rough curve that hardly counts does no harm.
 _DRAWN = math.log(1.25)
-
-
-_OWN_COLUMNS = (
-    *("base", "platform", "model", "base_s", "time_s", "lo_s", "hi_s"),
-    *("reproduced", "residual", "ladder"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +83,25 @@ class Prediction:
     measured_s: tuple[float, ...] = ()
     lacks: tuple[Lack, ...] = ()
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> PredictionRow:
         """Give it as a tidy row in SI units."""
-        own = {name: getattr(self, name) for name in _OWN_COLUMNS}
         start = self.start_up
-        return own | {
-            "ratio": self.time_s / self.base_s if self.time_s is not None else None,
-            "level": 0.9,
-            "compute": self.compute.value,
-            "compute_lo": self.compute.lo,
-            "compute_hi": self.compute.hi,
-            "compute_from": self.compute.source,
-            "start_up_s": start.time_s if start else None,
-            "connections": start.connections if start else None,
-            "connecting_s": start.connecting_s if start else None,
-            "warnings": list(self.warnings),
-            "measured_s": list(self.measured_s),
-            "lacks": [asdict(one) for one in self.lacks],
-        }
+        return row_of(
+            PredictionRow,
+            self,
+            ratio=self.time_s / self.base_s if self.time_s is not None else None,
+            level=0.9,
+            compute=self.compute.value,
+            compute_lo=self.compute.lo,
+            compute_hi=self.compute.hi,
+            compute_from=self.compute.source,
+            start_up_s=start.time_s if start else None,
+            connections=start.connections if start else None,
+            connecting_s=start.connecting_s if start else None,
+            warnings=list(self.warnings),
+            measured_s=list(self.measured_s),
+            lacks=[asdict(one) for one in self.lacks],
+        )
 
 
 def base_time_s(profile: Profile) -> float:

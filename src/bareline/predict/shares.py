@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,10 @@ from bareline.predict.fitness import check_ladders
 from bareline.predict.ladder import read_ladder
 from bareline.predict.prediction import REFUSE, Case, base_time_s, drawn_case
 from bareline.predict.replay import replay
+from bareline.predict.rows import LossShare
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import format_value
 
 #: How inputs are called in sentences.
@@ -63,10 +65,6 @@ class Share:
         """Its name in words."""
         return TITLES[self.input]
 
-    def row(self) -> dict[str, Any]:
-        """Give it as a tidy row in SI units."""
-        return {**asdict(self), "title": self.title}
-
 
 @dataclass(frozen=True, slots=True)
 class Loss:
@@ -99,10 +97,10 @@ class Loss:
         """The median of its times on B."""
         return float(np.median(self.measured_b))
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[LossShare]:
         """Give a tidy row for each share, in SI units: the steps of a waterfall."""
-        common = {"base": self.base, "platform": self.platform, "loss_s": self.loss_s}
-        return [{**common, **share.row()} for share in self.shares]
+        head = {"base": self.base, "platform": self.platform, "loss_s": self.loss_s}
+        return [row_of(LossShare, share, **head) for share in self.shares]
 
     @property
     def explained(self) -> float:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from bareline.predict.lacks import Lack
+from bareline.predict.rows import (
+    LackingCall,
+    ModelScore,
+    PredictedTrial,
+    Refused,
+    ValidationRow,
+)
+from bareline.vocabulary.rows import row_of
 
 #: What is held against each other; the last three know nothing of the application's calls.
 MODELS = ("replay", "replay-difference", "delta", "no-change", "latency-ratio")
@@ -78,19 +85,19 @@ class Trial:
             return False
         return self.lo_s <= self.truth_s <= self.hi_s
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> PredictedTrial:
         """Give it as a tidy row in SI units."""
-        own = asdict(self)
-        del own["truth"], own["drawn"]
-        return own | {
-            "n": len(self.truth),
-            "truth_min_s": min(self.truth),
-            "truth_max_s": max(self.truth),
-            "error": self.error,
-            "inside": self.inside if self.has_interval else None,
-            "warnings": list(self.warnings),
-            "reasons": list(self.reasons),
-        }
+        return row_of(
+            PredictedTrial,
+            self,
+            type="trial",
+            n=len(self.truth),
+            truth_min_s=min(self.truth),
+            truth_max_s=max(self.truth),
+            inside=self.inside if self.has_interval else None,
+            warnings=list(self.warnings),
+            reasons=list(self.reasons),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +124,6 @@ class Score:
     order_of: int
     coverage: float | None
     residual: float
-
-    def row(self) -> dict[str, Any]:
-        """Give it as a tidy row."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,25 +171,22 @@ class Validation:
         """The better of the models that have a case: the first of `MODELS`."""
         return min((trial.model for trial in self.trials), key=MODELS.index)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[ValidationRow]:
         """Give tidy rows, told apart by ``type``."""
+        again = [self.repeated] if self.repeated else []
         return [
-            *({"type": "score", **score.row()} for score in self.scores),
-            *({"type": "score-calibrated", **score.row()} for score in self.calibrated),
-            *({"type": "score-again", **score.row()} for score in [self.repeated] if score),
-            *({"type": "trial", **trial.row()} for trial in self.trials),
+            *(row_of(ModelScore, score, type="score") for score in self.scores),
+            *(row_of(ModelScore, score, type="score-calibrated") for score in self.calibrated),
+            *(row_of(ModelScore, score, type="score-again") for score in again),
+            *(trial.row() for trial in self.trials),
             *(
-                {
-                    "type": "call",
-                    "application": on.application,
-                    "platform": on.platform,
-                    **asdict(one),
-                }
+                row_of(LackingCall, one, type="call", application=on.application,
+                       platform=on.platform)
                 for on in self.lacking
                 for one in on.calls
             ),
-            *({"type": "refused", "case": case, "reason": why} for case, why in self.refused),
-        ]
+            *(Refused(type="refused", case=case, reason=why) for case, why in self.refused),
+        ]  # fmt: skip
 
 
 def _scores(trials: Sequence[Trial]) -> list[Score]:

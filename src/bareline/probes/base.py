@@ -15,9 +15,12 @@ from inspect import getdoc, isfunction
 from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
+from typing_extensions import TypedDict
+
 from bareline.vocabulary.errors import ParseError, ProbeError, did_you_mean
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import (
+    Better,
     Command,
     Layer,
     Layout,
@@ -28,6 +31,7 @@ from bareline.vocabulary.model import (
     format_point,
 )
 from bareline.vocabulary.plugins import brought, checked, named, own
+from bareline.vocabulary.rows import Params, row_of
 from bareline.vocabulary.units import BASE_UNITS
 
 P = TypeVar("P")
@@ -255,34 +259,46 @@ def find_probe(name: str, *, where: str | None = None) -> Probe[Any]:
     raise ProbeError(f"no probe is named '{name}'", where=where, hint=hint)
 
 
-def probe_rows(name: str | None = None) -> list[dict[str, Any]]:
+class MetricDeclared(TypedDict):
+    """A metric of a probe."""
+
+    metric: str
+    unit: str
+    better: Better
+    detail: bool
+
+
+class ProbeListed(TypedDict):
+    """``probes``: a probe with parameters and metrics."""
+
+    probe: str
+    layer: Layer
+    title: str
+    summary: str
+    source: str
+    min_ranks: int
+    nodes: int | None
+    headline: str
+    params: Params
+    metrics: list[MetricDeclared]
+    about: str
+
+
+def probe_rows(name: str | None = None) -> list[ProbeListed]:
     """List the probes, or one of them, with parameters and metrics.
 
     Raises ProbeError: there is no probe of that name.
     """
     chosen = list(load_probes().values()) if name is None else [find_probe(name)]
     return [
-        {
-            "probe": probe.name,
-            "layer": probe.layer.value,
-            "title": probe.title,
-            "summary": probe.summary,
-            "source": probe.source,
-            "min_ranks": probe.min_ranks,
-            "nodes": probe.nodes,
-            "headline": probe.headline,
-            "params": probe.defaults(),
-            "metrics": [
-                {
-                    "metric": name,
-                    "unit": metric.unit,
-                    "better": metric.better,
-                    "detail": metric.detail,
-                }
-                for name, metric in probe.metrics.items()
-            ],
-            "about": getdoc(probe.params) or "",
-        }
+        row_of(
+            ProbeListed,
+            probe,
+            probe=probe.name,
+            params=probe.defaults(),
+            metrics=[row_of(MetricDeclared, one, metric=key) for key, one in probe.metrics.items()],
+            about=getdoc(probe.params) or "",
+        )
         for probe in chosen
     ]
 

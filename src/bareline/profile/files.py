@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import TypedDict
 
 from bareline.profile.journal import is_journal, journal_of, read_journal
 from bareline.profile.model import (
@@ -34,6 +35,7 @@ from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.files import read_bounded, replacing, stands, step_to_read
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import Command, Output
+from bareline.vocabulary.rows import open_row
 
 _AGAIN = "profile the program again"
 #: Half of a pair that stands for one character; alone it is none, and nothing can print it.
@@ -113,6 +115,13 @@ def write_profile(profile: Profile, path: Path) -> None:
             where=str(path),
             hint="make room or choose another -o",
         ) from error
+
+
+@open_row
+class ProfileRow(TypedDict):
+    """``show`` and ``compare`` of profiles: the reference has the columns of each type."""
+
+    type: Literal["profile", "rank", "call", "site", "sends", "split", "size"]
 
 
 def to_rows(profile: Profile) -> list[dict[str, Any]]:

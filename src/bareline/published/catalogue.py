@@ -10,12 +10,15 @@ from importlib import resources
 from typing import Any
 
 from pydantic import ValidationError
+from typing_extensions import TypedDict
 
 from bareline.published.model import Part, PublishedStudy, Result, Trials
 from bareline.published.quantities import Spread
 from bareline.published.ratios import span_of
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.invalid import problem_of
+from bareline.vocabulary.model import Better
+from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import format_size, listing
 
 
@@ -83,14 +86,44 @@ def find_part(reference: str) -> tuple[PublishedStudy, Part]:
     return study, known[part]
 
 
-def published_rows(name: str | None = None) -> list[dict[str, Any]]:
-    """List the published figures, one row per result, for ``bareline published``.
+class PublishedFigure(TypedDict):
+    """``published``: a figure as a publication prints it.
 
-    Columns: publication, id, benchmark, metric, kind, platform, baseline, value, low, high (as
-    printed; both ends where it is a range, one where it is a bound), bound, approx, unit, better,
-    at, conditions (the same in words), worse_low, worse_high (times worse than the baseline; null
-    where open or not told), text, probe, probe_metric, part, label, where, note, doubts.
+    - `low`, `high`: as printed: both ends of a range, one of a bound.
+    - `conditions`: the same as `at`, in words.
+    - `worse_low`, `worse_high`: times worse than the baseline; null where open or not told.
     """
+
+    publication: str
+    id: str
+    benchmark: str
+    metric: str
+    kind: str
+    platform: str
+    baseline: str | None
+    value: float | None
+    low: float | None
+    high: float | None
+    bound: str | None
+    approx: bool
+    unit: str
+    better: Better
+    at: dict[str, Any]
+    conditions: str
+    worse_low: float | None
+    worse_high: float | None
+    text: str
+    probe: str | None
+    probe_metric: str | None
+    part: str
+    label: str
+    where: str
+    note: str
+    doubts: list[str]
+
+
+def published_rows(name: str | None = None) -> list[PublishedFigure]:
+    """List the published figures, one row per result, for ``bareline published``."""
     studies = list(publications().values()) if name is None else find_publications(name)
     rows = []
     for study in studies:
@@ -99,82 +132,60 @@ def published_rows(name: str | None = None) -> list[dict[str, Any]]:
     return rows
 
 
-def _result_row(study: PublishedStudy, result: Result) -> dict[str, Any]:
+def _result_row(study: PublishedStudy, result: Result) -> PublishedFigure:
     span = span_of(result)
-    return {
-        "publication": study.id,
-        "id": result.id,
-        "benchmark": result.benchmark,
-        "metric": result.metric,
-        "kind": result.kind,
-        "platform": result.platform,
-        "baseline": result.baseline,
-        "value": _number(result.value),
-        "low": _number(result.low),
-        "high": _number(result.high),
-        "bound": result.bound,
-        "approx": result.approx,
-        "unit": result.unit,
-        "better": result.better,
-        "at": {key: _plain(value) for key, value in result.at.items()},
-        "conditions": conditions(result.at),
-        "worse_low": _number(span.low) if span else None,
-        "worse_high": _number(span.high) if span else None,
-        "text": result.words,
-        **_measured_by(study, result.benchmark, result.metric),
-        **_place(study, result.part, result.where),
-        "note": result.note,
-        "doubts": study.doubts(result.id),
-    }
+    return _row(
+        study,
+        result,
+        value=_number(result.value),
+        low=_number(result.low),
+        high=_number(result.high),
+        at={key: _plain(value) for key, value in result.at.items()},
+        conditions=conditions(result.at),
+        worse_low=_number(span.low) if span else None,
+        worse_high=_number(span.high) if span else None,
+        text=result.words,
+        doubts=study.doubts(result.id),
+    )
 
 
-def _trial_rows(study: PublishedStudy, trials: Trials) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
+def _trial_rows(study: PublishedStudy, trials: Trials) -> list[PublishedFigure]:
+    rows = []
     for number, value in enumerate(trials.values, 1):
         at: dict[str, Any] = {"nodes": trials.nodes}
         at["trial" if trials.order == "time" else "rank"] = number
         if trials.retransmissions is not None:
             at["retransmissions"] = trials.retransmissions[number - 1]
-        rows.append(
-            {
-                "publication": study.id,
-                "id": f"{trials.id}-{number:02d}",
-                "benchmark": trials.benchmark,
-                "metric": trials.metric,
-                "kind": "absolute",
-                "platform": trials.platform,
-                "baseline": None,
-                "value": _number(value),
-                "low": None,
-                "high": None,
-                "bound": None,
-                "approx": False,
-                "unit": trials.unit,
-                "better": trials.better,
-                "at": at,
-                "conditions": conditions(at),
-                "worse_low": None,
-                "worse_high": None,
-                "text": f"{value} {trials.unit}",
-                **_measured_by(study, trials.benchmark, trials.metric),
-                **_place(study, trials.part, trials.where),
-                "note": "",
-                "doubts": [],
-            }
+        row = _row(
+            study,
+            trials,
+            **dict.fromkeys(("baseline", "low", "high", "bound", "worse_low", "worse_high")),
+            id=f"{trials.id}-{number:02d}",
+            kind="absolute",
+            value=_number(value),
+            approx=False,
+            at=at,
+            conditions=conditions(at),
+            text=f"{value} {trials.unit}",
+            note="",
+            doubts=[],
         )
+        rows.append(row)
     return rows
 
 
-def _measured_by(study: PublishedStudy, benchmark: str, metric: str) -> dict[str, str | None]:
-    found = study.benchmark(benchmark)
-    return {
-        "probe": found.probe if found else None,
-        "probe_metric": found.metrics.get(metric) if found else None,
-    }
-
-
-def _place(study: PublishedStudy, part: str, where: str) -> dict[str, str]:
-    return {"part": f"{study.id}:{part}", "label": study.part(part).label, "where": where}
+def _row(study: PublishedStudy, printed: Result | Trials, **given: Any) -> PublishedFigure:
+    found = study.benchmark(printed.benchmark)
+    return row_of(
+        PublishedFigure,
+        printed,
+        publication=study.id,
+        probe=found.probe if found else None,
+        probe_metric=found.metrics.get(printed.metric) if found else None,
+        part=f"{study.id}:{printed.part}",
+        label=study.part(printed.part).label,
+        **given,
+    )
 
 
 def _number(value: Decimal | None) -> int | float | None:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from bareline.platforms.base import Availability, availability_of, load_platform_types
 from bareline.platforms.config import load_platforms
@@ -20,6 +21,7 @@ from bareline.study.plan import choose, fresh_seed, make_plan
 from bareline.study.study import Study
 from bareline.vocabulary.errors import PlatformError, UsageError
 from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.rows import row_of
 
 #: One role alone is compared with nothing.
 _FEWEST_ROLES = 2
@@ -216,27 +218,44 @@ def cases_per_turn(study: Study, platforms: Sequence[PlatformSpec]) -> int:
     return max(types[spec.type].cases_per_turn for spec in platforms)
 
 
+class PlannedTrial(TypedDict):
+    """``run --dry-run``: a trial of the plan."""
+
+    trial: int
+    block: int
+    platform: str
+    control: bool
+    probe: str
+    params: str
+    ranks: int
+    threads: int
+    profile: bool
+    layout: str | None
+    timeout_s: float
+
+
 def plan_rows(
-    study: Study, platforms: Sequence[PlatformSpec], seed: int | None = None, *, control: str = ""
-) -> list[dict[str, Any]]:
+    study: Study,
+    platforms: Sequence[PlatformSpec],
+    seed: int | None = None,
+    *,
+    control: str = "",
+) -> list[PlannedTrial]:
     """List the trials of a plan in the order in which they would run, for ``--dry-run``.
 
     Without a seed the order is one of many: every run draws its own.
     """
     study = study.model_copy(update={"cases_per_turn": cases_per_turn(study, platforms)})
     return [
-        {
-            "trial": trial.index,
-            "block": trial.block,
-            "platform": trial.platform,
-            "control": trial.platform == control,
-            "probe": trial.case.probe,
-            "params": trial.case.params,
-            "ranks": trial.case.ranks,
-            "threads": trial.case.threads,
-            "profile": trial.case.profile,
-            "layout": str(trial.layout) if trial.layout else None,
-            "timeout_s": trial.timeout_s,
-        }
+        row_of(
+            PlannedTrial,
+            trial.case,
+            trial=trial.index,
+            block=trial.block,
+            platform=trial.platform,
+            control=trial.platform == control,
+            layout=str(trial.layout) if trial.layout else None,
+            timeout_s=trial.timeout_s,
+        )
         for trial in make_plan(study, platforms, seed=seed_of(study, seed))
     ]

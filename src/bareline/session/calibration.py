@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+from typing_extensions import TypedDict
 
 from bareline.analysis.numbers.records import Records, read_runs
 from bareline.analysis.numbers.summary import summarize
@@ -25,6 +26,7 @@ from bareline.session.simulation import Check, Simulations
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import parse_point
+from bareline.vocabulary.rows import Params, row_of
 
 _PING_PONG = "mpi.pingpong"
 _RATE = "mpi.multi_pair"
@@ -45,6 +47,18 @@ _FEWEST_SIZES = 6
 _LINK_BOUND = 1.1
 #: Ranks that the study put on one node; 0 where it left the nodes to the platform.
 _ONE_NODE = 1
+
+
+class Agreement(TypedDict):
+    """``calibrate``: a measurement and its simulation."""
+
+    probe: str
+    ranks: int
+    params: Params
+    unit: str
+    measured: float
+    simulated: float
+    error: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +86,9 @@ class Calibration:
         probes = {check.probe for check in self.checks} - made_of
         return max((statistics.median(self.errors_of(probe)) for probe in probes), default=None)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Agreement]:
         """Give the checks as plain rows for ``--json``."""
-        return [
-            {
-                "probe": check.probe,
-                "ranks": check.ranks,
-                "params": parse_point(check.where),
-                "unit": check.unit,
-                "measured": check.measured,
-                "simulated": check.simulated,
-                "error": check.error,
-            }
-            for check in self.checks
-        ]
+        return [row_of(Agreement, check, params=parse_point(check.where)) for check in self.checks]
 
 
 def calibrate(

@@ -14,7 +14,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 from bareline import __version__
 from bareline.formats.files import Found, read_files
@@ -26,6 +28,7 @@ from bareline.store.run import Run
 from bareline.vocabulary.errors import ParseError, StoreError, UsageError
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage, Trial
 from bareline.vocabulary.platform import PLATFORM_NAME, PLATFORM_NAME_HINT, platform_name
+from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import count
 
@@ -40,18 +43,31 @@ _STUDY = {
 }
 
 
+class Imported(TypedDict):
+    """``import``: a trial that a file brought; null where the run had it already."""
+
+    file: str
+    format: str
+    trial: int | None
+    platform: str
+    probe: str
+    params: str
+    ranks: int | None
+    status: Literal["measured", "failed"]
+    reason: str | None
+    samples: int
+
+
 @dataclass(slots=True)
 class Intake:
     """What an import came to.
 
     - `run`: the run, with the new trials in it.
-    - `rows`: one row per trial found: file, format, trial (None where the run had it already),
-      platform, probe, params, ranks, status, reason, samples.
     - `skipped`: files of no known format that were left out.
     """
 
     run: Run
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[Imported] = field(default_factory=list)
     skipped: tuple[Path, ...] = ()
 
     @property
@@ -62,7 +78,7 @@ class Intake:
     def lines(self) -> list[str]:
         """Say in lines for people what was imported, and how little one trial says."""
         told = []
-        formats: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        formats: dict[str, list[Imported]] = defaultdict(list)
         for row in self.rows:
             formats[row["format"]].append(row)
         for name, rows in formats.items():
@@ -230,9 +246,7 @@ def _declared(
     return probes
 
 
-def _append(
-    run: Run, platform: str, found: Iterable[Found], ranks: int | None
-) -> list[dict[str, Any]]:
+def _append(run: Run, platform: str, found: Iterable[Found], ranks: int | None) -> list[Imported]:
     """Append the trials of a platform that the run has not yet; give a row of each found."""
     finished = run.finished()
     known = {
@@ -319,21 +333,21 @@ def _output(found: Found) -> Output:
     )
 
 
-def _row(found: Found, case: Case, platform: str, trial: int | None) -> dict[str, Any]:
+def _row(found: Found, case: Case, platform: str, trial: int | None) -> Imported:
     outcome = found.imported.outcome
-    failed = isinstance(outcome, Failed)
-    return {
-        "file": str(found.file),
-        "format": found.importer.name,
-        "trial": trial,
-        "platform": platform,
-        "probe": case.probe,
-        "params": case.params,
-        "ranks": case.ranks or None,
-        "status": "failed" if failed else "measured",
-        "reason": outcome.reason if isinstance(outcome, Failed) else None,
-        "samples": len(outcome.samples) if isinstance(outcome, Measured) else 0,
-    }
+    failed = outcome if isinstance(outcome, Failed) else None
+    return row_of(
+        Imported,
+        case,
+        file=str(found.file),
+        format=found.importer.name,
+        trial=trial,
+        platform=platform,
+        ranks=case.ranks or None,
+        status="failed" if failed else "measured",
+        reason=failed.reason if failed else None,
+        samples=len(outcome.samples) if isinstance(outcome, Measured) else 0,
+    )
 
 
 def _facts(found: Iterable[Found], known: Mapping[str, Scalar]) -> dict[str, Scalar]:

@@ -9,7 +9,9 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 from bareline.probes.app.program import Program
 from bareline.session.intake import read_again
@@ -23,6 +25,7 @@ from bareline.study.study import Study, study_from_toml
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.instructions import GENERIC_BLAS
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage
+from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import listing
 
 #: What of a program says how its outputs are read, and what only says it in words.
@@ -151,6 +154,17 @@ def _sampled(records: Iterable[Record], probes: Collection[str]) -> dict[str, se
 _RAN = frozenset({Stage.PARSE, Stage.BUDGET, Stage.EXIT, Stage.SIGNAL, Stage.TIMEOUT})
 
 
+class ReadAgain(TypedDict):
+    """``reparse``: a trial that came out differently, or could not be read again, and why."""
+
+    trial: int
+    platform: str
+    probe: str
+    before: Literal["measured", "failed"]
+    now: Literal["measured", "failed", "unread"]
+    reason: str | None
+
+
 @dataclass(slots=True)
 class Reread:
     """What came of reading a run again.
@@ -168,21 +182,16 @@ class Reread:
         """Number of trials read again, and of those that came out differently."""
         return self.read, len(self.changed)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[ReadAgain]:
         """Give what came out differently, and what could not be read, as rows for ``--json``."""
         changed = [(old, new.status, _reason(new)) for old, new in self.changed]
         unread = [(old, "unread", why) for old, why in self.unread]
         return [
-            {
-                "trial": old.trial.index,
-                "platform": old.trial.platform,
-                "probe": old.trial.case.probe,
-                "before": old.status,
-                "now": now,
-                "reason": why,
-            }
+            row_of(ReadAgain, trial, trial=trial.index, probe=trial.case.probe, before=old.status,
+                   now=now, reason=why)
             for old, now, why in (*changed, *unread)
-        ]
+            for trial in (old.trial,)
+        ]  # fmt: skip
 
 
 def _reason(record: Record) -> str | None:

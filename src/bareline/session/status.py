@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from bareline.platforms.base import exact_among, running_of
 from bareline.session.history import History
@@ -19,7 +21,47 @@ from bareline.vocabulary.units import HOUR_S
 _READ_WHOLE_BYTES = 32 << 20
 
 
-def status_of(run: Run) -> dict[str, Any]:
+class PlatformCounts(TypedDict):
+    """Trials of a platform."""
+
+    planned: int
+    measured: int
+    failed: int
+    skipped: int
+    seconds: float
+    core_hours: float | None
+    cost: float | None
+    currency: str | None
+    running: str
+
+
+class Standing(TypedDict):
+    """``run``, ``continue`` and ``status``: how a run stands."""
+
+    run: str
+    study: str
+    scale: str | None
+    created: str
+    seed: int
+    baseline: str
+    control: str | None
+    config_hash: str
+    planned: int
+    measured: int
+    failed: int
+    skipped: int
+    saved: int
+    remaining: int
+    active: bool
+    max_core_hours: float | None
+    platforms: dict[str, PlatformCounts]
+    machines: list[str]
+    left_out: list[str]
+    job: NotRequired[str]
+    job_state: NotRequired[str]
+
+
+def status_of(run: Run) -> Standing:
     """Say how a run stands: counts over all and by platform, and its latest failures."""
     study, plan = study_of(run), plan_of(run)
     exact = exact_among(platforms_of(run))
@@ -62,9 +104,7 @@ def _facts(run: Run) -> Mapping[str, Mapping[str, Scalar]]:
         return {}  # A damaged file says nothing; whoever compares the run is told.
 
 
-def _by_platform(
-    run: Run, plan: Sequence[Trial], records: Mapping[int, Record]
-) -> dict[str, dict[str, Any]]:
+def _by_platform(run: Run, plan: Sequence[Trial], records: Mapping[int, Record]) -> dict[str, Any]:
     used, specs = run.cost(), {spec.name: spec for spec in platforms_of(run)}
     facts = _facts(run)
     counted: dict[str, dict[str, Any]] = {

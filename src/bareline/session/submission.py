@@ -13,14 +13,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from bareline.platforms.config import make_spec
 from bareline.platforms.job import JobOptions
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.session.batch import Request, State, find_system, hand_over, script, take_back
+from bareline.session.begin import PlannedTrial
 from bareline.store.run import Run
 from bareline.vocabulary.errors import PlatformError, UsageError
 from bareline.vocabulary.files import read_bounded
 from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.rows import row_of
 
 _RECORD = "submission.json"
 _LARGEST_RECORD = 1 << 16
@@ -46,6 +50,26 @@ class Submission:
         return f"{self.system} {', '.join(self.jobs)}"
 
 
+class Submitted(TypedDict):
+    """``submit``: the jobs that measure a run."""
+
+    run: str
+    system: str
+    jobs: list[str]
+    command: list[str]
+
+
+class Submitting(TypedDict):
+    """``submit --dry-run``: what would be handed over."""
+
+    run: str
+    system: str
+    chain: int
+    command: list[str]
+    script: str
+    plan: list[PlannedTrial]
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """What a batch system is to do for a run.
@@ -67,15 +91,16 @@ class Order:
             hint = f"a chain has at most {_LONGEST_CHAIN}; `bareline continue` begins another"
             raise UsageError(f"{self.chain} jobs are too many", where="--chain", hint=hint)
 
-    def shown(self, folder: Path) -> dict[str, Any]:
+    def shown(self, folder: Path, plan: list[PlannedTrial]) -> Submitting:
         """Show what would be handed over for a run directory that is not made."""
-        return {
-            "run": str(folder),
-            "system": self.system,
-            "chain": self.chain,
-            "command": self.command(folder),
-            "script": self.script(folder, "ID"),
-        }
+        return row_of(
+            Submitting,
+            self,
+            run=str(folder),
+            command=self.command(folder),
+            script=self.script(folder, "ID"),
+            plan=plan,
+        )
 
     def script(self, folder: Path, mark: str) -> str:
         """Give the script of every job of a run directory."""

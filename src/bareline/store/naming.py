@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from bareline.store.header import RECORDS_FILE, Header, read_header
 from bareline.vocabulary.errors import StoreError, did_you_mean
@@ -17,23 +18,26 @@ _LATEST = "@latest"
 _NAMED = 5
 
 
+class RunListed(TypedDict):
+    """``runs``: a run directory, with the number of its finished trials."""
+
+    run: str
+    study: str
+    scale: str
+    created: str
+    platforms: list[str]
+    trials: int
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A run directory as a list shows it.
-
-    Parameters
-    ----------
-    path
-        The directory.
-    header
-        What it says of itself.
-    """
+    """A run directory, and what it says of itself."""
 
     path: Path
     header: Header
 
-    def row(self) -> dict[str, Any]:
-        """Give its columns: run, study, scale, created, platforms, trials (finished ones)."""
+    def row(self) -> RunListed:
+        """Give its columns."""
         study = self.header.study["study"]
         return {
             "run": str(self.path),

@@ -17,9 +17,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import TypedDict
+
 from bareline.vocabulary.errors import StudyError, did_you_mean
 from bareline.vocabulary.files import parse_toml
 from bareline.vocabulary.plugins import brought, named
+from bareline.vocabulary.rows import row_of
 
 if TYPE_CHECKING:
     from bareline.study.study import Study
@@ -93,7 +96,21 @@ def study_names() -> list[str]:
     return list(_files())
 
 
-def study_rows() -> list[dict[str, Any]]:
+class StudyListed(TypedDict):
+    """``studies``: a built-in study."""
+
+    study: str
+    title: str
+    description: str
+    probes: list[str]
+    platforms: list[str]
+    roles: dict[str, str]
+    launches: int
+    cases: int
+    scales: list[str]
+
+
+def study_rows() -> list[StudyListed]:
     """List the studies of the catalogue for ``bareline studies``."""
     kept = json.loads((_own_folder() / LISTING).read_bytes())
     rows = []
@@ -114,16 +131,14 @@ def _crc32(file: Traversable) -> int:
     return zlib.crc32(file.read_bytes())
 
 
-def _row(study: Study) -> dict[str, Any]:
-    return {
-        "study": study.name,
-        "title": study.title,
-        "description": study.description,
-        "probes": study.probes,
-        "platforms": study.platforms
-        or [role.platform for role in study.roles.values() if role.platform],
-        "roles": {name: role.title for name, role in study.roles.items()},
-        "launches": study.launches,
-        "cases": sum(1 for _ in study.cases()),
-        "scales": list(study.scales),
-    }
+def _row(study: Study) -> StudyListed:
+    roles = study.roles
+    return row_of(
+        StudyListed,
+        study,
+        study=study.name,
+        platforms=study.platforms or [role.platform for role in roles.values() if role.platform],
+        roles={name: role.title for name, role in roles.items()},
+        cases=sum(1 for _ in study.cases()),
+        scales=list(study.scales),
+    )

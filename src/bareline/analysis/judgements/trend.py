@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from typing_extensions import TypedDict
 
 from bareline import stats
-from bareline.analysis.numbers.cell import Estimate, finite
+from bareline.analysis.numbers.cell import Estimate, bounds, finite
 from bareline.analysis.numbers.records import Records, margin_of, read_runs
 from bareline.analysis.numbers.selection import Selection
 from bareline.analysis.numbers.summary import summarize
@@ -24,8 +25,9 @@ from bareline.store.naming import list_runs
 from bareline.store.run import Run
 from bareline.vocabulary.caveats import codes, read_caveats
 from bareline.vocabulary.errors import AnalysisError
-from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.model import Better, Layer, Scalar
 from bareline.vocabulary.place import KEY, Place
+from bareline.vocabulary.rows import Params, row_of
 from bareline.vocabulary.verdicts import Verdict
 
 _SERIES = ("platform", *KEY)
@@ -83,6 +85,37 @@ class Series:
         return ", ".join(
             filter(None, [f"{self.place.probe} {self.place.metric}", self.place.words])
         )
+
+
+class TrendValue(TypedDict):
+    """A median of one run."""
+
+    run: str
+    created: str
+    version: str | None
+    value: float | None
+    lo: float | None
+    hi: float | None
+
+
+class SeriesRow(TypedDict):
+    """``trend``: a metric over runs, and the step in it that is certain."""
+
+    platform: str
+    layer: Layer
+    probe: str
+    metric: str
+    params: Params
+    unit: str
+    better: Better
+    headline: bool
+    runs: list[TrendValue]
+    verdict: Verdict
+    ratio: float | None
+    lo: float | None
+    hi: float | None
+    first_of_new_level: str | None
+    changed: Sequence[Sequence[Scalar | None]]
 
 
 @dataclass(frozen=True)
@@ -189,34 +222,31 @@ class Trend:
             changed.append(("bareline", str(*old_version), str(*new_version)))
         return tuple(changed)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[SeriesRow]:
         """Give every series as a row for ``--json``."""
         return [
-            {
-                "platform": one.platform,
-                "layer": one.layer,
-                "probe": one.place.probe,
-                "metric": one.place.metric,
-                "params": one.place.coordinates,
-                "unit": one.unit,
-                "better": one.better,
-                "headline": one.headline,
-                "runs": [
-                    {"run": str(run.path), "created": run.header.created,
-                     "version": run.header.versions.get("bareline"),
-                     "value": value, "lo": lo, "hi": hi}
-                    for run, value, lo, hi in zip(
-                        self.runs, one.medians, one.lo, one.hi, strict=True
-                    )
-                ],
-                "verdict": one.step.verdict.value if one.step else Verdict.INCONCLUSIVE.value,
-                "ratio": one.step.ratio if one.step else None,
-                "lo": one.step.lo if one.step else None,
-                "hi": one.step.hi if one.step else None,
-                "first_of_new_level": str(self.runs[one.step.at].path) if one.step else None,
-                "changed": [list(fact) for fact in one.step.changed] if one.step else [],
-            }
+            row_of(
+                SeriesRow,
+                one,
+                probe=one.place.probe,
+                metric=one.place.metric,
+                params=one.place.coordinates,
+                runs=self._values(one),
+                verdict=one.step.verdict if one.step else Verdict.INCONCLUSIVE,
+                **bounds(one.step.amount if one.step else None),
+                first_of_new_level=str(self.runs[one.step.at].path) if one.step else None,
+                changed=one.step.changed if one.step else (),
+            )
             for one in self.series
+        ]
+
+    def _values(self, series: Series) -> list[TrendValue]:
+        return [
+            TrendValue(run=str(run.path), created=run.header.created,
+                       version=run.header.versions.get("bareline"), value=value, lo=lo, hi=hi)
+            for run, value, lo, hi in zip(
+                self.runs, series.medians, series.lo, series.hi, strict=True
+            )
         ]  # fmt: skip
 
 

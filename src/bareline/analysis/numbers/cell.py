@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bareline.vocabulary.caveats import Caveat, codes, read_caveats
 from bareline.vocabulary.model import Layer, Metric
 from bareline.vocabulary.place import KEY, Place
+from bareline.vocabulary.rows import Bounds
 from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Grade, Verdict
 
@@ -71,10 +72,10 @@ class Estimate:
         )
 
 
-def bounds(ratio: Estimate | None) -> dict[str, float | None]:
-    """Give a ratio as the columns that rows have for it."""
-    lo, hi = (ratio.lo, ratio.hi) if ratio else (None, None)
-    return {"ratio": ratio.value if ratio else None, "lo": lo, "hi": hi}
+def bounds(found: Estimate | None) -> Bounds:
+    """Give a ratio and the ends of its interval as columns of a row."""
+    lo, hi = (found.lo, found.hi) if found else (None, None)
+    return {"ratio": found.value if found else None, "lo": lo, "hi": hi}
 
 
 def figure(value: float | None, write: Callable[[float], str] = plain) -> str:
@@ -103,7 +104,7 @@ def _ends(held: Estimate | None, write: Callable[[float], str], to: str) -> str:
     return f"≥ {write(lo)}" if lo is not None else f"≤ {write(hi)}" if hi is not None else ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lost:
     """Launches that exceeded a time limit or crashed, of a case and on both sides.
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from bareline import stats
+from bareline.analysis.numbers.cell import Lost
+from bareline.analysis.numbers.columns import MetricRow, table_columns
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.emulation import EMULATED, emulated_platforms, unlike_processors
 from bareline.analysis.numbers.family import discoveries
@@ -18,8 +21,58 @@ from bareline.analysis.numbers.summary import LAYERS, failures, flag
 from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import CASE, KEY
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 
+
+@dataclass(frozen=True)
+class _Ratio(MetricRow):
+    """A metric of one case held against the baseline's.
+
+    - `value`, `value_baseline`: medians over launches, in SI base units.
+    - `ratio`: times worse than the baseline, whatever the metric's direction.
+    - `lo`, `hi`: its 95 % interval; null below six trials, or where launches lost to a time limit
+      leave a bound open.
+    - `difference`, `difference_lo`, `difference_hi`: in the unit, above 0 is worse: where a value
+      is zero and there is no ratio.
+    - `delta`: Cliff's delta, above 0 is worse.
+    - `p_adjusted`: it holds the false discovery rate over all rows.
+    - `verdict`: null for a metric that has no good direction; of a rate, slower means lower.
+    - `grade`: how sure the verdict is.
+    """
+
+    baseline: str
+    n_baseline: int
+    value: float | None
+    value_baseline: float | None
+    ratio: float | None
+    lo: float | None
+    hi: float | None
+    difference: float | None
+    difference_lo: float | None
+    difference_hi: float | None
+    delta: float | None
+    p_adjusted: float | None
+    verdict: Verdict | None
+    grade: Grade | None
+    caveats: list[str]
+
+
+@dataclass(frozen=True)
+class Compared(Lost, _Ratio):
+    """``compare``: a metric of one case held against the baseline's.
+
+    - `boots`: independent boots of the two platforms; null where nothing boots.
+    - `few_boots`: so few that what is claimed holds for these boots alone.
+    - `control`: a row of the baseline against itself, which is no platform's.
+    """
+
+    boots: int | None
+    few_boots: bool
+    control: bool
+
+
+#: The columns of a comparison that users see, in order.
+COLUMNS = table_columns(Compared)
 _FIGURES = ["ratio", "lo", "hi", "difference", "difference_lo", "difference_hi", "p_adjusted"]
 
 
@@ -36,18 +89,9 @@ def compare_points(
     - `summary`: of the same records.
     - `margin`: relative difference that does not matter.
     - `any_layout`: also compare what was measured on unlike layouts.
-    Gives platform, baseline, the columns of `KEY`, layer, unit, better, detail, headline, n,
-    n_baseline, value, value_baseline, ratio (above 1 is worse than the baseline), lo, hi,
-    difference, difference_lo, difference_hi (above 0 is worse; where there is no ratio), delta
-    (Cliff; above 0 is worse), p_adjusted (to the false discovery rate of all rows), verdict,
-    caveats. A point that only one side has is there, with the verdict that says why. For findings
-    also point_row, nodes_used, unlike, refused (why it is not comparable), boots (how many are
-    independent; null where nothing boots), few_boots (so few that what is claimed holds for these
-    boots alone) and, of launches lost to limits: lost, tried, base_lost and base_tried (how many of
-    how many), crashed and base_crashed (how many ended badly), limit_s (of the side that lost more)
-    and by_points (whether it is the limit of each point, not of a launch), took_s (what a launch
-    takes on the other), at_least (what the ratio is at least, or at most if below 1, where they
-    leave it open), by_loss (1 worse, -1 better, certainly by their number alone).
+    Gives the columns of `Compared` but the grade. A point that only one side has is there, with
+    the verdict that says why. For findings also point_row, nodes_used, unlike, and refused (why it
+    is not comparable).
     """
     placed = layouts(records.trials)
     emulated = emulated_platforms(records)
@@ -353,14 +397,3 @@ def _finish(table: pl.DataFrame, records: Records, summary: pl.DataFrame) -> pl.
 def _said(condition: pl.Expr, text: pl.Expr) -> pl.Expr:
     """Give a list of one text where a condition holds, else an empty one."""
     return pl.when(condition).then(pl.concat_list(text)).otherwise(pl.lit([], pl.List(pl.String)))
-
-
-#: The columns of a comparison that users see, in order.
-COLUMNS = (
-    "platform", "baseline", *KEY, "layer", "unit", "better", "detail", "headline",
-    "n", "n_baseline", "value", "value_baseline", "ratio", "lo", "hi",
-    "difference", "difference_lo", "difference_hi", "delta",
-    "p_adjusted", "verdict", "grade", "caveats",
-    "lost", "tried", "base_lost", "base_tried", "crashed", "base_crashed", "limit_s", "by_points",
-    "took_s", "at_least", "by_loss", "boots", "few_boots",
-)  # fmt: skip

@@ -6,12 +6,13 @@ docs/method/statistics.md explains the statistics.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from bareline import stats
+from bareline.analysis.numbers.columns import MetricRow, table_columns
 from bareline.analysis.numbers.cube import FloatCube, IntCube
 from bareline.analysis.numbers.pairs import of_launches
 from bareline.analysis.numbers.records import Records
@@ -19,17 +20,53 @@ from bareline.analysis.numbers.simulated import model_errors
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Layer, Stage
 from bareline.vocabulary.place import CASE, KEY
+from bareline.vocabulary.rows import Params
 from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 
 #: The layers in the order of display.
 LAYERS = [layer.value for layer in Layer]
 
 
+@dataclass(frozen=True)
+class Summary(MetricRow):
+    """``show``: a median, its 95 % interval, and how values spread.
+
+    - `lo`, `hi`: null below six trials.
+    - `p5`, `p95`: percentiles over trials.
+    - `iqr_rel`: the interquartile range over the median.
+    - `n_failed`: trials of the case that failed.
+    """
+
+    value: float
+    lo: float | None
+    hi: float | None
+    p5: float
+    p95: float
+    iqr_rel: float | None
+    outliers: int
+    n_failed: int
+    caveats: list[str]
+
+
+@dataclass(frozen=True)
+class Silent:
+    """``show``: a case of which every trial failed."""
+
+    platform: str
+    probe: str
+    params: Params
+    n: int
+    n_failed: int
+    stage: str | None
+    reason: str | None
+
+
+ShowRow = Summary | Silent
+
+
 def summarize(records: Records) -> pl.DataFrame:
     """Summarize every point on every platform.
 
-    Gives platform, the columns of `KEY`, layer, unit, better, detail, headline, n, value (median),
-    lo and hi (95 % interval, null below 6 trials), p5, p95, iqr_rel, outliers, n_failed, caveats.
     Points that a platform lacks have no row here; a comparison shows them.
     """
     cube = records.cube
@@ -60,11 +97,8 @@ def summarize(records: Records) -> pl.DataFrame:
             pl.col("platform").replace_strict(columns, return_dtype=pl.Int64).alias("column"),
         )
         .sort("rung", "probe", "case", "point_row", "column")
-        .select(
-            "platform", *KEY, "layer", "unit", "better", "detail", "headline", "n", "value",
-            "lo", "hi", "p5", "p95", "iqr_rel", "outliers", "n_failed", "caveats",
-        )
-    )  # fmt: skip
+        .select(table_columns(Summary))
+    )
 
 
 def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import polars as pl
 
@@ -15,6 +14,7 @@ from bareline.analysis.words.conclusions import concluded
 from bareline.analysis.words.parts import Sentence
 from bareline.analysis.words.promise import promise
 from bareline.analysis.words.rows import (
+    ExplainRow,
     conclusion_row,
     control_row,
     explanation_row,
@@ -67,7 +67,7 @@ class Comparison(Compared):
             return told
         return [*self.statements, *self.steps, *told]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[ExplainRow]:
         """Give findings, conclusions and judgements as plain rows for ``--json``.
 
         "kind" tells them apart.

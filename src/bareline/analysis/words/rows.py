@@ -1,14 +1,12 @@
-"""Summaries, comparisons, findings and causes as plain rows for ``--json``."""
+"""Findings, causes, conclusions, suitability and controls as plain rows for ``--json``."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
-from typing import Any
+from typing import Literal
 
-import polars as pl
+from typing_extensions import TypedDict
 
-from bareline.analysis.judgements.causes.cause import Cause
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.conclusions import Conclusion
 from bareline.analysis.judgements.control import Control
@@ -19,158 +17,279 @@ from bareline.analysis.numbers.cell import Cell, bounds
 from bareline.analysis.words.conclusions import concluded
 from bareline.analysis.words.promise import control_text
 from bareline.analysis.words.suitability import reason_of, told_of
-from bareline.vocabulary.model import parse_point
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.rows import Bounds, row_of
+from bareline.vocabulary.verdicts import Grade, Verdict
 
 
-def as_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
-    """Give a summary or comparison as plain rows for ``--json``.
+class PointRow(TypedDict):
+    """A point of a finding, such as a message size."""
 
-    The parameters of case and point stand together in `params`.
+    label: str
+    ratio: float | None
+    lo: float | None
+    hi: float | None
+    difference: float | None
+    difference_lo: float | None
+    difference_hi: float | None
+    value_baseline: float | None
+    unit: str
+    n: int
+    verdict: Verdict | None
+    grade: Grade | None
+    exact: bool
+
+
+class MeanOfPoints(Bounds):
+    """What the points of a finding say together."""
+
+    verdict: Verdict
+
+
+class FindingRow(TypedDict):
+    """A probe, or a class of its sizes, compared on one platform.
+
+    - `rate`: more is better, so that worse is lower.
+    - `verdict`: that of all points; mixed where some are slower and some faster.
+    - `grade`: that of the surest point.
+    - `worst`: its worst point, whose ratio, interval and number of launches stand here too.
     """
-    rows = []
-    for row in table.iter_rows(named=True):
-        params: dict[str, Any] = {
-            "ranks": row.pop("ranks"),
-            "threads": row.pop("threads"),
-            **parse_point(row.pop("params")),
-            **parse_point(row.pop("point", "")),
-        }
-        nodes = row.pop("nodes")
-        if nodes:
-            params["nodes"] = nodes
-        first = [key for key in ("platform", "baseline", "probe") if key in row]
-        rows.append({key: row.pop(key) for key in first} | {"params": params} | row)
-    return rows
+
+    kind: Literal["finding"]
+    layer: Layer
+    probe: str
+    platform: str
+    baseline: str
+    title: str
+    subject: str
+    nodes: int | None
+    rate: bool
+    verdict: Verdict
+    grade: Grade
+    worst: str | None
+    ratio: float | None
+    lo: float | None
+    hi: float | None
+    mean: MeanOfPoints | None
+    by_mean: bool
+    n: int | None
+    reason: str
+    caveats: list[str]
+    points: list[PointRow]
 
 
-def finding_row(finding: Finding) -> dict[str, Any]:
+def finding_row(finding: Finding) -> FindingRow:
     """Give a finding with its worst point's figures beside all points."""
-    worst = finding.worst
-    return {
-        "kind": "finding",
-        "layer": finding.layer,
-        "probe": finding.probe,
-        "platform": finding.platform,
-        "baseline": finding.baseline,
-        "title": finding.title,
-        "subject": finding.subject,
-        "nodes": finding.nodes,
-        "rate": finding.rate,
-        "verdict": finding.verdict,
-        "grade": finding.grade,
-        "worst": finding.label(worst) if worst else None,
+    worst, mean = finding.worst, finding.mean
+    return row_of(
+        FindingRow,
+        finding,
+        kind="finding",
+        worst=finding.label(worst) if worst else None,
         **bounds(finding.ratio),
-        "mean": {**bounds(finding.mean_ratio), "verdict": finding.mean.verdict}
-        if finding.mean
-        else None,
-        "by_mean": finding.by_mean,
-        "n": finding.n,
-        "reason": finding.reason,
-        "caveats": [str(caveat) for caveat in finding.caveats],
-        "points": [_point_row(finding, point) for point in finding.points],
-    }
+        mean={**bounds(finding.mean_ratio), "verdict": mean.verdict} if mean else None,
+        caveats=[str(caveat) for caveat in finding.caveats],
+        points=[_point_row(finding, point) for point in finding.points],
+    )
 
 
-def _point_row(finding: Finding, point: Cell) -> dict[str, Any]:
+def _point_row(finding: Finding, point: Cell) -> PointRow:
     apart = point.difference
-    return {
-        "label": finding.label(point),
+    return row_of(
+        PointRow,
+        point,
+        label=finding.label(point),
         **bounds(point.ratio),
-        "difference": apart.value if apart else None,
-        "difference_lo": apart.lo if apart else None,
-        "difference_hi": apart.hi if apart else None,
-        "value_baseline": point.base.value if point.base else None,
-        "unit": point.metric.unit,
-        "n": point.n_both,
-        "verdict": point.verdict,
-        "grade": point.grade,
-        "exact": point.exact,
-    }
+        difference=apart.value if apart else None,
+        difference_lo=apart.lo if apart else None,
+        difference_hi=apart.hi if apart else None,
+        value_baseline=point.base.value if point.base else None,
+        unit=point.metric.unit,
+        n=point.n_both,
+    )
 
 
-def explanation_row(found: Explanation) -> dict[str, Any]:
+class Reach(TypedDict):
+    """The bounds of a factor; null is unbounded."""
+
+    lo: float | None
+    hi: float | None
+
+
+class NamedCause(TypedDict):
+    """A cause with the factor that it predicts."""
+
+    name: str
+    word: str | None
+    words: str
+    lo: float | None
+    hi: float | None
+    measurement: str
+    withdrawn: str
+
+
+class CauseRow(TypedDict):
+    """How much of the worst certain loss of a finding its causes explain.
+
+    - `explained`, `residual`: measured = explained x residual.
+    - `word`: explains, contributes or differs; null without a known cause.
+    - `causes`: `measurement` is the probe that the bounds rest on, and causes of one measurement
+      are one factor; `withdrawn` is why it is none after all.
+    """
+
+    kind: Literal["cause"]
+    layer: Layer
+    probe: str
+    platform: str
+    baseline: str
+    subject: str
+    point: str
+    known: bool
+    measured: Bounds
+    explained: Reach | None
+    residual: Reach | None
+    word: str | None
+    causes: list[NamedCause]
+    text: str
+
+
+def explanation_row(found: Explanation) -> CauseRow:
     """Give what explains a loss: measured, explained and residual with their bounds."""
-    finding, point = found.finding, found.point
     explained, residual = found.explained, found.residual
-    return {
-        "kind": "cause",
-        "layer": finding.layer,
-        "probe": finding.probe,
-        "platform": finding.platform,
-        "baseline": finding.baseline,
-        "subject": finding.subject,
-        "point": finding.label(point),
-        "known": found.known,
-        "measured": bounds(point.ratio),
-        "explained": {"lo": explained[0], "hi": explained[1]} if found.known else None,
-        "residual": {"lo": residual[0], "hi": residual[1]} if found.known else None,
-        "word": found.word,
-        "causes": [_cause_row(found, cause) for cause in found.causes],
-        "text": found.text,
-    }
+    return row_of(
+        CauseRow,
+        found.finding,
+        kind="cause",
+        point=found.finding.label(found.point),
+        known=found.known,
+        measured=bounds(found.point.ratio),
+        explained={"lo": explained[0], "hi": explained[1]} if found.known else None,
+        residual={"lo": residual[0], "hi": residual[1]} if found.known else None,
+        word=found.word,
+        causes=[
+            row_of(NamedCause, cause, word=found.word_of(cause), words=cause.text)
+            for cause in found.causes
+        ],
+        text=found.text,
+    )
 
 
-def _cause_row(found: Explanation, cause: Cause) -> dict[str, Any]:
-    return {
-        "name": cause.name,
-        "word": found.word_of(cause),
-        "words": cause.text,
-        "lo": cause.lo,
-        "hi": cause.hi,
-        "measurement": cause.measurement,
-        "withdrawn": cause.withdrawn,
-    }
+class ConclusionRow(TypedDict):
+    """What figures mean together, in a sentence.
+
+    - `value`, `lo`, `hi`: the figure of `platform`, on which it is largest, and its bounds.
+    """
+
+    kind: Literal["conclusion"]
+    layer: Layer
+    platform: str
+    text: str
+    value: float | None
+    lo: float | None
+    hi: float | None
+    n: int | None
 
 
-def conclusion_row(conclusion: Conclusion) -> dict[str, Any]:
+def conclusion_row(conclusion: Conclusion) -> ConclusionRow:
     """Give what figures mean together, with the platform where it is largest."""
     worst = conclusion.worst
-    return {
-        "kind": "conclusion",
-        "layer": conclusion.layer,
-        "platform": worst.platform,
-        "text": concluded(conclusion).text,
-        "value": worst.value.value,
-        "lo": worst.value.lo,
-        "hi": worst.value.hi,
-        "n": conclusion.n,
-    }
+    return row_of(
+        ConclusionRow,
+        conclusion,
+        kind="conclusion",
+        platform=worst.platform,
+        text=concluded(conclusion).text,
+        value=worst.value.value,
+        lo=worst.value.lo,
+        hi=worst.value.hi,
+    )
 
 
-def control_row(control: Control) -> dict[str, Any]:
+class ControlRow(TypedDict):
+    """The baseline compared with itself.
+
+    - `again`: the platform's second name.
+    - `tested`, `differ`, `equal`: rows.
+    - `claims`: certain differences of sentences.
+    - `floors`: by layer the largest difference, as a ratio above 1.
+    """
+
+    kind: Literal["control"]
+    platform: str
+    again: str
+    of_baseline: bool
+    tested: int
+    differ: int
+    equal: int
+    claims: int
+    floors: dict[str, float | None]
+    margin: float
+    text: str
+
+
+def control_row(control: Control) -> ControlRow:
     """Give what came of comparing the baseline with itself."""
     floors = {
         layer.value: ratio if math.isfinite(ratio) else None
         for layer, ratio in control.floors.items()
     }
-    return {"kind": "control", **asdict(control), "floors": floors, "text": control_text(control)}
+    return row_of(ControlRow, control, kind="control", floors=floors, text=control_text(control))
 
 
-def judgement_row(judgement: Judgement) -> dict[str, Any]:
+class GroundRow(TypedDict):
+    """A figure that an answer rests on."""
+
+    subject: str
+    lo: float | None
+    hi: float | None
+    text: str
+    n: int
+    caveats: list[str]
+    source: str
+    probe: str
+
+
+# "class" is a word of Python, so that this one is not written as the others are.
+SuitabilityRow = TypedDict(
+    "SuitabilityRow",
+    {
+        "kind": Literal["suitability"],
+        "class": str,
+        "title": str,
+        "platform": str,
+        "baseline": str,
+        "answer": str,
+        "certainty": str,
+        "reason": str,
+        "caveats": list[str],
+        "grounds": list[GroundRow],
+        "voided": list[GroundRow],
+    },
+)
+SuitabilityRow.__doc__ = """What a platform means for a class of applications."""
+
+
+def judgement_row(judgement: Judgement) -> SuitabilityRow:
     """Give what a platform means for a class of applications."""
-    return {
-        "kind": "suitability",
-        "class": judgement.application_class.name,
-        "title": judgement.application_class.title,
-        "platform": judgement.platform,
-        "baseline": judgement.baseline,
-        "answer": judgement.answer.value,
-        "certainty": judgement.certainty.value,
-        "reason": reason_of(judgement),
-        "caveats": [str(caveat) for caveat in judgement.caveats],
-        "grounds": [_ground_row(ground) for ground in judgement.grounds],
-        "voided": [_ground_row(ground) for ground in judgement.voided],
-    }
+    asked = judgement.application_class
+    return row_of(
+        SuitabilityRow,
+        judgement,
+        kind="suitability",
+        **{"class": asked.name},
+        title=asked.title,
+        answer=judgement.answer.value,
+        certainty=judgement.certainty.value,
+        reason=reason_of(judgement),
+        caveats=[str(caveat) for caveat in judgement.caveats],
+        grounds=[_ground_row(ground) for ground in judgement.grounds],
+        voided=[_ground_row(ground) for ground in judgement.voided],
+    )
 
 
-def _ground_row(ground: Ground) -> dict[str, Any]:
-    return {
-        "subject": ground.subject,
-        "lo": ground.lo,
-        "hi": ground.hi,
-        "text": told_of(ground),
-        "n": ground.n,
-        "caveats": [str(caveat) for caveat in ground.caveats],
-        "source": ground.source,
-        "probe": ground.probe,
-    }
+def _ground_row(ground: Ground) -> GroundRow:
+    caveats = [str(caveat) for caveat in ground.caveats]
+    return row_of(GroundRow, ground, text=told_of(ground), caveats=caveats)
+
+
+ExplainRow = FindingRow | CauseRow | ConclusionRow | SuitabilityRow | ControlRow

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from typing_extensions import TypedDict
+
 from bareline.vocabulary.facts import (
     FACT_KEYS,
     FactKey,
@@ -18,6 +20,7 @@ from bareline.vocabulary.facts import (
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.nodeset import numbers_text, unfold_numbers
+from bareline.vocabulary.rows import row_of
 
 PlatformFacts = Mapping[str, Scalar]
 
@@ -66,23 +69,28 @@ def table(platforms: Mapping[str, PlatformFacts]) -> list[Row]:
     return sorted(rows, key=_position)
 
 
-def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[dict[str, Scalar | None]]:
+class Fact(TypedDict):
+    """``show --facts``: what a platform is, what changes from hour to hour, what names it."""
+
+    key: str
+    label: str
+    group: str
+    unit: str
+    kind: Kind
+    platform: str
+    value: Scalar | None
+    text: str
+    equal: bool
+
+
+def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[Fact]:
     """Give the table as flat records for machine-readable output: one per fact and platform."""
     return [
-        {
-            "key": row.fact.key,
-            "label": row.fact.label,
-            "group": row.fact.group.value,
-            "unit": row.fact.unit,
-            "kind": row.fact.kind.value,
-            "platform": name,
-            "value": row.values[name],
-            "text": row.texts[name],
-            "equal": row.equal,
-        }
+        row_of(Fact, row.fact, platform=name, value=row.values[name], text=row.texts[name],
+               equal=row.equal)
         for row in table(platforms)
         for name in platforms
-    ]
+    ]  # fmt: skip
 
 
 def _by_node(facts: PlatformFacts) -> dict[str, dict[int, Scalar | None]]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Literal
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from bareline.analysis.judgements.survey import Deviating, Mapped, Survey
 from bareline.analysis.numbers.fleet import Fleet
 from bareline.report.content.wording import metric_name
 from bareline.vocabulary.nodeset import fold, nodes_text
+from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import count, plain
 
 _WHAT: Mapping[tuple[str, str], str] = {
@@ -85,46 +87,51 @@ def remedy(found: Survey) -> str:
     return f'to leave them out, add to [platform.{found.fleet.platform}]: exclude = "{listed}"'
 
 
-def deviating_rows(found: Survey) -> list[dict[str, Any]]:
+class Deviation(TypedDict):
+    """``nodes``: a node, link or switch held against the others of its cluster."""
+
+    platform: str
+    kind: Literal["node", "link", "uplink", "switch"]
+    name: str
+    peer: str | None
+    probe: str
+    metric: str
+    params: str
+    ratio: float | None
+    lo: float | None
+    hi: float | None
+    p: float | None
+    n: int
+    deviates: bool
+
+
+def deviating_rows(found: Survey) -> list[Deviation]:
     """Give what deviates as tidy rows."""
+    platform = found.fleet.platform
     return [
-        {
-            "platform": found.fleet.platform,
-            "kind": one.kind,
-            "name": one.names[0],
-            "peer": one.names[1] if len(one.names) > 1 else None,
-            "probe": one.probe,
-            "metric": one.metric,
-            "params": one.params,
-            "ratio": one.ratio,
-            "lo": one.lo,
-            "hi": one.hi,
-            "p": one.p,
-            "n": one.n,
-            "deviates": True,
-        }
+        row_of(Deviation, one, platform=platform, name=one.names[0],
+               peer=one.names[1] if len(one.names) > 1 else None, deviates=True)
         for one in found.deviating
-    ]
+    ]  # fmt: skip
 
 
-def node_rows(found: Survey) -> list[dict[str, Any]]:
+def node_rows(found: Survey) -> list[Deviation]:
     """Give every node as it stands to the others by each metric, whoever is to blame."""
     return [
-        {
-            "platform": found.fleet.platform,
-            "kind": "node",
-            "name": name,
-            "peer": None,
-            "probe": one.probe,
-            "metric": one.metric,
-            "params": one.params,
-            "ratio": _number(one.ratios[at]),
-            "lo": _number(one.lo[at]),
-            "hi": _number(one.hi[at]),
-            "p": None,
-            "n": int(one.n[at]),
-            "deviates": deviates(found, one, name),
-        }
+        row_of(
+            Deviation,
+            one,
+            platform=found.fleet.platform,
+            kind="node",
+            name=name,
+            peer=None,
+            ratio=_number(one.ratios[at]),
+            lo=_number(one.lo[at]),
+            hi=_number(one.hi[at]),
+            p=None,
+            n=int(one.n[at]),
+            deviates=deviates(found, one, name),
+        )
         for one in found.maps
         for at, name in enumerate(found.fleet.nodes)
     ]

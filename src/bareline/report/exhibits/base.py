@@ -58,7 +58,7 @@ class Shown:
     published: Iterable[PublishedPoint] = ()
     probe: str = ""
     layer: str | None = None
-    data: Iterable[Mapping[str, Scalar | None]] | None = None
+    data: Iterable[Mapping[str, Any]] | None = None
     spec: ExhibitSpec | None = None
 
     def figure(self, asked: ExhibitSpec) -> Figure:

@@ -142,6 +142,7 @@ def _flat(trial: Trial) -> dict[str, Any]:
     return {
         key: "; ".join(value) if isinstance(value, list) else value
         for key, value in trial.row().items()
+        if key != "type"
     }
 
 

@@ -7,8 +7,10 @@ for each certain loss that it concerns what came of it, in words.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 from bareline.analysis.judgements.causes.case import Facts
 from bareline.analysis.judgements.causes.cause import Word
@@ -18,6 +20,7 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Estimate, bounds
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.model import Layer, Scalar
+from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import Verdict
 
@@ -63,6 +66,53 @@ class Answer:
     figures: str = ""
 
 
+class _Asked(TypedDict):
+    cause: str
+    platform: str
+    baseline: str
+
+
+class NeededFact(_Asked):
+    """``explain --why-not``: a fact that the cause needs; null where it is not known."""
+
+    kind: Literal["fact"]
+    key: str
+    value: Scalar | None
+    value_baseline: Scalar | None
+    needs_baseline: bool
+
+
+class NeededMeasurement(_Asked):
+    """``explain --why-not``: a measurement that the cause needs.
+
+    - `nodes`: null where it was not measured on both.
+    """
+
+    kind: Literal["measurement"]
+    probe: str
+    nodes: int | None
+    ratio: float | None
+    lo: float | None
+    hi: float | None
+    verdict: Verdict | None
+
+
+class AnswerRow(_Asked):
+    """``explain --why-not``: what came of the cause for a loss."""
+
+    kind: Literal["answer"]
+    layer: Layer
+    probe: str
+    subject: str
+    point: str
+    word: str | None
+    reason: str
+    figures: str
+
+
+WhyNotRow = NeededFact | NeededMeasurement | AnswerRow
+
+
 @dataclass(frozen=True, slots=True)
 class WhyNot:
     """Why a cause is, or is not, named on one platform."""
@@ -79,18 +129,17 @@ class WhyNot:
         """Say which losses it may explain: ``Network and MPI``, or some probes."""
         return listing(list(self.rule.only) or [layer.words for layer in self.rule.layers])
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[WhyNotRow]:
         """Give a row for each fact, measurement and loss."""
         head = {"cause": self.rule.name, "platform": self.platform, "baseline": self.baseline}
         return [
-            *({**head, "kind": "fact", **asdict(one)} for one in self.facts),
-            *({**head, "kind": "measurement", **_row(one)} for one in self.measured),
-            *({**head, "kind": "answer", **asdict(one)} for one in self.answers),
+            *(row_of(NeededFact, one, kind="fact", **head) for one in self.facts),
+            *(
+                row_of(NeededMeasurement, one, kind="measurement", **bounds(one.ratio), **head)
+                for one in self.measured
+            ),
+            *(row_of(AnswerRow, one, kind="answer", **head) for one in self.answers),
         ]
-
-
-def _row(one: Measured) -> dict[str, Any]:
-    return {"probe": one.probe, "nodes": one.nodes, **bounds(one.ratio), "verdict": one.verdict}
 
 
 def rule_of(name: str) -> CauseRule:

@@ -1,0 +1,35 @@
+"""Rows that ``--json`` prints: a class declares their columns beside the code that makes them.
+
+Types are those of JSON: null stands where a number does not exist. Columns are added, never renamed
+(docs/reference/stability.md).
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from typing_extensions import TypedDict
+
+_Row = TypeVar("_Row")
+Params = dict[str, bool | int | float | str]
+
+
+def open_row(columns: type[_Row]) -> type[_Row]:
+    """Declare that rows have columns which are not listed."""
+    columns.__pydantic_config__ = {"extra": "allow"}  # type: ignore[attr-defined]
+    return columns
+
+
+class Bounds(TypedDict):
+    """A ratio with its 95 % interval; more than 1 is worse than the baseline."""
+
+    ratio: float | None
+    lo: float | None
+    hi: float | None
+
+
+def row_of(columns: type[_Row], found: object, **given: Any) -> _Row:
+    """Give each column of a ``TypedDict`` as given, or else the attribute of its name."""
+    names = columns.__annotations__
+    made: Any = {name: given[name] if name in given else getattr(found, name) for name in names}
+    return made  # type: ignore[no-any-return]

@@ -1,0 +1,29 @@
+"""The tables of columns in the reference are those of the rows' declarations."""
+
+import importlib.util
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def _columns():
+    spec = importlib.util.spec_from_file_location("columns", ROOT / "scripts" / "columns.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_tables_are_written_from_the_declarations():
+    columns = _columns()
+    text = columns.PAGE.read_text()
+    assert columns.page(text) == text, "run python scripts/columns.py"
+    for name in ("compare", "show", "explain", "explain-why-not"):
+        assert f"<!-- columns: {name} -->\n\n" in text
+
+
+def test_a_column_has_its_type_and_what_its_docstring_says_of_it():
+    table = _columns().tables("compare")
+    assert "| `lost`, `tried`, `base_lost`, `base_tried` | integer | how many exceeded it" in table
+    assert "| `p_adjusted` | number or null | it holds the false discovery rate" in table
+    kinds = _columns().tables("explain")
+    assert kinds.count("| column | type | meaning |") == 5 and "`class`, `title`" in kinds
