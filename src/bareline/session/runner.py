@@ -109,7 +109,7 @@ def execute(
             where=f"{run.path}/run.toml",
             hint="take it from a copy of the run, or measure again into a new folder",
         )
-    runner = _Runner(run, observer, limits or NO_LIMITS, anyway=anyway)
+    runner = Runner(run, observer, limits or NO_LIMITS, anyway=anyway)
     return runner.execute(retry_failed=retry_failed)
 
 
@@ -122,7 +122,7 @@ def _with_native(study: Study, plan: Sequence[Trial]) -> set[str]:
     }
 
 
-class _Runner:
+class Runner:
     """Executes what is left of a run's plan."""
 
     def __init__(self, run: Run, observer: Observer, limits: Limits, *, anyway: bool) -> None:
