@@ -212,6 +212,18 @@ def test_a_program_that_another_package_brings_is_not_taken_for_it(spack, tiny, 
     assert "it has no program 'tiny'" in reason
 
 
+def test_each_program_of_a_source_is_looked_for(spack, tiny, bareline):
+    shutil.copy(tiny / "bin" / "tiny", tiny / "bin" / "smaller")
+    text = STUDY.format(source='"spack:tiny"').replace('"tiny", ', '"{tool}", ')
+    text = text.replace("mpi = false", 'mpi = false\nparams = { tool = "tiny" }')
+    (spack / "s.toml").write_text(f"{text}sweep.tool = ['tiny', 'smaller', 'none']\n")
+    bareline("run", "s.toml", "--on", "bare", "-o", "out", "-q")
+    lines = (spack / "out" / "records.jsonl").read_text().splitlines()
+    records = {one["params"].partition("=")[2]: one for one in map(json.loads, lines)}
+    assert records["tiny"]["status"] == records["smaller"]["status"] == "measured"
+    assert "it has no program 'none'" in records["none"]["reason"]
+
+
 def test_without_spack_its_absence_is_the_reason(refused, monkeypatch):
     monkeypatch.delenv("SPACK_ROOT", raising=False)
     reason = refused('"spack:tiny"')

@@ -126,14 +126,11 @@ _NEXT = {
 class Found:
     """A source on a platform.
 
-    - `words`: what starts a program of it, before the program's own.
-    - `names`: the variables that they set, each with its word.
-    - `programs`: which of those that a command requires are there.
+    - `words`: what `env` takes to set or unset what it changes, by the variable.
     - `facts`: its spec, its hash and where it lies, by the last word of their keys.
     """
 
-    names: Mapping[str, Sequence[str]]
-    programs: frozenset[str]
+    words: Mapping[str, Sequence[str]]
     facts: Mapping[str, Scalar]
 
 
@@ -150,7 +147,7 @@ class Sources:
     ) -> None:
         self._learn = learn
         self._note = note
-        self._known: dict[tuple[str, str], tuple[Allocation, Found | ToolMissing]] = {}
+        self._known: dict[Any, tuple[Allocation, Found | ToolMissing]] = {}
 
     def furnish(
         self, probe: str, source: Source, spec: PlatformSpec, allocation: Allocation, to: Command
@@ -159,7 +156,7 @@ class Sources:
 
         Raises ToolMissing: it is not there, or not unambiguous, or lacks a program.
         """
-        key = (spec.name, probe)
+        key = (spec.name, probe, to.requires)
         before = self._known.get(key)
         if before is None or before[0] is not allocation:
             self._known[key] = (allocation, self._look(source, spec, allocation, to))
@@ -171,9 +168,8 @@ class Sources:
         self._learn(spec.name, {source_fact(probe, key): one for key, one in found.facts.items()})
         platforms = {name for name, _ in spec.environment}
         own = {name for name, _ in to.env} - platforms
-        words = [word for name, each in found.names.items() if name not in own for word in each]
-        needs = tuple(name for name in to.requires if name not in found.programs)
-        return replace(to, argv=("env", *words, *to.argv), requires=needs)
+        words = [word for name, each in found.words.items() if name not in own for word in each]
+        return replace(to, argv=("env", *words, *to.argv), requires=())
 
     def _look(
         self, source: Source, spec: PlatformSpec, allocation: Allocation, to: Command
@@ -250,12 +246,12 @@ def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
             found, _ = json.JSONDecoder().raw_decode(text, match.start())
         except (ValueError, RecursionError):
             continue
-        if all(isinstance(one, dict) and _HASH(one.get("hash")) for one in found):
+        if all(isinstance(one, dict) and _is_hash(one.get("hash")) for one in found):
             return list(found)
     raise _NotThereError("what `spack find --json` prints is no list of builds")
 
 
-def _HASH(text: Any) -> bool:
+def _is_hash(text: Any) -> bool:
     return isinstance(text, str) and re.fullmatch(r"[a-z0-9]{7,64}", text) is not None
 
 
@@ -329,7 +325,7 @@ def _loaded(
             set_[name] = (f"{name}={text}",)
     # The option comes before what is set.
     ordered = sorted(set_.items(), key=lambda pair: len(pair[1]) == 1)
-    return Found(dict(ordered), frozenset(programs), facts)
+    return Found(dict(ordered), facts)
 
 
 def _see_programs(told: Mapping[str, list[str]], prefix: str, programs: Sequence[str]) -> None:
