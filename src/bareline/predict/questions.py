@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -267,14 +267,7 @@ class Upgrade:
 
     def row(self) -> dict[str, Any]:
         """Give it as a tidy row in SI units."""
-        return {
-            "application": self.application,
-            "platform": self.platform,
-            "change": self.change,
-            "base_s": self.base_s,
-            "time_s": self.time_s,
-            "saved": self.saved,
-        }
+        return {**asdict(self), "saved": self.saved}
 
 
 def upgrades(application: str, case: Case) -> list[Upgrade]:
