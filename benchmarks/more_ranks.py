@@ -107,11 +107,11 @@ def main() -> None:
                     return there.replayed_s(trace, Layout(trace.ranks), timeout_s=_TIMEOUT_S)
 
                 target = Target(name, run)
-                done = grow(scaled(periods), periods, asked.ranks, grid, target)
+                done = grow(scaled(periods), asked.ranks, grid, target)
                 times = [itself(there, asked.app, asked.size, n) for n in asked.counts]
                 true_s = itself(there, asked.app, asked.size, asked.ranks)
             guesses = {
-                "predicted": done.points[-1].period_s * done.repeats,
+                "predicted": done.rows()[-1]["time_s"],
                 "by totals": by_totals(asked.counts, times, asked.ranks),
                 "ideal": times[0] * asked.counts[0] / asked.ranks,
             }

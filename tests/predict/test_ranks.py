@@ -193,7 +193,7 @@ def test_sizes_that_differ_from_step_to_step_become_means_with_a_band(profile, t
     sent = [sum(s.sent for own in asked(one) for s in own) for one in (made.trace, true.trace)]
     assert sent[0] == pytest.approx(sent[1], rel=2 * made.off)
 
-    done = grow(own, found, 36, None, Target("p", lambda trace: 1e-9 * sum(
+    done = grow(own, 36, None, Target("p", lambda trace: 1e-9 * sum(
         shape.sent for one in trace.streams for shape in calls_of(one))))  # fmt: skip
     last = done.points[-1]
     assert last.lo_s < last.period_s < last.hi_s
@@ -324,7 +324,7 @@ def test_where_scaling_ends_and_by_which_call():
         sums = sum(shape.call == "MPI_Allreduce" for shape in calls_of(first))
         return float(first.compute_s.sum()) + sums * 1e-5 * trace.ranks
 
-    done = grow(scaled(periods), periods, 64, None, Target("p", run))
+    done = grow(scaled(periods), 64, None, Target("p", run))
     assert [one.grid.ranks for one in done.points] == [4, 8, 16, 32, 64]
     # A rank computes 1/p ms before each of its calls.
     work = 1e-3 * periods[0].calls
@@ -361,7 +361,7 @@ def test_more_ranks_on_a_measured_ladder(monkeypatch):
     trials = pl.DataFrame({"platform": ["p", "p"], "layout": ["2x1x1", "4x1x1"]})
     target = reach.measured(SimpleNamespace(trials=trials), "p", None, None, None)
     periods = [period(sides, (64, 64)) for sides in SQUARES]
-    done = grow(scaled(periods), periods, 64, None, target)
+    done = grow(scaled(periods), 64, None, target)
     (sums,) = [note for note in target.notes if "MPI_Allreduce of more ranks" in note]
     assert "is that of 4" in sums and done.rows()[-1]["clock"] == "replayed"
     costs = Costs(reach._reaching(ladder, scaled(periods).grown(Grid((8, 8))).trace, []))
@@ -373,7 +373,7 @@ def test_more_ranks_on_a_measured_ladder(monkeypatch):
     )
     packed = reach.measured(SimpleNamespace(trials=trials), "p", None, None, 4)
     with pytest.raises(AnalysisError, match="no messages within a node") as error:
-        grow(scaled(periods), periods, 64, None, packed)
+        grow(scaled(periods), 64, None, packed)
     assert "--per-node" in error.value.hint
 
 

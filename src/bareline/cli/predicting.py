@@ -191,10 +191,9 @@ def _grow(
     from bareline.report.terminal.growth import print_growth
 
     sides = parse_grid(grid) if grid is not None else None
-    periods = [read_period(period_file(path)) for path in paths]
-    own = scaled(periods)
+    own = scaled([read_period(period_file(path)) for path in paths])
     with targets as there:
-        every = [grow(own, periods, ranks, sides, target) for target in there]
+        every = [grow(own, ranks, sides, target) for target in there]
     if figures is not None:
         from bareline.report.page.files import write_growth
 

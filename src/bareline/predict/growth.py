@@ -118,34 +118,31 @@ class Growth:
     - `skipped`: counts that are not made anew, with their reasons.
     """
 
-    program: str
+    own: Scaled
     target: Target
-    repeats: int
     points: tuple[Point, ...]
     ends: int | None
     by: str
     computing: Computing
-    left_out: tuple[int, ...]
     skipped: tuple[str, ...]
-    beside: int
-    spread: float
 
     def rows(self) -> list[GrownRanks]:
         """Give tidy rows in SI units."""
+        largest = self.own.largest
         return [
             row_of(
                 GrownRanks,
                 one,
-                program=self.program,
+                program=program_of(largest),
                 platform=self.target.name,
                 clock="simulated" if self.target.simulated else "replayed",
                 ranks=one.grid.ranks,
                 grid=str(one.grid),
-                periods=self.repeats,
+                periods=largest.repeats,
                 period_lo_s=one.lo_s,
                 period_hi_s=one.hi_s,
                 period_measured_s=one.measured_s,
-                time_s=one.period_s * self.repeats,
+                time_s=one.period_s * largest.repeats,
                 shares={name: part / one.period_s for name, part in one.parts.items()},
                 scaling_ends=self.ends,
                 ended_by=self.by or None,
@@ -153,20 +150,14 @@ class Growth:
                 computing_error=self.computing.error,
                 unchecked_calls=one.unchecked,
                 sizes_off=one.off,
-                calls_beside=self.beside,
+                calls_beside=largest.beside,
                 notes=self.target.notes,
             )
             for one in self.points
         ]
 
 
-def grow(
-    own: Scaled,
-    periods: Sequence[Period],
-    ranks: int,
-    grid: Grid | None,
-    target: Target,
-) -> Growth:
+def grow(own: Scaled, ranks: int, grid: Grid | None, target: Target) -> Growth:
     """Replay a program's period on more and more ranks, up to those that are asked for.
 
     - `grid`: the sides of those; None: by the rule of the profiled ones.
@@ -174,8 +165,7 @@ def grow(
     """
     if grid is not None and grid.ranks != ranks:
         raise UsageError(f"--grid {grid} has {grid.ranks} ranks, not {ranks}", hint="change either")
-    _check_steps(periods)
-    law = computing(periods)
+    law = computing(own.periods)
     asked = grid or own.grid(ranks)
     own.grown(asked)  # refused first
     made = {one.ranks: one for one, _ in own.counts if one.ranks < ranks} | {ranks: asked}
@@ -190,27 +180,14 @@ def grow(
         points.append(_point(own, grown, law, target, points[0] if points else None))
     ends, by = _end(points)
     return Growth(
-        program=program_of(own.largest),
+        own=own,
         target=target,
-        repeats=own.largest.repeats,
         points=tuple(points),
         ends=ends,
         by=by,
         computing=law,
-        left_out=own.left_out,
         skipped=tuple(skipped),
-        beside=own.largest.beside,
-        spread=max(one.spread for one in periods),
     )
-
-
-def _check_steps(periods: Sequence[Period]) -> None:
-    repeats = {one.repeats for one in periods}
-    if len(repeats) > 1:
-        said = ", ".join(map(str, sorted(repeats)))
-        raise AnalysisError(
-            f"the profiles have {said} periods", hint="profile as many steps on each count"
-        )
 
 
 def _doubled(ranks: int, most: int) -> Iterator[int]:

@@ -70,17 +70,27 @@ class Scaled:
     """Periods of one program at several counts, and what they have in common.
 
     - `pattern`: of the largest; `counts`: those with its calls, on their grids.
-    - `left_out`: counts whose ranks call something else.
     """
 
+    periods: tuple[Period, ...]
     pattern: Pattern
     counts: tuple[tuple[Grid, Period], ...]
-    left_out: tuple[int, ...]
 
     @property
     def largest(self) -> Period:
         """The period of most ranks."""
         return self.pattern.period
+
+    @property
+    def left_out(self) -> tuple[int, ...]:
+        """Counts whose ranks call something else."""
+        own = {one.ranks for one, _ in self.counts}
+        return tuple(one.ranks for one in self.periods if one.ranks not in own)
+
+    @property
+    def spread(self) -> float:
+        """By which share of their bytes messages differ from period to period."""
+        return max(one.spread for one in self.periods)
 
     def grid(self, ranks: int) -> Grid:
         """Give the grid of so many ranks by the rule of the profiled ones."""
@@ -129,18 +139,25 @@ def scaled(periods: Sequence[Period]) -> Scaled:
         raise UsageError(
             f"the profiles are of {' and '.join(sorted(programs))}", hint="give one program's"
         )
+    repeats = sorted({one.repeats for one in ordered})
+    if len(repeats) > 1:
+        raise AnalysisError(
+            f"the profiles have {', '.join(map(str, repeats))} periods",
+            hint="profile as many steps on each count",
+        )
     pattern = recognise(ordered[-1])
-    found = [(pattern.fits(one), one) for one in ordered]
+    found = ((pattern.fits(one), one) for one in ordered)
     counts = tuple((grid, one) for grid, one in found if grid is not None)
-    left_out = tuple(one.ranks for grid, one in found if grid is None)
+    own = Scaled(tuple(ordered), pattern, counts)
     if len(counts) < 2:
+        others = ", ".join(map(str, own.left_out)) or "no other number of"
         raise AnalysisError(
             f"only the profile of {pattern.grid.ranks} ranks cuts all sides of {pattern.grid}; on "
-            f"{', '.join(map(str, left_out)) or 'no other number of'} ranks other calls are made",
+            f"{others} ranks other calls are made",
             where=str(ordered[-1].trace.path),
             hint="profile on two more numbers of ranks that cut every side: 4, 8 and 16 for two",
         )
-    return Scaled(pattern, counts, left_out)
+    return own
 
 
 class _Maker:
@@ -149,7 +166,6 @@ class _Maker:
     def __init__(self, own: Scaled, grid: Grid) -> None:
         self._own, self._grid = own, grid
         self._cells_unclear = ""
-        self._nearly = any(period.spread for _, period in own.counts)
         self._moved = [_moved(own.pattern, one, period) for one, period in own.counts]
         self._cells = self._found_cells()
         self._rows = [
@@ -175,7 +191,7 @@ class _Maker:
                 uneven.add(tuple(some))
         grids = [grid for grid, _ in self._own.counts]
         cells: list[Cells | None] = [None for _ in self._grid.sides]
-        if self._nearly:
+        if self._own.spread:
             return cells
         for side, length in enumerate(self._grid.sides):
             told = next((one for one in sorted(uneven) if told_by(side, grids, one)), None)
@@ -254,7 +270,7 @@ class _Maker:
                 for rank, size in own
             }
             found = laws_of(sorted(told), len(self._cells), along)
-            if not found and self._nearly:
+            if not found and self._own.spread:
                 found = [close_law(sorted(told), len(self._cells), along)]
             self._laws[key] = found
             if not self._laws[key]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from bareline.predict.grid import program_of
 from bareline.predict.growth import Growth, Point
 from bareline.report.writers.columns import Column, print_table
 from bareline.vocabulary.units import format_value
@@ -25,12 +26,12 @@ def print_growth(every: Sequence[Growth], console: Console) -> None:
 
 
 def _print_one(done: Growth, console: Console) -> None:
-    last, first = done.points[-1], done.points[0]
+    last, first, largest = done.points[-1], done.points[0], done.own.largest
     console.print(
         Text(
-            f"On {done.target.name} {done.program} takes "
-            f"{format_value(last.period_s * done.repeats, 's')} on "
-            f"{last.grid.ranks} ranks ({done.repeats} periods of "
+            f"On {done.target.name} {program_of(largest)} takes "
+            f"{format_value(last.period_s * largest.repeats, 's')} on "
+            f"{last.grid.ranks} ranks ({largest.repeats} periods of "
             f"{format_value(last.period_s, 's')}{_band(last)}), "
             f"at {last.efficiency:.0%} of the efficiency of {first.grid.ranks} ranks.",
             style="bold",
@@ -66,14 +67,16 @@ def _print_grounds(done: Growth, console: Console) -> None:
     error = done.computing.error
     off = "" if error is None else f", off by {error:.0%} at most where one is left out"
     console.print(Text(f"Stands on {done.computing.source}{off}."))
-    said = f"Not part of it: {done.beside:,} calls of a rank before and after all periods."
+    said = (
+        f"Not part of it: {done.own.largest.beside:,} calls of a rank before and after all periods."
+    )
     console.print(Text(said))
-    if done.left_out:
-        said = ", ".join(map(str, done.left_out))
+    if done.own.left_out:
+        said = ", ".join(map(str, done.own.left_out))
         console.print(Text(f"Of {said} ranks only computing counts: they call something else."))
-    if done.spread:
+    if done.own.spread:
         share = done.points[-1].off
-        said = f"Messages differ by {done.spread:.1%} of their bytes from period to period and "
+        said = f"Messages differ by {done.own.spread:.1%} of their bytes from period to period and "
         said += f"follow no law exactly: means, off by {share:.1%} where a count is left out."
         console.print(Text(said, style="yellow"))
     for note in done.target.notes:
