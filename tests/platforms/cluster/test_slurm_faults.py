@@ -137,16 +137,21 @@ def test_the_fence_is_one_in_which_ranks_start(
     assert output.stdout.split() == [expected] * 2
 
 
-def test_ranks_that_crash_in_their_start_are_started_once_more_and_that_is_said(
-    slurm_cluster, open_bench
+_LOST = "slurmstepd: error:  mpi/pmix_v4: pmixp_p2p_send: node1 [0]: send failed, rc=1001"
+
+
+@pytest.mark.parametrize(
+    ("fails", "says"),
+    [("kill -SEGV $$", "crashed in its start"), (f"echo '{_LOST}' >&2; exit 1", "lost a message")],
+)
+def test_ranks_that_fail_in_their_start_are_started_once_more_and_that_is_said(
+    slurm_cluster, open_bench, fails, says
 ):
     bench = open_bench("slurm", mpi="openmpi", launcher="srun", **OPTIONS)
     mark = f"/tmp/{bench.token}.start"
     # srun ends the others with the first that crashes: each waits until both are there.
     both = f"until [ -d {mark}.0 ] && [ -d {mark}.1 ]; do sleep 0.05; done"
-    once = (
-        f"if mkdir {mark}.$SLURM_PROCID 2>/dev/null; then {both}; kill -SEGV $$; fi; echo started"
-    )
+    once = f"if mkdir {mark}.$SLURM_PROCID 2>/dev/null; then {both}; {fails}; fi; echo started"
     try:
         output = bench.shell(once, mpi=True, layout=Layout(2))
     finally:
@@ -155,7 +160,7 @@ def test_ranks_that_crash_in_their_start_are_started_once_more_and_that_is_said(
     assert (output.exit_code, output.stdout) == (0, "started\n" * 2)
     assert STARTUP_REPEATED in output.caveats
     (told,) = bench.allocation.events()
-    assert "2 ranks by srun crashed in its start" in told
+    assert f"2 ranks by srun {says}" in told
     # What has printed, or crashes each time, is told as it is.
     for script, code in (("echo said; kill -SEGV $$", 139), ("kill -SEGV $$", 139)):
         output = bench.shell(script, mpi=True, layout=Layout(1))

@@ -255,20 +255,25 @@ class SlurmAllocation(RemoteAllocation):
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command, once more where ranks crashed before they printed anything."""
         output = self._run_on_nodes(command, layout, timeout_s)
-        if not self._crashed_at_start(command, output):
+        why = self._why_not_up(command, output)
+        if not why:
             return output
         self._events.append(
-            f"a launch of {layout.ranks} ranks by srun crashed in its start (SIGSEGV, nothing "
-            "printed): it is repeated once"
+            f"a launch of {layout.ranks} ranks by srun {why} and printed nothing: it is repeated"
         )
         again = self._run_on_nodes(command, layout, timeout_s)
         return replace(again, caveats=(*again.caveats, STARTUP_REPEATED))
 
-    def _crashed_at_start(self, command: Command, output: Output) -> bool:
-        """Tell whether a launch did what Open MPI 4.1 does under `srun --mpi=pmix` now and then."""
-        crashed = output.exit_code in (-signal.SIGSEGV, 128 + signal.SIGSEGV)
+    def _why_not_up(self, command: Command, output: Output) -> str:
+        """Say how a launch failed to start, as those of `srun --mpi=pmix` do now and then."""
         by_srun = command.mpi and self._options.launcher == "srun"
-        return crashed and by_srun and not output.stdout and not output.timed_out
+        if not by_srun or output.stdout or output.timed_out or output.exit_code == 0:
+            return ""
+        if output.exit_code in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
+            return "crashed in its start (SIGSEGV)"
+        # Of Slurm's daemons one did not listen yet, or the machine was too busy.
+        lost = "pmixp_p2p_send" in output.stderr
+        return "lost a message between Slurm's daemons in its start (PMIx)" if lost else ""
 
     def _run_on_nodes(self, command: Command, layout: Layout, timeout_s: float) -> Output:
         """Execute a command; where a node or the allocation ends meanwhile, again on new nodes."""
