@@ -54,7 +54,7 @@ VERBS = {
     "report": (
         "from bareline.analysis.judgements.comparison import Comparison\n"
         "from bareline.analysis.numbers.records import read_runs\n"
-        "from bareline.report.content.gather import document_of\n"
+        "from bareline.report.content.document import document_of\n"
         "from bareline.report.page.files import write_report\n"
         "write_report(document_of(Comparison(read_runs([run]))), run.path / 'report.html')\n"
     ),

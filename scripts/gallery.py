@@ -26,7 +26,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from bareline.analysis.numbers.records import Records, read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import document_of
 from bareline.report.page.html import render_page
 from bareline.store.run import Run
 from bareline.vocabulary.place import CASE

@@ -17,7 +17,7 @@ PRELOADED = (
     "bareline.analysis.judgements.comparison",
     "bareline.cli.main",
     "bareline.platforms.listing",
-    "bareline.report.content.gather",
+    "bareline.report.content.document",
     "bareline.report.exhibits.base",
     "bareline.report.page.files",
     "bareline.report.terminal.results",

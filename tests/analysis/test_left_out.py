@@ -6,8 +6,8 @@ from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conditions import check
-from bareline.report.content import gaps
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import document_of
+from bareline.report.content.gaps import gaps
 from bareline.session import begin
 from bareline.session.runner import execute
 from bareline.study.study import study_from_toml
@@ -45,11 +45,11 @@ def test_a_case_that_does_not_fit_has_a_row_with_the_reason(compared, baseline):
 
 def test_the_page_names_it_once_and_counts_no_failure(compared):
     document = document_of(compared("small"))
-    found = gaps.find(document, [])
-    assert (found.failures, found.holes, found.caveats) == ((), (), ())
-    (row,) = found.unfit
-    assert (row.platform, row.probe, row.ranks, row.cases) == ("small", "null", "8", 1)
-    assert document.method.failed == 0
+    (unfit,) = gaps(document, [])
+    assert unfit.title == "Left out by the plan"
+    ((*told, _),) = unfit.blocks[0].rows
+    assert [field.plain for field in told] == ["small", "null", "8", "1"]
+    assert document.records.trials.filter(status="failed").is_empty()
 
 
 def test_a_finding_of_nothing_else_says_so(compared):
@@ -71,5 +71,6 @@ def test_it_is_no_reason_to_fail_and_can_be_asked_for(compared):
 def test_what_fits_on_neither_side_stands_on_the_page_alone(compared):
     comparison = compared("small", nodes=(1, 8))
     assert set(comparison.table["ranks"]) == {2}
-    found = gaps.find(document_of(comparison), [])
-    assert {(row.platform, row.ranks) for row in found.unfit} == {("small", "16"), ("large", "16")}
+    *_, unfit = gaps(document_of(comparison), [])
+    told = {(platform.plain, ranks.plain) for platform, _, ranks, *_ in unfit.blocks[0].rows}
+    assert told == {("small", "16"), ("large", "16")}

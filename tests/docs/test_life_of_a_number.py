@@ -16,7 +16,7 @@ import pytest
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import choose_platforms
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import document_of
 from bareline.report.page.files import write_page
 from bareline.session import begin, runner
 from bareline.study.reading import load_study

@@ -28,7 +28,8 @@ from bareline.profile.summary import (
     top_calls,
 )
 from bareline.report.content.wording import percent
-from bareline.report.profile.page import render_profile_page, write_profile_page
+from bareline.report.page.files import write_file
+from bareline.report.profile.page import render_profile_page
 from bareline.report.profile.tables import findings, size_range
 from bareline.report.profile.terminal import print_profile
 from bareline.session.profiling import parse_regions, preloaded, why_nothing
@@ -242,7 +243,7 @@ def test_page_is_one_file_without_network(profile: Profile) -> None:
 @pytest.mark.browser
 def test_page_in_a_browser(profile: Profile, tmp_path: Path) -> None:
     playwright = pytest.importorskip("playwright.sync_api")
-    page_file = write_profile_page(profile, tmp_path / "profile.html")
+    page_file = write_file(tmp_path / "profile.html", render_profile_page(profile))
     with playwright.sync_playwright() as session:
         try:
             browser = session.chromium.launch(

@@ -14,7 +14,7 @@ from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.launchers import find_mpi
 from bareline.probes.base import find_probe
 from bareline.profile.files import PROFILE_FILE, read_profile, why_unprofiled
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import document_of
 from bareline.report.content.profiles import profile_lines
 from bareline.report.exhibits.base import find_exhibit
 from bareline.report.page.html import render_page

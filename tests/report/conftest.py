@@ -11,8 +11,7 @@ import pytest
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.report.content.document import Document
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import Document, document_of
 from bareline.store.header import Header
 from bareline.store.run import Run
 from bareline.testing.runs import replace_records

@@ -7,8 +7,8 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conditions import check
 from bareline.platforms.config import platforms_from_toml
-from bareline.report.content import gaps
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import document_of
+from bareline.report.content.gaps import gaps
 from bareline.session import begin
 from bareline.session.status import status_of
 from bareline.study.study import study_from_toml
@@ -81,10 +81,11 @@ def test_comparisons_say_skipped_and_why(made, execute):
     assert "skipped: " in statement.text and _TIMER in statement.text
     assert not check(parse_condition("app is failed"), comparison).violations
     assert len(check(parse_condition("app is skipped"), comparison).violations) >= 1
-    found = gaps.find(document_of(comparison), [])
-    assert {(row.platform, row.stage) for row in found.failures} == {
-        ("one", "absent"), ("two", "absent"),
-    }  # fmt: skip
+    failed, *_ = gaps(document_of(comparison), [])
+    (table,) = failed.blocks
+    assert failed.title == "Failed and skipped trials"
+    stages = {(platform.plain, stage.plain) for platform, *_, stage, _ in table.rows}
+    assert stages == {("one", "absent"), ("two", "absent")}
 
 
 def test_a_baseline_that_lacks_it_is_named(made, execute):

@@ -11,7 +11,7 @@ import pytest
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.probes.null import NullParams, NullProbe
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import document_of
 from bareline.report.page.files import write_page
 from bareline.session.origin import plan_of
 from bareline.session.reparse import reparse_run

@@ -16,8 +16,8 @@ from bareline.analysis.numbers.selection import Selection
 from bareline.analysis.numbers.summary import summarize
 from bareline.analysis.words.comparison import Comparison
 from bareline.formats.importer import load_importers
+from bareline.report.content.document import document_of
 from bareline.report.content.exporting import write_samples
-from bareline.report.content.gather import document_of
 from bareline.report.page.files import write_page
 from bareline.session import begin
 from bareline.session.intake import import_files

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from bareline.report.content.gather import cost_texts
+from bareline.report.content.method import cost_texts
 from bareline.session import pauses
 from bareline.session.meter import Meter, outlook, told
 from bareline.session.pauses import see_hours

@@ -7,7 +7,8 @@ import pytest
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.null import NullAllocation, NullPlatform
-from bareline.report.content.gather import document_of, facts_by_machine
+from bareline.report.content.document import document_of
+from bareline.report.content.facts import facts_by_machine
 from bareline.session import machine
 from bareline.session.reparse import reparse_run
 from bareline.session.status import status_of

@@ -49,7 +49,7 @@ def report(
     if len(paths) == 1 and _reported_profile(paths[0], out, as_json=as_json):
         return
     from bareline.analysis.words.comparison import Comparison
-    from bareline.report.content.gather import document_of
+    from bareline.report.content.document import document_of
     from bareline.report.figures.obstacles import refuse_too_little_room
     from bareline.report.page.files import FORMATS, default_page, write_figures, write_report
     from bareline.vocabulary.errors import UsageError
@@ -79,9 +79,11 @@ def _reported_profile(path: Path, out: Path | None, *, as_json: bool) -> bool:
 
     if not is_profile(path):
         return False
-    from bareline.report.profile.page import write_profile_page
+    from bareline.report.page.files import write_file
+    from bareline.report.profile.page import render_profile_page
 
-    page = write_profile_page(read_profile(path), out or path.with_suffix(".html"))
+    text = render_profile_page(read_profile(path))
+    page = write_file(out or path.with_suffix(".html"), text)
     _tell(page, [], as_json=as_json)
     _complain_of_undrawn()
     return True

@@ -86,7 +86,7 @@ def _show_summary(
 ) -> None:
     from bareline.analysis.numbers.columns import as_rows
     from bareline.analysis.numbers.summary import failed_cases, summarize
-    from bareline.report.content.gather import cost_texts
+    from bareline.report.content.method import cost_texts
     from bareline.report.content.profiles import profile_lines
     from bareline.report.profile.terminal import print_profile_lines
     from bareline.report.terminal.results import print_cost, print_failed, print_summary
@@ -122,8 +122,7 @@ def _show_profile(path: Path, *, everything: bool, as_json: bool) -> None:
 
 
 def _show_facts(path: Path, *, everything: bool, as_json: bool) -> None:
-    from bareline.report.content.facts import to_rows
-    from bareline.report.content.gather import fact_lines, facts_by_machine
+    from bareline.report.content.facts import fact_lines, facts_by_machine, to_rows
     from bareline.report.terminal.facts import print_facts
     from bareline.store.run import Run
 

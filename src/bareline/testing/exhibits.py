@@ -9,8 +9,7 @@ import pytest
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.report.content.document import Document
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import Document, document_of
 from bareline.report.exhibits.base import Exhibit, find_exhibit
 from bareline.testing.runs import planted_run
 from bareline.vocabulary.exhibit import ExhibitSpec

@@ -239,10 +239,10 @@ def test_all_that_is_drawn_lies_on_the_axis(claims_in: Callable[..., Claims]) ->
     places = [place for place, _ in axis.ticks]
     assert all(after - before >= 28 for before, after in pairwise(places))
     for found in rows:
-        for bar in axis.bars(found):
-            assert bar.x >= 0 and bar.x + bar.width <= 280
-        for dot in axis.dots(found):
-            assert 0 <= dot.low <= dot.x <= dot.high <= 280
+        for x, width, _ in axis.bars(found):
+            assert x >= 0 and x + width <= 280
+        for x, low, high, _ in axis.dots(found):
+            assert 0 <= low <= x <= high <= 280
     pale = row(claims_in("nebula"), "Exchange between nodes")
     assert pale.elsewhere == "ranks not printed"
-    assert [bar.look for bar in axis.bars(pale)] == ["printed pale"]
+    assert [look for *_, look in axis.bars(pale)] == ["printed pale"]

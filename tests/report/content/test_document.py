@@ -8,7 +8,7 @@ REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "exhibits.md"
 
 
 def test_trials_are_launches_and_samples_their_values(document: Document) -> None:
-    assert {"status", "reason"} <= set(document.trials.columns)
+    assert {"status", "reason"} <= set(document.records.trials.columns)
     assert "value" in document.samples.columns
     own = document.metric_samples["compute.dgemm", "rate"]
     assert set(own["probe"]) == {"compute.dgemm"}

@@ -6,8 +6,7 @@ import pytest
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.report.content.document import Document
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import Document, document_of
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
 
@@ -23,7 +22,7 @@ def test_another_baseline_stands_first(document: Document) -> None:
     other = document_of(Comparison(records, "vm-virtio", 0.1))
     assert other.names[0] == "vm-virtio"
     assert other.title == "bare and vm-e1000 compared with vm-virtio"
-    assert other.method.margin == 0.1
+    assert other.margin == 0.1
     with pytest.raises(AnalysisError, match="no platform 'x'"):
         document_of(Comparison(records, "x"))
 

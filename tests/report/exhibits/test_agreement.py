@@ -8,8 +8,7 @@ import pytest
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.probes.base import find_probe
-from bareline.report.content.document import Document
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import Document, document_of
 from bareline.report.exhibits.agreement import _COUNTERPARTS
 from bareline.report.exhibits.base import find_exhibit
 from bareline.store.header import Header

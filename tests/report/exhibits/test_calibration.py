@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bareline.report.content.document import PlatformInfo
-from bareline.report.exhibits.base import find_exhibit
-from bareline.report.exhibits.choice import draw_figures
+from bareline.report.exhibits.base import draw_figures, find_exhibit
 from bareline.store.header import CalibrationKeys, read_header
 from bareline.testing.exhibits import planted_document  # noqa: F401 - a fixture
 from bareline.vocabulary.errors import StoreError

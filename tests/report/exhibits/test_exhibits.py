@@ -8,11 +8,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.prose import Figure
 from bareline.report.content.document import Document
 from bareline.report.exhibits.along import parameter_axis
-from bareline.report.exhibits.base import find_exhibit, load_exhibits
-from bareline.report.exhibits.choice import default_exhibits, draw_figures
+from bareline.report.exhibits.base import (
+    default_exhibits,
+    draw_figures,
+    find_exhibit,
+    load_exhibits,
+)
 from bareline.report.exhibits.columns import graded
 from bareline.report.figures.svg import draw, for_file, for_page, specification, to_png
 from bareline.testing.exhibits import seen_as

@@ -19,9 +19,8 @@ from bareline.predict.predictions import VERSION, ApplicationLoss, Predictions, 
 from bareline.predict.questions import Upgrade
 from bareline.predict.shares import Loss, Share
 from bareline.predict.validation import Trial, Validation
-from bareline.report.content.gather import document_of
-from bareline.report.exhibits.base import find_exhibit
-from bareline.report.exhibits.choice import draw_figures
+from bareline.report.content.document import document_of
+from bareline.report.exhibits.base import draw_figures, find_exhibit
 from bareline.report.exhibits.predictions import ranked
 from bareline.report.figures.svg import draw
 from bareline.report.page.html import render_page

@@ -13,10 +13,9 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import publications
 from bareline.published.ratios import published_ratios
-from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.prose import Figure
 from bareline.report.blocks.table import Field
-from bareline.report.content.document import Document
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import Document, document_of
 from bareline.study.catalogue import find_study
 
 ROOT = Path(__file__).parents[3]

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.prose import Figure
 from bareline.report.content.document import Document
-from bareline.report.content.efficiency import efficiencies
 from bareline.report.exhibits.base import load_exhibits
 from bareline.report.exhibits.columns import RULES, ruled_ratio
 from bareline.report.exhibits.lines import speeds
+from bareline.report.exhibits.scaling import efficiencies
 from bareline.report.figures.marks import stretches
 from bareline.testing.exhibits import seen_as
 from bareline.vocabulary.caveats import Caveat

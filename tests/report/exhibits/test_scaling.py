@@ -10,9 +10,8 @@ import pytest
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import platforms_from_toml
-from bareline.report.blocks.figure import Figure
-from bareline.report.content.document import Document
-from bareline.report.content.gather import document_of
+from bareline.report.blocks.prose import Figure
+from bareline.report.content.document import Document, document_of
 from bareline.session import begin
 from bareline.session.origin import plan_of
 from bareline.study.study import study_from_toml

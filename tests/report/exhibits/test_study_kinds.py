@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.prose import Figure
 from bareline.report.blocks.table import Table
 from bareline.report.content.document import Document
 from bareline.report.figures.svg import draw

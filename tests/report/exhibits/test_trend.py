@@ -5,7 +5,7 @@ import pytest
 from bareline.analysis.judgements.trend import trend_of
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import document_of
 from bareline.report.exhibits.base import find_exhibit
 from bareline.store.run import Run
 from bareline.testing.runs import planted_run

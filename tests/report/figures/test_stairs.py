@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bareline.report.figures.stairs import Tread, staircase
+from bareline.report.exhibits.steps import Tread, staircase
 from bareline.report.figures.svg import draw
 
 

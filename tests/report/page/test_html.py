@@ -15,8 +15,7 @@ import store_at_scale
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.host.tools import find_browser
-from bareline.report.content.document import Document
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import Document, document_of
 from bareline.report.exhibits.base import find_exhibit
 from bareline.report.page.drawing import draw_figure
 from bareline.report.page.files import write_figures, write_page, write_report

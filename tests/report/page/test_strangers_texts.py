@@ -16,7 +16,7 @@ import tomli_w
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import platforms_from_toml
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import document_of
 from bareline.report.figures.svg import draw, for_file, to_png
 from bareline.report.page.files import default_page, write_figures, write_report
 from bareline.report.page.html import render_page

@@ -12,7 +12,7 @@ import pytest
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.report.content.gather import document_of
+from bareline.report.content.document import document_of
 from bareline.report.page.files import write_page
 from bareline.vocabulary.exhibit import ExhibitSpec
 

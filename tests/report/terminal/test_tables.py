@@ -4,7 +4,7 @@ import re
 import pytest
 from rich.console import Console
 
-from bareline.report.content.gather import FactLine
+from bareline.report.content.facts import FactLine
 from bareline.report.terminal.facts import print_facts
 from bareline.report.writers.columns import Column, print_table
 from bareline.report.writers.console import make_console

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, Literal, Self, TypeVar
 
-from bareline.analysis.numbers.cell import Estimate, between
+from bareline.analysis.numbers.cell import Estimate, between, figure
 from bareline.analysis.words.parts import Sentence
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.units import plain, whole
@@ -40,10 +40,8 @@ class Field:
     """One field of a table.
 
     - `order`: what the column is sorted by; the text itself without it.
-    - `caveats`: what becomes footnotes.
     - `platform`: name of the platform whose mark stands before the text.
     - `link`: id of what on the page it leads to, e.g. the source of a published figure.
-    - `tip`: what hovering says.
     - `wrap`: whether it is running text, which breaks into lines.
     - `note`: a second line in lighter ink.
     - `look`: the shade of a cell of a heat strip.
@@ -142,6 +140,26 @@ class Rows(Generic[R]):
             return Field(text, own, tone=tone(row) if tone else "")
 
         return self.column(title, field, kind)
+
+    def estimate(
+        self,
+        title: str,
+        held: Callable[[R], Estimate | None],
+        write: Callable[[float], str] = plain,
+        *,
+        interval: str = "95 %",
+        tone: Callable[[R], Tone] | None = None,
+        caveats: Callable[[R], tuple[Caveat, ...]] | None = None,
+    ) -> Self:
+        """Add a column of figures and, unless its head is empty, one of their intervals."""
+
+        def field(row: R) -> Field:
+            own = held(row)
+            value, doubts = own.value if own else None, caveats(row) if caveats else ()
+            return Field(figure(value, write), value, tone(row) if tone else "", doubts)
+
+        self.column(title, field)
+        return self.interval(held, write, title=interval) if interval else self
 
     def interval(
         self,

@@ -15,12 +15,19 @@ from bareline.published.catalogue import publications
 from bareline.published.findings import Check, Finding
 from bareline.published.model import PublishedStudy
 from bareline.published.ratios import PublishedRatio, published_ratios
+from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.published import same_place, where_printed
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import count, listing
 
 #: Claims that stand open; the others are folded.
 OPEN = 12
+_TONES: Mapping[Status, Tone] = {
+    Status.YES: "bold",
+    Status.NO: "worse",
+    Status.CANNOT_TELL: "muted",
+    Status.NOT_MEASURED: "muted",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +46,6 @@ class ClaimRow:
 
     - `claim`, `source`: in the publication's words, and where it stands there.
     - `sides`: who is compared with whom here; empty where nobody is.
-    - `printed`, `measured`: both figures in words; the second with its interval.
-    - `where`: the ranks and nodes of what was measured.
-    - `status`: whether both say the same.
     - `why`: why it is not measured, or what is to be known of what is.
     - `bars`, `dots`: what is drawn, toward the claim: above 1 is what the publication says. Of a
       growth the first and the last of either.
@@ -151,6 +155,22 @@ def _row(
         bars=tuple(bar for bar in (first, last) if bar is not None),
         dots=tuple(_toward(check, dot) for dot in (outcome.first, outcome.own) if dot is not None),
     )
+
+
+def claims_table(rows: Sequence[ClaimRow], *, sources: bool) -> Table:
+    """Lay claims out; `sources` adds where each stands, and where it was measured."""
+    table = Rows(rows).text("claim", lambda row: row.claim)
+    if sources:
+        table.text("source", lambda row: row.source)
+    table.text(
+        "printed",
+        lambda row: f"{row.printed} ({row.elsewhere})" if row.elsewhere else row.printed,
+    )
+    table.text("measured here", lambda row: row.measured)
+    if sources:
+        table.text("where", lambda row: "; ".join(filter(None, [row.sides, row.where, row.why])))
+    told = lambda row: Field(row.status.value, tone=_TONES.get(row.status, ""))  # noqa: E731
+    return table.column("same direction?", told, "text").table()
 
 
 # What is printed ------------------------------------------------------------------------------
@@ -287,25 +307,6 @@ _TICKS = (0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000)
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnBar:
-    """A printed range on the axis, in pixels."""
-
-    x: float
-    width: float
-    look: str
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnDot:
-    """A measured ratio on the axis, in pixels: its dot and the ends of its whisker."""
-
-    x: float
-    low: float
-    high: float
-    look: str
-
-
-@dataclass(frozen=True, slots=True)
 class Axis:
     """The log axis that all claims share: above 1 is what the publication says."""
 
@@ -342,23 +343,20 @@ class Axis:
                 found.append((at, f"{tick:g}"))
         return sorted(found)
 
-    def bars(self, row: ClaimRow) -> Iterator[DrawnBar]:
-        """Give the printed ranges of a row; a single figure is a narrow bar."""
+    def bars(self, row: ClaimRow) -> Iterator[tuple[float, float, str]]:
+        """Give the printed ranges of a row as x, width and look; one figure is a narrow bar."""
         for bar in row.bars:
             left = self.x(bar.low if bar.low else self.low)
             right = self.x(bar.high if bar.high else self.high)
             width = max(4.0, right - left)
             middle = (left + right) / 2
-            yield DrawnBar(middle - width / 2, width, "printed" if bar.same else "printed pale")
+            yield middle - width / 2, width, "printed" if bar.same else "printed pale"
 
-    def dots(self, row: ClaimRow) -> Iterator[DrawnDot]:
-        """Give the measured ratios of a row; where a growth begins is hollow."""
+    def dots(self, row: ClaimRow) -> Iterator[tuple[float, float, float, str]]:
+        """Give the measured ratios of a row: dot, ends of its whisker, and look."""
         for number, dot in enumerate(row.dots):
-            low = self.x(dot.lo if dot.lo else self.low)
-            high = self.x(dot.hi if dot.hi else self.high)
-            bounded = dot.lo is not None or dot.hi is not None
             at = self.x(dot.value)
-            begins = len(row.dots) == 2 and number == 0
-            yield DrawnDot(
-                at, low if bounded else at, high if bounded else at, "begin" if begins else "own"
-            )
+            bounded = dot.lo is not None or dot.hi is not None
+            low, high = self.x(dot.lo or self.low), self.x(dot.hi or self.high)
+            look = "begin" if len(row.dots) == 2 and number == 0 else "own"
+            yield at, low if bounded else at, high if bounded else at, look

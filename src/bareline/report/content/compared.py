@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bareline.analysis.judgements.claims import Status
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.suitability import Answer, Judgement
 from bareline.analysis.words.comparison import Comparison
@@ -13,20 +12,14 @@ from bareline.analysis.words.promise import control_sentence
 from bareline.analysis.words.reasons import reasons_of
 from bareline.analysis.words.suitability import reason_of
 from bareline.report.blocks.prose import Block, Note, Prose, Section, Words
-from bareline.report.blocks.table import Column, Field, Rows, Table, Tone
-from bareline.report.content.claims import ClaimRow, claims_of
+from bareline.report.blocks.table import Field, Rows
+from bareline.report.content.claims import claims_of, claims_table
 from bareline.report.content.grid import by_loss, grid, layers_of, legend
 from bareline.vocabulary.caveats import briefs
 from bareline.vocabulary.units import count, listing
 
 #: Causes that are named; `explain` names all.
 _MOST_CAUSES = 8
-_TONES: dict[Status, Tone] = {
-    Status.YES: "bold",
-    Status.NO: "worse",
-    Status.CANNOT_TELL: "muted",
-    Status.NOT_MEASURED: "muted",
-}
 
 
 def compared(comparison: Comparison) -> list[Block]:
@@ -62,20 +55,12 @@ def _claims(comparison: Comparison) -> list[Block]:
     claims = claims_of(comparison)
     blocks: list[Block] = []
     if claims.open:
-        heads = ("claim", "printed", "measured here", "same direction?")
-        rows = tuple(map(_claim, claims.open))
-        blocks.append(Table(tuple(Column(head, "text") for head in heads), rows))
+        blocks.append(claims_table(claims.open, sources=False))
     if claims.folded:
         noun = count(len(claims.folded), "further claim")
         told = f"{noun} on the page (`bareline report`): why what is not measured is not."
         blocks.append(Note(told))
     return blocks
-
-
-def _claim(row: ClaimRow) -> tuple[Field, ...]:
-    printed = f"{row.printed} ({row.elsewhere})" if row.elsewhere else row.printed
-    status = Field(row.status.value, tone=_TONES.get(row.status, ""))
-    return (Field(row.claim), Field(printed), Field(row.measured), status)
 
 
 def _caveats(findings: Sequence[Finding]) -> list[Block]:

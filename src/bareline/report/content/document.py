@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import Any
 
 import polars as pl
 
@@ -19,17 +19,18 @@ from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conclusions import concluded
 from bareline.analysis.words.parts import Sentence
 from bareline.analysis.words.verdict import Glance
-from bareline.report.content.published import PublishedPoint
+from bareline.predict.predictions import Predictions, read_predictions_of
+from bareline.report.content.facts import FactLine, fact_lines
+from bareline.report.content.profiles import ProfileLine, profile_lines
+from bareline.report.content.published import PublishedPoint, published_points
 from bareline.report.content.shown import Shown, choose
 from bareline.store.header import CalibrationKeys, RoleKeys
+from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.place import CASE
-
-if TYPE_CHECKING:
-    from bareline.predict.predictions import Predictions
-    from bareline.report.content.profiles import ProfileLine
-
+from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.units import count, listing
 
 #: What a reader must know of a layer's figures before the first of them.
 LAYER_NOTES: Mapping[str, str] = MappingProxyType(
@@ -46,30 +47,6 @@ LAYER_NOTES: Mapping[str, str] = MappingProxyType(
 )
 
 
-class Fact(Protocol):
-    """One characteristic of the platforms."""
-
-    @property
-    def group(self) -> str:
-        """Heading under which it stands, e.g. "processor"."""
-
-    @property
-    def label(self) -> str:
-        """What it is, for people."""
-
-    @property
-    def values(self) -> Sequence[str]:
-        """One value for each platform, in the document's order; "" where unknown."""
-
-    @property
-    def equal(self) -> bool:
-        """Whether it is the same everywhere."""
-
-    @property
-    def detail(self) -> bool:
-        """Whether few readers want it, even where it differs."""
-
-
 @dataclass(frozen=True, slots=True)
 class PlatformInfo:
     """A platform as the page introduces it; a simulated one with its calibration."""
@@ -78,38 +55,6 @@ class PlatformInfo:
     title: str = ""
     type: str = ""
     calibration: CalibrationKeys | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunInfo:
-    """One of the runs that a report is made of, begun at a date and time of UTC."""
-
-    name: str
-    begun: str
-    study: str
-    platforms: Sequence[str]
-    seed: int
-    config_hash: str
-    versions: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Method:
-    """How the run was done.
-
-    Of what is imported the order of trials is not known; `details` are further rows of its table.
-    """
-
-    seed: int
-    trials: int
-    failed: int
-    blocks: int
-    margin: float = 0.02
-    confidence: float = 0.95
-    imported: bool = False
-    config_hash: str = ""
-    versions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    details: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,13 +72,11 @@ class Document:
     study_title: str
     study_description: str = ""
     platforms: Sequence[PlatformInfo]
-    fact_rows: Sequence[Fact] = ()
+    fact_rows: Sequence[FactLine] = ()
     exhibits: Sequence[ExhibitSpec] = ()
-    method: Method
     published: Sequence[PublishedPoint] = ()
     roles: Mapping[str, RoleKeys] = field(default_factory=lambda: MappingProxyType({}))
     folder: str = ""
-    runs: Sequence[RunInfo] = ()
     events: Sequence[str] = ()
     profiles: Sequence[ProfileLine] = ()
     predictions: Predictions | None = None
@@ -143,6 +86,11 @@ class Document:
     def baseline(self) -> str:
         """What is compared with."""
         return self.comparison.baseline
+
+    @property
+    def margin(self) -> float:
+        """The difference that does not matter."""
+        return self.comparison.margin
 
     @property
     def records(self) -> Records:
@@ -178,20 +126,10 @@ class Document:
         return None if self.comparison.alone else self.comparison.points
 
     @cached_property
-    def trials(self) -> pl.DataFrame:
-        """Every trial, failed ones too."""
-        return self.records.trials
-
-    @cached_property
     def samples(self) -> pl.DataFrame:
         """The samples of what is `shown`."""
         shown = self.shown
         return self.records.samples_at(shown.places) if shown.notes else self.records.samples
-
-    @cached_property
-    def left_out(self) -> pl.DataFrame | None:
-        """What the plan did not ask of a platform, and why."""
-        return self.records.left_out
 
     @cached_property
     def facts(self) -> Mapping[str, Mapping[str, Scalar]]:
@@ -245,9 +183,9 @@ class Document:
     @cached_property
     def planned(self) -> pl.DataFrame:
         """Every case that was meant, whatever came of it; columns of `CASE`."""
-        parts = [self.trials.select(CASE)]
-        if self.left_out is not None:
-            parts.append(self.left_out.select(CASE))
+        parts = [self.records.trials.select(CASE)]
+        if self.records.left_out is not None:
+            parts.append(self.records.left_out.select(CASE))
         return pl.concat(parts, how="vertical_relaxed").unique(maintain_order=True)
 
     @cached_property
@@ -300,3 +238,91 @@ def _differing(document: Document, name: str) -> str:
     return ", ".join(
         f"{label} {value}" if label in _NAMED else value for label, value in values[:_MOST]
     )
+
+
+def document_of(comparison: Comparison, *, fact_rows: Sequence[FactLine] | None = None) -> Document:
+    """Gather all that a report of a comparison shows; one platform alone is shown by itself.
+
+    - `fact_rows`: the platforms' characteristics, one value per platform in the order of
+      ``records.platforms``; read from the runs without it.
+    """
+    records = comparison.records
+    header = records.runs[0].header
+    predictions, undrawn = _predictions(records)
+    facts = {name: records.facts.get(name, {}) for name in records.platforms}
+    study = records.study
+    return Document(
+        comparison=comparison,
+        title=_title(records.platforms, comparison.baseline),
+        subtitle=_subtitle(records),
+        study_title=study_title(study),
+        study_description=study.get("description", ""),
+        platforms=[_platform(records, name) for name in records.platforms],
+        fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
+        exhibits=[_exhibit(table) for table in header.study.get("exhibit", [])],
+        published=list(published_points(header.study.get("role", {}))),
+        roles=header.roles,
+        folder=", ".join(str(run.path) for run in records.runs),
+        events=[
+            f"{event.time} {event.platform}: {event.event}"
+            for run in records.runs
+            for event in run.events()
+        ],
+        profiles=profile_lines(records),
+        predictions=predictions,
+        undrawn=undrawn,
+    )
+
+
+def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
+    """Give the first predictions of the runs, and which cannot be drawn, and why."""
+    kept: Predictions | None = None
+    undrawn: list[str] = []
+    for run in records.runs:
+        try:
+            found = read_predictions_of(run.read_predictions(), run.path)
+        except StoreError as error:
+            undrawn.append(f"predictions: {error}")
+            continue
+        unknown = sorted(found.platforms - set(records.platforms)) if found else []
+        if unknown:
+            undrawn.append(f"predictions of {run.path}: no platform '{shown_name(unknown[0])}'")
+        else:
+            kept = kept or found
+    return kept, undrawn
+
+
+def _exhibit(table: Mapping[str, Any]) -> ExhibitSpec:
+    return ExhibitSpec(**{**table, "title": shown_name(table.get("title", ""))})
+
+
+def study_title(study: Mapping[str, Any]) -> str:
+    """Give a study's title or name, with its scale."""
+    title = shown_name(str(study.get("title") or study.get("name", "")))
+    return f"{title}, at scale {study['scale']}" if study.get("scale") else title
+
+
+def _title(names: Sequence[str], baseline: str) -> str:
+    others = [name for name in names if name != baseline]
+    return f"{listing(others)} compared with {baseline}" if others else f"{baseline} alone"
+
+
+def _subtitle(records: Records) -> str:
+    dates = sorted(run.header.created for run in records.runs)
+    first, last = dates[0][:16].replace("T", " "), dates[-1][:16].replace("T", " ")
+    when = first if first == last else f"{first} to {last}"
+    names = listing([run.path.resolve().name for run in records.runs])
+    return f"{count(len(records.runs), 'run')} ({names}), begun {when} UTC"
+
+
+def _platform(records: Records, name: str) -> PlatformInfo:
+    for run in records.runs:
+        table = run.header.platforms.get(name.partition("@")[0])
+        if table is not None:
+            return PlatformInfo(
+                name,
+                shown_name(str(table.get("title", ""))),
+                str(table.get("type", "")),
+                run.header.calibration(name.partition("@")[0]),
+            )
+    return PlatformInfo(name)

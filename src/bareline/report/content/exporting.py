@@ -85,10 +85,7 @@ _FAMILIES = {
 
 
 def write_openmetrics(records: Records, path: Path, asked: Selection) -> int:
-    """Write the medians of runs; give the number of points.
-
-    Raises OSError: the file cannot be written.
-    """
+    """Write the medians of runs; give the number of points."""
     table = asked.of(summarize(records), records)
     rows = list(table.iter_rows(named=True))
     about = _about(records)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from typing_extensions import TypedDict
 
+from bareline.store.run import Run
 from bareline.vocabulary.facts import (
     FACT_KEYS,
     FactKey,
@@ -34,10 +35,8 @@ _ORDER = {key: index for index, key in enumerate(FACT_KEYS)}
 class Row:
     """One fact on every platform.
 
-    - `fact`: label, group, unit and kind.
     - `values`: value on node 0 of each platform, None where it is not known.
     - `texts`: the same for people, with the nodes that differ: ``10.0 Gb/s; node 1: 1.00 Gb/s``.
-    - `equal`: all platforms agree, on every node.
     """
 
     fact: FactKey
@@ -146,3 +145,42 @@ def _text(key: str, cell: Mapping[int, Scalar | None]) -> str:
 def _position(row: Row) -> tuple[int, int, str]:
     known = _ORDER.get(row.fact.key, len(_ORDER))
     return _GROUPS[row.fact.group], known, row.fact.key
+
+
+@dataclass(frozen=True, slots=True)
+class FactLine:
+    """A characteristic as the page shows it, with a value for each platform; "" where unknown."""
+
+    group: str
+    label: str
+    values: Sequence[str]
+    equal: bool
+    detail: bool = False
+
+
+def fact_lines(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
+    """Put facts side by side; identities and volatile readings say nothing about a platform."""
+    return [
+        FactLine(
+            row.fact.group.value,
+            row.fact.label,
+            [row.texts[name] for name in facts],
+            not row.differs,
+            # What no table of facts knows, a platform told of itself.
+            row.fact.detail or row.fact.key not in FACT_KEYS,
+        )
+        for row in table(facts)
+        if row.differs or (row.fact.kind is Kind.CHARACTERISTIC and not row.fact.detail)
+    ]
+
+
+def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:
+    """Give the facts of each platform, and of a run on several machines of each of them."""
+    machines = sorted({session.machine for session in run.sessions().values()})
+    if len(machines) < 2:
+        return run.facts()
+    return {
+        f"{name} on machine {machine}": facts
+        for machine in machines
+        for name, facts in run.facts(machine).items()
+    }

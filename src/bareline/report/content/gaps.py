@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.published.catalogue import publications
+from bareline.report.blocks.prose import Block, Prose, Section
+from bareline.report.blocks.table import Rows
 from bareline.report.content.document import Document
+from bareline.report.content.wording import sentence_case
 from bareline.vocabulary.caveats import Caveat, steps
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
@@ -20,82 +23,37 @@ from bareline.vocabulary.verdicts import Verdict
 _LONGEST_REASON = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Trials of one case on one platform that failed for the same reason."""
-
-    platform: str
-    case: str
-    stage: str
-    reason: str
-    trials: int
-    of: int
-
-
-@dataclass(frozen=True, slots=True)
-class Hole:
-    """Values that the baseline or another platform has and this one lacks."""
-
-    platform: str
-    case: str
-    values: str
-    verdict: str
-
-
-@dataclass(frozen=True, slots=True)
-class Unfit:
-    """Cases that the plan did not ask of a platform, for the same reason."""
-
-    platform: str
-    probe: str
-    ranks: str
-    cases: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A caveat, what can be done about it, and where it applies."""
-
-    text: str
-    step: str
-    platforms: str
-    probes: str
-    values: int
-
-
-@dataclass(frozen=True, slots=True)
-class Gaps:
-    """Everything that keeps the numbers from being complete or plain."""
-
-    failures: tuple[Failure, ...]
-    holes: tuple[Hole, ...]
-    unfit: tuple[Unfit, ...]
-    caveats: tuple[Doubt, ...]
-    empty: tuple[str, ...]
-
-    @property
-    def none(self) -> bool:
-        """Whether there is nothing to tell."""
-        return not (self.failures or self.holes or self.unfit or self.caveats or self.empty)
-
-
-def find(document: Document, empty: Sequence[ExhibitSpec]) -> Gaps:
-    """Gather the gaps of a document.
+def gaps(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
+    """Gather everything that keeps the numbers from being complete or plain.
 
     - `empty`: exhibits that the study asks for and that the run holds nothing for.
     """
-    return Gaps(
-        tuple(_failures(document)),
-        tuple(_holes(document)),
-        tuple(_unfit(document)),
-        tuple(_caveats(document)),
-        (
-            *(_exhibit_name(spec) for spec in empty),
-            *_unknown_publications(document),
-            *document.undrawn,
-        ),
-    )
+    undrawn = [*map(_exhibit_name, empty), *_unknown_publications(document), *document.undrawn]
+    found: list[Block] = [
+        *_failures(document),
+        *_holes(document),
+        *_unfit(document),
+        *_listed("Caveats", _caveats(document)),
+        *_listed("Exhibits without data", undrawn),
+    ]
+    if not found:
+        none = "Nothing failed, is missing or was left out, and no number carries a caveat."
+        found.append(Prose((none,)))
+    return [*found, *_listed("What happened to platforms", document.events)]
+
+
+def _listed(title: str, told: Sequence[str]) -> list[Section]:
+    return [Section(title, (Prose(tuple(told), "list"),))] if told else []
+
+
+def _rows(frame: pl.DataFrame) -> Rows[dict[str, Any]]:
+    """Begin a table of groups of trials or values, a row each, with their platforms."""
+    return Rows(frame.iter_rows(named=True)).platform(lambda row: row["platform"])
+
+
+def _titled(title: str, rows: Rows[Any]) -> Iterator[Section]:
+    if rows.rows:
+        yield Section(title, (rows.table(look="plain", label=title),))
 
 
 def _unknown_publications(document: Document) -> list[str]:
@@ -112,27 +70,22 @@ def _exhibit_name(spec: ExhibitSpec) -> str:
     return spec.title or f"{spec.kind} of {asked or 'every probe'}"
 
 
-def _failures(document: Document) -> list[Failure]:
+def _failures(document: Document) -> Iterator[Section]:
+    """Put together trials of one case on one platform that failed for the same reason."""
     case = ["platform", *CASE]
-    trials = document.trials
+    trials = document.records.trials
     planned = trials.group_by(case).agg(pl.len().alias("of"))
-    failed = (
+    failed = _rows(
         trials.filter(pl.col("status") == "failed")
         .group_by(*case, "stage", "reason", maintain_order=True)
         .agg(pl.len().alias("trials"))
         .join(planned, on=case, how="left", maintain_order="left")
     )
-    return [
-        Failure(
-            row["platform"],
-            _case(row),
-            row["stage"] or "",
-            _shortened(row["reason"] or ""),
-            row["trials"],
-            row["of"],
-        )
-        for row in failed.iter_rows(named=True)
-    ]
+    failed.text("case", _case)
+    failed.number("trials", lambda row: row["trials"]).number("of", lambda row: row["of"])
+    failed.text("stage", lambda row: row["stage"] or "")
+    failed.text("reason", lambda row: _shortened(row["reason"] or ""), wrap=True)
+    return _titled("Failed and skipped trials", failed)
 
 
 def _case(row: Mapping[str, object]) -> str:
@@ -147,28 +100,24 @@ def _shortened(reason: str) -> str:
     return f"{reason[:_LONGEST_REASON]} … (the rest is in the trial's raw folder)"
 
 
-def _holes(document: Document) -> list[Hole]:
-    """Give what one side lacks, in a row what shares platform and case."""
+def _holes(document: Document) -> Iterator[Section]:
+    """Give what one side has and the other lacks, in a row what shares platform and case."""
     if document.points is None:
-        return []
+        return
     missing = document.points.filter(
         (pl.col("verdict") == Verdict.MISSING.value) & ~pl.col("detail").fill_null(False)
     )
-    groups = (
+    holes = _rows(
         _ordered(document, missing)
         .group_by("platform", *CASE, maintain_order=True)
         .agg(pl.len().alias("values"), pl.col("value").is_null().all().alias("here"))
     )
-    return [
-        Hole(
-            row["platform"],
-            _case(row),
-            f"{count(row['values'], 'value')} on "
-            f"{'this platform' if row['here'] else 'the baseline'}",
-            Verdict.MISSING.value,
-        )
-        for row in groups.iter_rows(named=True)
-    ]
+
+    def lacking(row: Mapping[str, Any]) -> str:
+        where = "this platform" if row["here"] else "the baseline"
+        return f"{count(row['values'], 'value')} on {where}"
+
+    yield from _titled("Missing values", holes.text("case", _case).text("missing", lacking))
 
 
 def _ordered(document: Document, frame: pl.DataFrame) -> pl.DataFrame:
@@ -183,34 +132,30 @@ def _ordered(document: Document, frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _unfit(document: Document) -> list[Unfit]:
-    """Give what was left out, in a row what shares platform, probe and reason."""
-    if document.left_out is None:
-        return []
-    groups = document.left_out.group_by("platform", "probe", "reason", maintain_order=True).agg(
-        pl.len().alias("cases"), pl.col("ranks").unique(maintain_order=True)
-    )
-    return [
-        Unfit(
-            row["platform"],
-            row["probe"],
-            listing([str(ranks) for ranks in row["ranks"]]),
-            row["cases"],
-            row["reason"],
+def _unfit(document: Document) -> Iterator[Section]:
+    """Give what the plan left out, in a row what shares platform, probe and reason."""
+    if document.records.left_out is None:
+        return
+    unfit = _rows(
+        document.records.left_out.group_by("platform", "probe", "reason", maintain_order=True).agg(
+            pl.len().alias("cases"), pl.col("ranks").unique(maintain_order=True)
         )
-        for row in groups.iter_rows(named=True)
-    ]
+    )
+    unfit.text("probe", lambda row: row["probe"])
+    unfit.text("ranks", lambda row: listing([str(ranks) for ranks in row["ranks"]]))
+    unfit.number("cases", lambda row: row["cases"])
+    yield from _titled("Left out by the plan", unfit.text("why", lambda r: r["reason"], wrap=True))
 
 
-def _caveats(document: Document) -> list[Doubt]:
-    """Count the values that carry each caveat, leaving out what does not fit."""
+def _caveats(document: Document) -> list[str]:
+    """Count the values that carry each caveat, leaving out what does not fit; say what to do."""
     value = ["platform", *KEY]
     frames = [unprofiled(document.summary)]
     if document.points is not None:
         unfit = document.points.filter(pl.col("verdict") == Verdict.DOES_NOT_FIT.value)
         frames = [
             frame.join(unfit, on=value, how="anti", nulls_equal=True)
-            for frame in (unprofiled(document.summary), document.points)
+            for frame in (*frames, document.points)
         ]
     doubted = pl.concat(
         [
@@ -231,14 +176,11 @@ def _caveats(document: Document) -> list[Doubt]:
             pl.len().alias("values"),
         )
     )
-    told = steps(map(Caveat.read, groups.get_column("caveats")))
-    return [
-        Doubt(
-            (caveat := Caveat.read(row["caveats"])).text,
-            told[caveat],
-            listing(row["platform"]),
-            listing(row["probe"]),
-            row["values"],
-        )
-        for row in groups.iter_rows(named=True)
-    ]
+    todo = steps(map(Caveat.read, groups.get_column("caveats")))
+    told = []
+    for row in groups.iter_rows(named=True):
+        caveat = Caveat.read(row["caveats"])
+        where = f"{listing(row['probe'])} on {listing(row['platform'])}"
+        step = f" {sentence_case(todo[caveat])}." if todo[caveat] else ""
+        told.append(f"{caveat.text}: {count(row['values'], 'value')} of {where}.{step}")
+    return told

@@ -14,7 +14,7 @@ from bareline.analysis.numbers.records import Records
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.summary import SizeSum, sizes, time_split, top_calls
-from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.prose import Figure
 from bareline.report.blocks.table import Rows
 from bareline.report.content.wording import call_name, percent
 from bareline.vocabulary.model import format_point, parse_point
@@ -61,10 +61,7 @@ class ProfileLine:
 
 
 def profile_lines(records: Records) -> list[ProfileLine]:
-    """Sum up the profiles of all trials that have one.
-
-    Raises ProfileError: a profile that the run keeps is damaged.
-    """
+    """Sum up the profiles of all trials that have one."""
     trials = records.trials.filter(
         pl.col("profile").fill_null(False) & (pl.col("status") == "measured")
     )

@@ -194,8 +194,6 @@ def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Publish
 class PrintedValue:
     """An absolute published value, for a platform of the run that stands for the published one.
 
-    - `value`: in the store's unit.
-    - `text`: as it is printed, with its unit.
     - `gain`: what is printed of it as so many times better than another value; empty without.
     """
 

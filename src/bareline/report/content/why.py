@@ -12,8 +12,6 @@ from bareline.report.content.wording import sentence_case
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value
 
-#: Waterfalls that stand open; the others are folded.
-OPEN = 4
 #: What is no more than this of the baseline's time is not drawn.
 _LEAST = 0.005
 

@@ -1,9 +1,16 @@
-"""Every published ratio beside what the run found at the same place, counted inside and outside."""
+"""Every published ratio beside what the run found at the same place, inside or outside.
+
+A ratio counts where a run could have missed it. What a simulated platform was given is not found:
+its computation takes the platform's factor, and a message within a node costs the same on all. Nor
+does what was recorded while other programs ran: it moves with the machine's load.
+A bound is open to one side, so that much more lies inside it: bounds are counted apart.
+"""
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +20,15 @@ from bareline.published.quantities import Spread
 from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
-from bareline.report.content.score import Meeting, Score, disturbed, given, score
 from bareline.report.exhibits.base import Kind, Shown, select
-from bareline.report.figures.grammar import Chart, Drawing, alt, heading
+from bareline.report.figures.grammar import Chart, both_widths, plot
 from bareline.report.figures.marks import diamonds, marks, rows_axis
 from bareline.report.figures.rows import boxes, rule_at, value_axis, written
 from bareline.report.figures.scales import ratio_ticks
 from bareline.report.figures.theme import Look, looks
+from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import plain
 
@@ -31,49 +39,70 @@ PITCH_PX = 20
 SINGLE = 1.25
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A value of the run as a ratio to the published baseline's stand-in, above 1 is worse."""
+#: Metrics of simulated programs that the platform's factor of computation makes.
+_COMPUTATION = frozenset({"compute", "compute_mean"})
 
-    cell: Cell
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A cell's ratio, above 1 worse, beside a printed range; an end is None where it is open."""
+
     ratio: float
+    low: float | None
+    high: float | None
+    cell: Cell
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the ratio is a parameter of the simulated platform."""
+        cell, place = self.cell, self.cell.place
+        if not cell.simulated:
+            return False
+        within = 1 in (place.nodes, place.used)
+        return place.metric in _COMPUTATION or (within and cell.layer is Layer.MPI)
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether computation was recorded on a busy machine."""
+        return "recorded-busy" in codes(self.cell.caveats)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the run could have missed it, and its load did not."""
+        return not (self.is_given or self.is_disturbed)
+
+    @property
+    def inside(self) -> bool:
+        """Whether the ratio lies in the range."""
+        return (self.low is None or self.ratio >= self.low) and (
+            self.high is None or self.ratio <= self.high
+        )
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether one end is open."""
+        return self.low is None or self.high is None
+
+    @property
+    def off(self) -> float:
+        """Times that the ratio is from the middle of the range; at least 1."""
+        ends = [end for end in (self.low, self.high) if end]
+        middle = math.exp(statistics.fmean(map(math.log, ends)))
+        return math.exp(abs(math.log(self.ratio / middle)))
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A published ratio and everything of the run that was found where it holds.
-
-    `low` and `high` are the range that counts as inside; None where a bound leaves it open.
-    """
+    """A published ratio and everything of the run that was found where it holds."""
 
     point: PublishedPoint
-    pairs: tuple[Pair, ...]
+    meetings: tuple[Meeting, ...]
 
-    @property
-    def low(self) -> float | None:
-        """Lower end of what counts as inside."""
-        return self._single[0] if self._is_single else self.point.low
-
-    @property
-    def high(self) -> float | None:
-        """Upper end of what counts as inside."""
-        return self._single[1] if self._is_single else self.point.high
-
-    @property
-    def _is_single(self) -> bool:
-        return self.point.low is not None and self.point.low == self.point.high
-
-    @property
-    def _single(self) -> tuple[float, float]:
-        return self.point.middle / SINGLE, self.point.middle * SINGLE
-
-    @property
-    def meetings(self) -> tuple[Meeting, ...]:
-        """Its values beside its range, in the order of `pairs`."""
-        return tuple(
-            Meeting(pair.ratio, self.low, self.high, given(pair.cell), disturbed(pair.cell))
-            for pair in self.pairs
-        )
+    @classmethod
+    def of(cls, point: PublishedPoint, found: Iterable[tuple[Cell, float]]) -> Line:
+        """Lay cells with their ratios beside it."""
+        low, high = range_of(point)
+        return cls(point, tuple(Meeting(ratio, low, high, cell) for cell, ratio in found))
 
     @property
     def counting(self) -> tuple[Meeting, ...]:
@@ -95,12 +124,12 @@ class Line:
         """Say what it counts as."""
         if not self.counting:
             return "given, not counted" if self.meetings[0].is_given else "busy, not counted"
-        return "a bound" if None in (self.low, self.high) else "a range"
+        return "a bound" if self.meetings[0].is_bound else "a range"
 
     @property
     def span(self) -> str:
         """From where to where the values reach."""
-        low, high = min(p.ratio for p in self.pairs), max(p.ratio for p in self.pairs)
+        low, *_, high = sorted([meeting.ratio for meeting in self.meetings] * 2)
         return plain(low) if low == high else f"{plain(low)} to {plain(high)}"
 
     @property
@@ -112,12 +141,95 @@ class Line:
         return f"{what}, {self.point.platform}{f', {at}' if at else ''}"
 
 
+def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
+    """Give the range that counts as inside; an end is None where a bound leaves it open."""
+    if point.low is not None and point.low == point.high:
+        return point.middle / SINGLE, point.middle * SINGLE
+    return point.low, point.high
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What is inside, of what counts.
+
+    - `counted`, `bounds`: points with a range on both sides, and with a bound on one side.
+    - `off`: half of the counted points are at most so many times from the middle of their range.
+    - `coin`: how many would be inside by chance: ratios drawn evenly, on a log scale, from `least`
+      to `most`, over all that was printed for these platforms.
+    """
+
+    inside: int
+    counted: int
+    bounds_inside: int
+    bounds: int
+    given: int
+    disturbed: int
+    off: float
+    coin: float
+    least: float
+    most: float
+
+    @property
+    def told(self) -> str:
+        """Say it in sentences."""
+        parts = [
+            f"{self.inside} of {self.counted} points lie inside what was printed, "
+            f"{self.counted - self.inside} outside."
+        ]
+        if self.counted:
+            parts.append(
+                f"Half of them are within {self.off:.2g} times of its middle; a coin, drawn "
+                f"evenly from {self.least:.3g} to {self.most:.3g} times, would have "
+                f"{self.coin:.1f} inside."
+            )
+        if self.bounds:
+            parts.append(f"Of {self.bounds} that meet a bound on one side {self.bounds_inside} do.")
+        if self.given:
+            parts.append(
+                f"{self.given} more are not counted: a simulated platform is given how long it "
+                "computes, and what messages cost within a node."
+            )
+        if self.disturbed:
+            parts.append(
+                f"{self.disturbed} more are not counted: their computation was recorded while "
+                "other programs ran; run it again on a machine at rest."
+            )
+        return " ".join(parts)
+
+
+def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> Score:
+    """Count them.
+
+    - `printed`: ends of all ranges that were printed, of points that nothing stands beside too.
+    """
+    found = [meeting for meeting in meetings if meeting.counts]
+    given = sum(meeting.is_given for meeting in meetings)
+    ranges = [meeting for meeting in found if not meeting.is_bound]
+    bounds = [meeting for meeting in found if meeting.is_bound]
+    ends = [end for meeting in ranges for end in (meeting.low, meeting.high) if end]
+    ends += [end for end in printed if end > 0]
+    least, most = (min(ends), max(ends)) if ends else (1.0, 1.0)
+    span = math.log(most / least) or 1.0
+    return Score(
+        inside=sum(meeting.inside for meeting in ranges),
+        counted=len(ranges),
+        bounds_inside=sum(meeting.inside for meeting in bounds),
+        bounds=len(bounds),
+        given=given,
+        disturbed=len(meetings) - len(found) - given,
+        off=statistics.median(meeting.off for meeting in ranges) if ranges else 1.0,
+        coin=sum(math.log(m.high / m.low) / span for m in ranges if m.low and m.high),
+        least=least,
+        most=most,
+    )
+
+
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     """Draw all published ratios that the run has values for; named ones only, if any are."""
     lines = published_lines(document, spec)
     if not lines:
         return
-    pairs = [pair for line in lines for pair in line.pairs]
+    every = [meeting for line in lines for meeting in line.meetings]
     told = _score(document, lines).told
     rows = [
         f"{line.title}: printed {line.point.told}, here {line.span}, "
@@ -131,13 +243,11 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
             told,
             "Bars: printed ranges, open where only a bound was printed; a single number "
             f"(diamond) counts as the range from 1/{SINGLE:g} to {SINGLE:g} of it.",
-            "Hollow marks: simulated." if any(p.cell.simulated for p in pairs) else "",
+            "Hollow marks: simulated." if any(one.cell.simulated for one in every) else "",
         ],
-        cells=[pair.cell for pair in pairs],
+        cells=[one.cell for one in every],
         layer="",
-        drawing=Drawing(
-            [_panel(document, lines, narrow=False)], narrow=[_panel(document, lines, narrow=True)]
-        ),
+        drawing=both_widths(_panel, document, lines),
         summary=f"{told} {'; '.join(rows)}.",
         table=_table(document, lines),
         data=(),
@@ -166,9 +276,9 @@ def published_lines(document: Document, spec: ExhibitSpec) -> list[Line]:
                 continue
             worse = cell.metric.worse(cell.median, base.median)
             if worse is not None and point.about(cell) and _same_ranks(point, cell):
-                pairs.append(Pair(cell, worse))
+                pairs.append((cell, worse))
         if pairs:
-            found.append(Line(point, tuple(pairs)))
+            found.append(Line.of(point, pairs))
     return found
 
 
@@ -186,18 +296,19 @@ def _same_ranks(point: PublishedPoint, cell: Cell) -> bool:
 def _panel(document: Document, lines: Sequence[Line], *, narrow: bool) -> Chart:
     """Draw a row for each; `narrow` writes what it is above it, not at its left."""
     styles = looks(document.names)
-    ends = [e for line in lines for e in (line.low, line.high, line.point.middle) if e]
-    ticks = ratio_ticks([*ends, *(pair.ratio for line in lines for pair in line.pairs)])
+    ends = [e for one in lines for e in (*range_of(one.point), one.point.middle) if e]
+    ticks = ratio_ticks([*ends, *(one.ratio for line in lines for one in line.meetings)])
     least, most = ticks.domain
     bars: list[dict[str, Any]] = []
     dots: list[dict[str, Any]] = []
     above, width = (PITCH_PX - 2, NARROW_PX) if narrow else (0, PLOT_PX)
     for place, line in enumerate(lines):
+        low, high = range_of(line.point)
         y, look = (place + 0.5) * PITCH_PX + place * above + above, styles[line.point.platform]
         bars.append(
             {
-                "x": line.low or least,
-                "end": line.high or most,
+                "x": low or least,
+                "end": high or most,
                 "top": y - 6,
                 "bottom": y + 6,
                 "y": y,
@@ -211,7 +322,7 @@ def _panel(document: Document, lines: Sequence[Line], *, narrow: bool) -> Chart:
         dots += _dots(line, y, look)
     height = (PITCH_PX + above) * len(lines)
     x, up = value_axis(ticks, log=True), rows_axis(height)
-    return alt.layer(
+    layers = (
         rule_at(1.0, x),
         boxes(bars, x, rows_axis(height, "top"), fillOpacity=0.22),
         diamonds([{**row, "x": row["middle"]} for row in bars], x, up, size=52),
@@ -219,22 +330,21 @@ def _panel(document: Document, lines: Sequence[Line], *, narrow: bool) -> Chart:
         written(bars, 0, rows_axis(height, "at"), limit=width)
         if narrow
         else written(bars, -LABELS_PX, up, limit=LABELS_PX - 10),
-    ).properties(
-        width=width, height=height, title=heading("times worse than the baseline (log)", width)
     )
+    return plot(layers, width, height, "times worse than the baseline (log)")
 
 
 def _dots(line: Line, y: float, look: Look) -> Iterator[dict[str, Any]]:
     """Lay out the run's own ratios beside a published one."""
-    names = varying(pair.cell.place for pair in line.pairs)
-    for pair, meeting in zip(line.pairs, line.meetings, strict=True):
-        at = pair.cell.place.told(names)
+    names = varying(meeting.cell.place for meeting in line.meetings)
+    for meeting in line.meetings:
+        at = meeting.cell.place.told(names)
         word = "inside" if meeting.inside else "outside"
         word += ", given to the simulation" if meeting.is_given else ""
         yield {
-            "x": pair.ratio, "y": y, **look.ink(hollow=pair.cell.simulated),
+            "x": meeting.ratio, "y": y, **look.ink(hollow=meeting.cell.simulated),
             "tip": f"{line.point.platform}{f', {at}' if at else ''}: "
-            f"{plain(pair.ratio)} times worse, {word}",
+            f"{plain(meeting.ratio)} times worse, {word}",
         }  # fmt: skip
 
 
@@ -244,14 +354,12 @@ def _table(document: Document, lines: Sequence[Line]) -> Table:
         return Field(point.told, point.middle, link=point.anchor, tip=point.tip)
 
     def here(line: Line) -> Field:
-        doubts = dict.fromkeys(one for pair in line.pairs for one in pair.cell.caveats)
-        return Field(line.span, line.pairs[0].ratio, caveats=tuple(doubts))
+        doubts = dict.fromkeys(one for meeting in line.meetings for one in meeting.cell.caveats)
+        return Field(line.span, line.meetings[0].ratio, caveats=tuple(doubts))
 
-    def off(line: Line) -> Field:
+    def off(line: Line) -> float | None:
         times = [meeting.off for meeting in line.counting]
-        return (
-            Field(plain(statistics.median(times)), statistics.median(times)) if times else Field("")
-        )
+        return statistics.median(times) if times else None
 
     return (
         Rows(lines)
@@ -263,7 +371,7 @@ def _table(document: Document, lines: Sequence[Line]) -> Table:
         .number(
             "outside", lambda line: line.outside, tone=lambda line: "" if line.outside else "muted"
         )
-        .column("times off", off)
+        .number("times off", off, plain, absent="")
         .text("counts as", lambda line: line.kind)
         .text("source", lambda line: line.point.source)
         .table(foot=_foot(_score(document, lines)))
@@ -271,8 +379,7 @@ def _table(document: Document, lines: Sequence[Line]) -> Table:
 
 
 def _score(document: Document, lines: Sequence[Line]) -> Score:
-    every = [Line(point, ()) for point in document.published]
-    ends = [end for line in every for end in (line.low, line.high) if end is not None]
+    ends = [end for point in document.published for end in range_of(point) if end is not None]
     return score([meeting for line in lines for meeting in line.meetings], ends)
 
 

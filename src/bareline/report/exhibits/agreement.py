@@ -57,19 +57,18 @@ class _Row:
     caveats: tuple[Caveat, ...]
 
     @property
-    def deviations(self) -> dict[int, float]:
-        """How far each ratio is from 1."""
-        return {size: abs(ratio.value - 1) for size, ratio in self.ratios.items()}
-
-    @property
     def median(self) -> float:
-        """The median of the deviations."""
-        return statistics.median(self.deviations.values())
+        """The median of how far each ratio is from 1."""
+        return statistics.median(map(_off, self.ratios.values()))
 
     @property
     def worst(self) -> int:
-        """The size at which the deviation is greatest."""
-        return max(self.deviations, key=lambda size: self.deviations[size])
+        """The size at which it is furthest."""
+        return max(self.ratios, key=lambda size: _off(self.ratios[size]))
+
+
+def _off(ratio: Estimate) -> float:
+    return abs(ratio.value - 1)
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
@@ -84,8 +83,15 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         .text("bareline", lambda row: row.ours)
         .platform(lambda row: row.platform)
         .number("sizes", lambda row: len(row.ratios))
-        .column("median deviation (%)", _median)
-        .column("greatest at", _greatest, "text")
+        .column(
+            "median deviation (%)",
+            lambda row: Field(_percent(row.median), row.median, caveats=row.caveats),
+        )
+        .column(
+            "greatest at",
+            lambda row: Field(format_size(row.worst) if row.worst else "–", row.worst),
+            "text",
+        )
         .number("ours over theirs", lambda row: row.ratios[row.worst].value, significant)
         .interval(lambda row: row.ratios[row.worst])
         .number("n", lambda row: row.n)
@@ -152,14 +158,6 @@ def _our_place(cell: Cell) -> Place | None:
         point = f"size_bytes={size * place.ranks}"  # IMB counts a block
     probe, metric = counterpart
     return replace(place, probe=probe, metric=metric, params="", point=point)
-
-
-def _median(row: _Row) -> Field:
-    return Field(_percent(row.median), row.median, caveats=row.caveats)
-
-
-def _greatest(row: _Row) -> Field:
-    return Field(format_size(row.worst) if row.worst else "–", row.worst)
 
 
 def _percent(deviation: float) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.content.cells import is_number, position
-from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, same_place
 from bareline.report.content.wording import (
     axis_title,
@@ -27,13 +26,13 @@ from bareline.report.figures.marks import (
     Layers,
     Places,
     Strip,
+    line_mark,
     nothing,
     panel,
     printed_marks,
     reference,
 )
 from bareline.report.figures.scales import (
-    Scale,
     Ticks,
     count_ticks,
     log_ticks,
@@ -68,49 +67,28 @@ def placed(cells: Iterable[Cell], x: str) -> list[Cell]:
     return [cell for cell in cells if is_number(cell.place.coordinates.get(x))]
 
 
-@dataclass(frozen=True, slots=True)
 class Along:
-    """The axes that all panels of a figure share, so that they can be compared by eye.
+    """The axes that all panels of a figure share, so that they can be compared by eye."""
 
-    - `zero`: where the parameter 0 stands on the logarithmic axis, if it occurs.
-    """
-
-    document: Document
-    x: str
-    across: Ticks
-    values: Ticks
-    ratios: Ticks
-    scale: Scale
-    zero: float
-    looks: Mapping[str, Look]
-    published: Sequence[PublishedPoint]
-
-    @classmethod
-    def around(cls, chosen: Chosen, *, others: Iterable[float] = ()) -> Along:
+    def __init__(self, chosen: Chosen, *, others: Iterable[float] = ()) -> None:
         """Lay out axes that hold cells with their intervals, other values, published ratios."""
-        document, x, published = chosen.document, chosen.x, chosen.published
-        cells, scale = [row.cell for row in chosen.rows], chosen.unit
-        across, zero = parameter_axis(x, {position(cell, x) for cell in cells})
+        x, cells = chosen.x, [row.cell for row in chosen.rows]
+        self.document, self.x, self.published = chosen.document, x, chosen.published
+        self.scale = chosen.unit
+        #: The parameter's axis, and where 0 stands on it, if it occurs.
+        self.across, self.zero = parameter_axis(x, {position(cell, x) for cell in cells})
         values = [end for cell in cells if cell.value for end in cell.value.known]
+        self.values = log_ticks(value * self.scale.factor for value in (*values, *others))
         ratios = [end for cell in cells if cell.ratio for end in cell.ratio.known]
         ratios += [
             end
-            for point in published
+            for point in self.published
             if point.places(x) or any(_spread(point, cell, x) for cell in cells)
             for end in (point.low, point.high, point.middle)
             if end
         ]
-        return cls(
-            document=document,
-            x=x,
-            across=across,
-            values=log_ticks(value * scale.factor for value in (*values, *others)),
-            ratios=ratio_ticks(ratios),
-            scale=scale,
-            zero=zero,
-            looks=looks(document.names),
-            published=published,
-        )
+        self.ratios: Ticks = ratio_ticks(ratios)
+        self.looks: Mapping[str, Look] = looks(chosen.document.names)
 
     def at(self, value: float) -> float:
         """Give the place of a parameter on the axis."""
@@ -122,15 +100,10 @@ class Along:
 
     def mark(self, cell: Cell, shown: Estimate, tip: str, factor: float = 1.0) -> Mark:
         """Lay a cell's mark out at a value, with its interval."""
-        return {
-            "x": self.at(position(cell, self.x)),
-            "y": shown.value * factor,
-            "lo": shown.lo * factor if shown.lo and shown.lo > 0 else None,
-            "hi": shown.hi * factor if shown.hi is not None else None,
-            "series": cell.platform,
-            **self.looks[cell.platform].ink(hollow=cell.simulated),
-            "tip": f"{self.where(cell)}: {tip}",
-        }
+        place = self.at(position(cell, self.x))
+        ink = self.looks[cell.platform].ink(hollow=cell.simulated)
+        told = f"{self.where(cell)}: {tip}"
+        return line_mark(place, shown.times(factor), cell.platform, ink, told)
 
     def value_strip(
         self,
@@ -142,7 +115,6 @@ class Along:
     ) -> Strip:
         """Draw medians, which no logarithmic axis has room for where they are not positive.
 
-        - `title`: of the whole panel.
         - `told`: what hovering says of a value; the value and its ratio without it.
         """
         factor, own = self.scale.factor, [cell for cell in cells if cell.value is not None]
@@ -188,7 +160,7 @@ class Along:
         self, title: str, rows: Sequence[Mark], cells: Sequence[Cell], height_px: float,
         width_px: float = WIDTH_PX,
     ) -> Strip:  # fmt: skip
-        margin = self.document.method.margin
+        margin = self.document.margin
         return Strip(
             title,
             rows,

@@ -13,7 +13,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_title
 from bareline.report.exhibits.along import parameter_axis
 from bareline.report.exhibits.base import Kind, Shown, grouped_by
-from bareline.report.figures.grammar import Chart, Drawing, Style, alt, heading, layer
+from bareline.report.figures.grammar import Chart, Drawing, Style, layer, plot
 from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis
 from bareline.report.figures.rows import rule_at, value_axis, written
 from bareline.report.figures.scales import log_ticks, signed_ticks, unit_scale
@@ -166,9 +166,8 @@ def _curve_panel(look: Look, calibration: CalibrationKeys, checks: Sequence[Chec
     measured = [row(size, seconds, "measured", look.colour) for size, seconds in curve]
     hollow = [row(size, seconds, "simulated", colour("paper")) for size, seconds in simulated]
     x, y = x_axis(across, axis_title(_SIZE), labels=True), y_axis(ticks)
-    title = heading(f"One-way time ({scale.unit})", WIDTH_PX)
-    drawn = alt.layer(lines(measured, x, y), marks(hollow, x, y))
-    return drawn.properties(width=WIDTH_PX, height=HEIGHT_PX, title=title)
+    layers = (lines(measured, x, y), marks(hollow, x, y))
+    return plot(layers, WIDTH_PX, HEIGHT_PX, f"One-way time ({scale.unit})")
 
 
 def _error_panel(look: Look, groups: Sequence[Group]) -> Chart:
@@ -188,16 +187,13 @@ def _error_panel(look: Look, groups: Sequence[Group]) -> Chart:
     x, up = value_axis(signed_ticks(row["x"] for row in dots)), rows_axis(height)
     point: Style = {"size": 26, "strokeWidth": 1.1, "opacity": 0.8, "fill": colour("paper")}
     bar: Style = {"strokeWidth": 2.4, "color": colour("ink")}
-    return alt.layer(
+    layers = (
         rule_at(0.0, x),
         layer("point", dots, "stroke", x=x, y=up, told=True, **point),
         layer("rule", bars, x=x, y=up, y2="end", told=True, **bar),
         written(names, -LABELS_PX, up, limit=LABELS_PX - 6),
-    ).properties(
-        width=WIDTH_PX,
-        height=height,
-        title=heading("Simulated over measured, less 1 (%)", WIDTH_PX),
     )
+    return plot(layers, WIDTH_PX, height, "Simulated over measured, less 1 (%)")
 
 
 def _table(groups: Sequence[Group]) -> Table:

@@ -11,7 +11,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Self, TypeVar
 
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.cell import Cell, Estimate, figure
 from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
@@ -47,10 +47,7 @@ def tone_of(verdict: Verdict | None) -> Tone:
 
 
 class CellRows(Rows[R]):
-    """A table of which every row is about one cell.
-
-    - `cell`: gives a row's cell.
-    """
+    """A table of which every row is about one cell."""
 
     def __init__(
         self,
@@ -76,25 +73,23 @@ class CellRows(Rows[R]):
         first = self.cell(self.rows[0]).place.coordinates.get(name) if self.rows else None
         return self.column(axis_name(name), field, "text" if isinstance(first, str) else "number")
 
-    def value(
+    def doubted(
         self,
         title: str,
-        value: Callable[[R], float | None],
+        held: Callable[[R], Estimate | None],
         write: Callable[[float], str] = plain,
+        *,
+        interval: bool = True,
     ) -> Self:
         """Add the figure that the cells' caveats doubt."""
+        head = "95 %" if interval else ""
+        doubts: Callable[[R], tuple[Caveat, ...]] = lambda row: self.cell(row).caveats  # noqa: E731
+        return self.estimate(title, held, write, interval=head, caveats=doubts)
 
-        def field(row: R) -> Field:
-            own = value(row)
-            text = "–" if own is None else write(own)
-            return Field(text, own, caveats=self.cell(row).caveats)
-
-        return self.column(title, field)
-
-    def median(self, title: str, scale: Scale) -> Self:
-        """Add the medians with their intervals."""
-        self.value(scale.titled(title), lambda row: self.cell(row).median, scale.show)
-        return self.interval(lambda row: self.cell(row).value, scale.show)
+    def median(self, title: str, scale: Scale, *, interval: bool = True) -> Self:
+        """Add the medians, with their intervals."""
+        head = scale.titled(title)
+        return self.doubted(head, lambda row: self.cell(row).value, scale.show, interval=interval)
 
     def launches(self) -> Self:
         """Add how many launches there were."""
@@ -127,7 +122,7 @@ def _ratio(cell: Cell) -> Field:
         # The baseline, or a metric without a good direction, which is never compared.
         return Field("1", 1.0, tone="muted") if cell.metric.better != "none" else Field("")
     ratio = cell.ratio.value if cell.ratio else None
-    return Field("–" if ratio is None else plain(ratio), ratio, tone=tone_of(cell.verdict))
+    return Field(figure(ratio), ratio, tone=tone_of(cell.verdict))
 
 
 def graded(verdict: Verdict | None, grade: Grade | None) -> Field:
@@ -210,38 +205,26 @@ class _Columns(CellRows[Row]):
         self.published(self.chosen.published)
 
     def factor(self) -> None:
-        def factor(row: Row) -> Field:
-            ratio = row.ratio.value if row.ratio else None
-            return Field(
-                "–" if ratio is None else plain(ratio), ratio, tone=tone_of(row.cell.verdict)
-            )
-
-        self.column("factor", factor)
-        if self.chosen.spec.rule not in RULES:
-            self.interval(lambda row: row.ratio)
+        head = "" if self.chosen.spec.rule in RULES else "95 %"
+        tone: Callable[[Row], Tone] = lambda row: tone_of(row.cell.verdict)  # noqa: E731
+        self.estimate("factor", lambda row: row.ratio, interval=head, tone=tone)
 
     def lost(self) -> None:
-        self.shown("lost (%)", "{:.1f}".format, interval=self.chosen.spec.rule not in RULES)
+        ruled = self.chosen.spec.rule in RULES
+        self.doubted("lost (%)", lambda row: row.shown, "{:.1f}".format, interval=not ruled)
 
     def lost_share(self) -> None:
-        self.number("performance lost (%)", _lost, "{:.1f}".format)
+        share = lambda row: lost(row.ratio)  # noqa: E731
+        self.estimate("performance lost (%)", share, "{:.1f}".format, interval="")
 
     def speed(self) -> None:
-        self.shown("relative performance", plain)
+        self.doubted("relative performance", lambda row: row.shown)
 
     def efficiency(self) -> None:
-        self.number("efficiency (%)", _shown, "{:.0f}".format)
-        self.interval(lambda row: row.shown, "{:.0f}".format)
-
-    def shown(self, title: str, write: Callable[[float], str], *, interval: bool = True) -> None:
-        self.value(title, _shown, write)
-        if interval:
-            self.interval(lambda row: row.shown, write)
+        self.estimate("efficiency (%)", lambda row: row.shown, "{:.0f}".format)
 
     def medians(self) -> None:
-        scale = self.chosen.scale
-        title = scale.titled(f"median {self.chosen.metric}")
-        self.value(title, lambda row: row.cell.median, scale.show)
+        self.median(f"median {self.chosen.metric}", self.chosen.scale, interval=False)
 
     def baseline(self) -> None:
         self.column(self.chosen.document.baseline, lambda row: _amount(row, row.base))
@@ -250,18 +233,9 @@ class _Columns(CellRows[Row]):
         self.column("value", lambda row: _amount(row, row.value, row.cell.caveats))
 
 
-def _shown(row: Row) -> float | None:
-    return row.shown.value if row.shown else None
-
-
-def _lost(row: Row) -> float | None:
-    share = lost(row.ratio)
-    return share.value if share else None
-
-
 def _amount(row: Row, value: float | None, caveats: tuple[Caveat, ...] = ()) -> Field:
-    text = "–" if value is None else format_value(value, row.cell.metric.unit)
-    return Field(text, value, caveats=caveats)
+    unit = row.cell.metric.unit
+    return Field(figure(value, lambda own: format_value(own, unit)), value, caveats=caveats)
 
 
 def _orderable(value: Scalar | None) -> tuple[int, float, str]:

@@ -26,7 +26,7 @@ from bareline.report.content.fleet import (
 )
 from bareline.report.content.wording import sentence_case
 from bareline.report.exhibits.base import Kind, Shown
-from bareline.report.figures.grammar import Chart, Drawing, Style, alt, layer
+from bareline.report.figures.grammar import Chart, Style, alt, both_widths, layer, plot
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import written
 from bareline.report.figures.theme import colour
@@ -44,7 +44,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     """List what deviates, and draw the map of every metric that was measured of every node."""
     untitled = ExhibitSpec(kind=spec.kind, caption=spec.caption)
     for fleet in fleets(document.records):
-        found = survey(fleet, document.method.margin)
+        found = survey(fleet, document.margin)
         for one in (_list(found), *(_map(found, one, spec) for one in found.maps)):
             yield replace(one, spec=untitled)
 
@@ -78,10 +78,7 @@ def _map(found: Survey, one: Mapped, spec: ExhibitSpec) -> Shown:
             f"{plain(one.fence)} times."
         ],
         layer="",
-        drawing=Drawing(
-            [_draw(found, one, _PER_ROW, narrow=False)],
-            narrow=[_draw(found, one, _PER_ROW_NARROW, narrow=True)],
-        ),
+        drawing=both_widths(_draw, found, one),
         summary=(
             f"{count(len(known), 'node')}; the worst is {plain(worst)} times worse than the "
             "median of the others."
@@ -90,7 +87,8 @@ def _map(found: Survey, one: Mapped, spec: ExhibitSpec) -> Shown:
     )
 
 
-def _draw(found: Survey, one: Mapped, per_row: int, *, narrow: bool) -> Chart:
+def _draw(found: Survey, one: Mapped, *, narrow: bool) -> Chart:
+    per_row = _PER_ROW_NARROW if narrow else _PER_ROW
     cells: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
     y = 0.0
@@ -107,12 +105,13 @@ def _draw(found: Survey, one: Mapped, per_row: int, *, narrow: bool) -> Chart:
     box: Style = {"x": x, "x2": "x2", "y": rows_axis(y), "y2": "y2"}
     frame: Style = {"fillOpacity": 0, "stroke": colour("ink"), "strokeWidth": 1.6}
     left = 0.0 if narrow else -_LABEL_PX
-    return alt.layer(
+    layers = (
         layer("rect", placed, **box, color=colour("line")),
         layer("rect", placed, "fill", **box, told=True).encode(opacity=dark),
         layer("rect", [cell for cell in placed if cell["bad"]], **box, **frame),
         written(labels, left, rows_axis(y), limit=width if narrow else _LABEL_PX - 12),
-    ).properties(width=width, height=y)
+    )
+    return plot(layers, width, y)
 
 
 def _cell(found: Survey, one: Mapped, node: int) -> dict[str, Any]:

@@ -8,13 +8,13 @@ Patterson, "Roofline: An Insightful Visual Performance Model for Multicore Archi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.blocks.table import Field, Table
 from bareline.report.content.document import Document
-from bareline.report.content.dots import Paired, block_ratio
+from bareline.report.content.dots import block_ratio
 from bareline.report.content.wording import percent
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, meant, titled
 from bareline.report.exhibits.columns import CellRows
@@ -29,30 +29,18 @@ DEMANDS = {"arithmetic": "arithmetic", "traffic": "memory bandwidth"}
 NOT_MEASURED = "not measured"
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """What a platform gives at most: some cells' value so many times."""
-
-    cell: Cell
-    times: float
-
-    @property
-    def value(self) -> float:
-        """Give it in the metric's unit."""
-        return self.times * (self.cell.median or 0.0)
+#: What a platform gives at most: a cell's value so many times.
+_Limit = tuple[Cell, float]
 
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """What a program demands as a share of its limit; without one, the limit was not measured."""
+    """What a program demands as a share of a limit; none where the limit was not measured."""
 
     demand: Cell
-    limit: Limit | None = None
-    paired: Paired | None = None
-
-    @property
-    def estimate(self) -> Estimate | None:
-        return self.paired.ratio if self.paired else None
+    estimate: Estimate | None = None
+    n: int | None = None
+    caveats: tuple[Caveat, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +54,13 @@ class _Row:
         return next(iter(self.shares.values())).demand
 
     @property
-    def reached(self) -> tuple[str, _Share] | None:
-        """Give what limits it and the share; None where one of its limits was not measured."""
-        known = [(share.estimate, name) for name, share in self.shares.items()]
-        if any(estimate is None for estimate, _ in known):
-            return None
-        _, name = max((estimate.value, name) for estimate, name in known if estimate)
-        return name, self.shares[name]
+    def reached(self) -> _Share:
+        """Give the share of what limits it; an empty one where a limit was not measured."""
+        known = [(share.estimate, share) for share in self.shares.values()]
+        measured = [(found.value, share) for found, share in known if found]
+        if len(measured) < len(known):
+            return _Share(self.cell)
+        return max(measured, key=lambda one: one[0])[1]
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
@@ -94,7 +82,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     names = varying(row.cell.place for row in found)
     told = [
         f"{titled(document, row.cell, names, metric=False)} on {row.cell.platform} "
-        f"{_reached(row).text}"
+        f"{_part(row.reached).text}"
         for row in found
     ]
     yield Shown(
@@ -115,8 +103,8 @@ def _table(document: Document, found: Sequence[_Row], names: Sequence[str]) -> T
     rows.text("program", lambda row: titled(document, row.cell, (), metric=False))
     for name in names:
         rows.parameter(name)
-    rows.platforms().column("share of the limit", _reached)
-    rows.interval(_interval, percent).number("n", _launches)
+    rows.platforms().column("share of the limit", lambda row: _part(row.reached))
+    rows.interval(lambda row: row.reached.estimate, percent).number("n", lambda row: row.reached.n)
     rows.text("limited by", _limited_by)
     rows.column("of peak", lambda row: _part(row.shares.get("arithmetic")))
     rows.column("of triad", lambda row: _part(row.shares.get("traffic")))
@@ -129,13 +117,14 @@ def _share(document: Document, demand: Cell) -> _Share:
     limit = _peak(demand, limits) if demand.place.metric == "arithmetic" else _triad(demand, limits)
     if limit is None:
         return _Share(demand)
-    paired = block_ratio(document, demand, limit.cell)
-    if paired.ratio is None:
-        return _Share(demand)
-    return _Share(demand, limit, replace(paired, ratio=paired.ratio.times(1 / limit.times)))
+    cell, times = limit
+    paired = block_ratio(document, demand, cell)
+    share = paired.ratio.times(1 / times) if paired.ratio else None
+    caveats = tuple(dict.fromkeys([*demand.caveats, *cell.caveats]))
+    return _Share(demand, share, paired.n if share else None, caveats)
 
 
-def _peak(demand: Cell, cells: list[Cell]) -> Limit | None:
+def _peak(demand: Cell, cells: list[Cell]) -> _Limit | None:
     """Give the peak of as many cores as it has ranks; a rank without a core adds nothing."""
     mode = "single" if demand.place.ranks == 1 else "star"
     peak = _best(cells, "compute.peak", "rate", mode)
@@ -143,20 +132,20 @@ def _peak(demand: Cell, cells: list[Cell]) -> Limit | None:
     if peak is None or cores is None or not cores.median:
         return None
     if mode == "single":
-        return Limit(peak, 1.0)
-    return Limit(peak, min(float(demand.place.ranks), cores.median * _nodes(demand)))
+        return peak, 1.0
+    return peak, min(float(demand.place.ranks), cores.median * _nodes(demand))
 
 
-def _triad(demand: Cell, cells: list[Cell]) -> Limit | None:
+def _triad(demand: Cell, cells: list[Cell]) -> _Limit | None:
     """Give the bandwidth of as many cores as it has ranks, at most that of all its nodes' cores."""
     one = _best(cells, "memory.stream", "bandwidth", "single", kernel="triad")
     if demand.place.ranks == 1:
-        return Limit(one, 1.0) if one else None
+        return (one, 1.0) if one else None
     every = _best(cells, "memory.stream", "bandwidth", "all", kernel="triad")
     if one is None or every is None:
         return None
-    own = (Limit(one, float(demand.place.ranks)), Limit(every, float(_nodes(demand))))
-    return min(own, key=lambda limit: limit.value)
+    own = ((one, float(demand.place.ranks)), (every, float(_nodes(demand))))
+    return min(own, key=lambda limit: limit[1] * (limit[0].median or 0.0))
 
 
 def _nodes(demand: Cell) -> int:
@@ -176,41 +165,21 @@ def _best(cells: list[Cell], probe: str, metric: str, mode: str, **point: str) -
     return max(found, key=lambda cell: cell.median or 0.0, default=None)
 
 
-def _reached(row: _Row) -> Field:
-    if row.reached is None:
-        return Field(NOT_MEASURED, tone="muted")
-    return _part(row.reached[1])
-
-
 def _part(share: _Share | None) -> Field:
     """Write a share, with the caveats of what it is a share of."""
     if share is None:
         return Field("–")
-    if share.estimate is None or share.limit is None:
+    if share.estimate is None:
         return Field(NOT_MEASURED, tone="muted")
-    caveats = _together(share.demand.caveats, share.limit.cell.caveats)
-    return Field(percent(share.estimate.value), share.estimate.value, caveats=caveats)
-
-
-def _together(*parts: Iterable[Caveat]) -> tuple[Caveat, ...]:
-    return tuple(dict.fromkeys(caveat for part in parts for caveat in part))
+    return Field(percent(share.estimate.value), share.estimate.value, caveats=share.caveats)
 
 
 def _limited_by(row: _Row) -> str:
-    if row.reached is None:
+    share = row.reached
+    if share.estimate is None:
         return ""
-    metric, share = row.reached
-    beyond = share.estimate is not None and (share.estimate.lo or 0.0) > 1.0
+    metric, beyond = share.demand.place.metric, (share.estimate.lo or 0.0) > 1.0
     return "caches held its data" if metric == "traffic" and beyond else DEMANDS[metric]
-
-
-def _interval(row: _Row) -> Estimate | None:
-    return row.reached[1].estimate if row.reached else None
-
-
-def _launches(row: _Row) -> float | None:
-    paired = row.reached[1].paired if row.reached else None
-    return paired.n if paired else None
 
 
 EXHIBIT = Kind(

@@ -68,7 +68,7 @@ def _curve_panels(chosen: Chosen) -> Drawing:
     """Draw values above, ratios below: these only where something is compared."""
     trials = {title: _trials(chosen, rows) for title, rows in chosen.groups.items()}
     every = [dot.value for found in trials.values() for dot in found.dots]
-    along, scale = Along.around(chosen, others=every), chosen.unit
+    along, scale = Along(chosen, others=every), chosen.unit
 
     def panel(title: str, rows: Sequence[Row]) -> Chart:
         cells = [row.cell for row in rows]
@@ -141,12 +141,12 @@ def _relative(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
 
 def _relative_panels(chosen: Chosen) -> Drawing:
     """Draw a panel for each platform; no line crosses a place where its probe has no value."""
-    along, there = Along.around(chosen), {cell.platform for cell in chosen.cells}
+    along, there = Along(chosen), {cell.platform for cell in chosen.cells}
     platforms = [name for name in chosen.document.names if name in there]
     shorts = dict(zip(chosen.groups, told_apart(list(chosen.groups)), strict=True))
     styles = line_looks(sorted(shorts.values()))
     # Colours are the lines': what is published of the platform has none of them.
-    along = replace(along, looks=dict.fromkeys(along.looks, Look("soft", "circle")))
+    along.looks = dict.fromkeys(along.looks, Look("soft", "circle"))
 
     def panel(platform: str) -> Chart:
         own = {
@@ -253,7 +253,7 @@ def _printed_speeds(chosen: Chosen, rows: Sequence[Row]) -> Iterator[dict[str, A
 
 
 def _speed_panels(chosen: Chosen) -> Drawing:
-    along = Along.around(chosen)
+    along = Along(chosen)
     printed = {title: [*_printed_speeds(chosen, rows)] for title, rows in chosen.groups.items()}
     ends = [row[end] for rows in printed.values() for row in rows for end in ("lo", "hi")]
     ticks = log_ticks(

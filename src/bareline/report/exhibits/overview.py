@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import with_interval
-from bareline.report.blocks.table import Field, Rows, Table
+from bareline.report.blocks.table import Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, grouped_by
 from bareline.report.exhibits.columns import graded, tone_of
-from bareline.report.figures.grammar import MARK, Chart, Drawing, Style, alt, layer
+from bareline.report.figures.grammar import (
+    MARK,
+    Chart,
+    Style,
+    alt,
+    both_widths,
+    layer,
+    plot,
+)
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import (
     rule_at,
@@ -53,7 +61,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         return
     rows, note = _fold(document, findings)
     probes = {finding.probe for finding in findings}
-    margin = f"±{document.method.margin * 100:g}\u00a0%"
+    margin = f"±{document.margin * 100:g}\u00a0%"
     caption = (
         f"Right of 1 is worse than {document.baseline}, left is better. Bars are 95 % "
         f"intervals of the worst point; pale bars reach over all points of a class. The shaded "
@@ -69,10 +77,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
             if cell.headline and cell.ratio is not None and cell.place.probe in probes
         ],
         layer="",
-        drawing=Drawing(
-            [_Drawing(document, rows, narrow=False).chart()],
-            narrow=[_Drawing(document, rows, narrow=True).chart()],
-        ),
+        drawing=both_widths(lambda *, narrow: _Drawing(document, rows, narrow=narrow).chart()),
         summary=_summary(rows),
         table=_table(rows),
         data=(),
@@ -99,33 +104,17 @@ def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[_Row], 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Size:
-    """Geometry in px. Narrow drawings write a row's name above it instead of beside it."""
-
-    labels: float
-    plot: float
-    pitch: float
-    gap: float
-
-    @classmethod
-    def choose(cls, platforms: int, longest: int, *, narrow: bool) -> _Size:
-        pitch = 15.0 if platforms == 1 else 11.0 if platforms <= 5 else 7.0
-        if narrow:
-            return cls(0, 262, pitch + 1, 12)
-        labels = min(330.0, max(150.0, 14 + 6.2 * longest))
-        return cls(labels, 815 - labels, pitch, 5)
-
-
 class _Drawing:
-    """The figure at one width; every position is worked out here, in px."""
+    """The figure at one width, in px; narrow ones write a row's name above it, not beside it."""
 
     def __init__(self, document: Document, rows: Sequence[_Row], *, narrow: bool) -> None:
-        self.document = document
-        self.looks = looks(document.names)
-        self.narrow = narrow
-        longest = max(len(row[0].subject) for row in rows)
-        self.size = _Size.choose(max(map(len, rows)), longest, narrow=narrow)
+        self.document, self.looks, self.narrow = document, looks(document.names), narrow
+        longest, most = max(len(row[0].subject) for row in rows), max(map(len, rows))
+        self.pitch = 15.0 if most == 1 else 11.0 if most <= 5 else 7.0
+        self.labels = min(330.0, max(150.0, 14 + 6.2 * longest))
+        self.plot, self.gap = 815 - self.labels, 5
+        if narrow:
+            self.labels, self.plot, self.pitch, self.gap = 0, 262, self.pitch + 1, 12
         self.ticks: Ticks = ratio_ticks(
             end
             for row in rows
@@ -133,36 +122,30 @@ class _Drawing:
             if one.ratio
             for end in (*one.ratio.known, *(p.ratio.value for p in one.compared if p.ratio))
         )
-        self.marks: list[dict[str, Any]] = []
-        self.ranges: list[dict[str, Any]] = []
-        self.empty: list[dict[str, Any]] = []
-        self.labels: list[dict[str, Any]] = []
-        self.heads: list[dict[str, Any]] = []
-        self.lines: list[dict[str, Any]] = []
-        self.rules: list[dict[str, Any]] = []
+        #: Rows of the chart's layers, by what is drawn of them.
+        self.drawn: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         self.height = 0.0
         for words, own in grouped_by(rows, lambda row: row[0].layer.words).items():
             self._place_layer(words, own)
 
     def _place_layer(self, words: str, rows: Sequence[_Row]) -> None:
-        size = self.size
-        self.rules.append({"y": self.height})
-        self.heads.append({"y": self.height + _HEAD_PX / 2 + 1, "text": words})
+        self.drawn["rules"].append({"y": self.height})
+        self.drawn["heads"].append({"y": self.height + _HEAD_PX / 2 + 1, "text": words})
         self.height += _HEAD_PX
         for number, row in enumerate(rows):
             if number:
-                self.lines.append({"y": self.height - size.gap / 2})
-            depth = max(len(row), 1) * size.pitch  # only what was planned takes room
+                self.drawn["lines"].append({"y": self.height - self.gap / 2})
+            depth = max(len(row), 1) * self.pitch  # only what was planned takes room
             name = sentence_case(row[0].subject)
             if self.narrow:
                 for line in wrap(name, _NAME_CHARACTERS):
-                    self.labels.append({"y": self.height + _NAME_PX / 2, "text": line})
+                    self.drawn["labels"].append({"y": self.height + _NAME_PX / 2, "text": line})
                     self.height += _NAME_PX
             else:
-                self.labels.append({"y": self.height + depth / 2, "text": name})
+                self.drawn["labels"].append({"y": self.height + depth / 2, "text": name})
             for place, finding in enumerate(row):
-                self._place(finding, self.height + (place + 0.5) * size.pitch)
-            self.height += depth + size.gap
+                self._place(finding, self.height + (place + 0.5) * self.pitch)
+            self.height += depth + self.gap
 
     def _place(self, finding: Finding, y: float) -> None:
         look: Look = self.looks[finding.platform]
@@ -171,13 +154,13 @@ class _Drawing:
         ratio = finding.ratio
         if ratio is None:
             text = f"{finding.platform}: {verdict_word(finding.verdict)}"
-            self.empty.append({**base, "text": text})
+            self.drawn["empty"].append({**base, "text": text})
             return
         every = [point.ratio.value for point in finding.compared if point.ratio]
         if len(every) > 1:
-            self.ranges.append({**base, "lo": min(every), "hi": max(every)})
+            self.drawn["ranges"].append({**base, "lo": min(every), "hi": max(every)})
         is_open = ratio.lo is not None and ratio.hi is None
-        self.marks.append(
+        self.drawn["marks"].append(
             {
                 **base,
                 "x": ratio.value,
@@ -197,16 +180,16 @@ class _Drawing:
             *self._names(),
             *self._values(),
             told_instead(
-                self.empty,
-                at_one * self.size.plot + 10,
+                self.drawn["empty"],
+                at_one * self.plot + 10,
                 self._y(),
                 fontSize=11,
-                limit=self.size.plot * (1 - at_one) - 12,
+                limit=self.plot * (1 - at_one) - 12,
                 aria=True,
             ),
             *self._legend(),
         ]
-        return alt.layer(*layers).properties(width=self.size.plot, height=self.height)
+        return plot(layers, self.plot, self.height)
 
     def _x(self, field: str = "x") -> alt.X:
         title = f"Ratio to {self.document.baseline}, log scale; right of 1 is worse"
@@ -219,7 +202,7 @@ class _Drawing:
             titleAlign="left",
             titleAnchor="start",
             titleColor=colour("soft"),
-            titleLimit=self.size.plot,
+            titleLimit=self.plot,
         )
 
     def _y(self) -> alt.Y:
@@ -227,50 +210,50 @@ class _Drawing:
 
     def _ground(self) -> list[alt.Chart]:
         """Draw the equivalence band, the line at 1 and a line above each layer."""
-        margin = self.document.method.margin
+        margin = self.document.margin
         band: Style = {"color": colour("band"), "y": 0, "y2": self.height}
         equal = [{"x": 1 / (1 + margin), "x2": 1 + margin}]
         return [
             layer("rect", equal, x=self._x(), x2="x2", **band),
             rule_at(1.0, self._x(), 1.3),
-            self._across(self.lines, "line"),
-            self._across(self.rules, "faint"),
+            self._across(self.drawn["lines"], "line"),
+            self._across(self.drawn["rules"], "faint"),
         ]
 
     def _across(self, rows: Sequence[dict[str, Any]], token: str) -> alt.Chart:
         """Draw lines over the whole width, names and numbers included."""
-        reach: Style = {"x": -self.size.labels, "x2": self.size.plot + 44}
+        reach: Style = {"x": -self.labels, "x2": self.plot + 44}
         return layer("rule", rows, y=self._y(), color=colour(token), strokeWidth=0.7, **reach)
 
     def _names(self) -> list[alt.Chart]:
-        size = self.size
-        limit = size.labels - 8 if size.labels else size.plot + 44
+        limit = self.labels - 8 if self.labels else self.plot + 44
         drawn = []
         for rows, style in (
-            (self.heads, {"fontWeight": 600, "fontSize": 12}),
-            (self.labels, {"limit": limit}),
+            (self.drawn["heads"], {"fontWeight": 600, "fontSize": 12}),
+            (self.drawn["labels"], {"limit": limit}),
         ):
             write = written_clear if self.narrow else lambda *given, **how: [written(*given, **how)]
-            drawn += write(rows, -size.labels, self._y(), **style)
+            drawn += write(rows, -self.labels, self._y(), **style)
         return drawn
 
     def _values(self) -> list[alt.Chart]:
-        y, lo, wide = self._y(), self._x("lo"), self.size.pitch >= 10
+        y, lo, wide = self._y(), self._x("lo"), self.pitch >= 10
+        marks, ranges = self.drawn["marks"], self.drawn["ranges"]
         reach: Style = {"x": lo, "x2": "hi", "y": y}
         point: Style = {"told": True, "size": 46 if wide else 32, "strokeWidth": 1.2, "opacity": 1}
         drawn = [
-            layer("rule", self.ranges, "stroke", **reach, strokeWidth=7, opacity=0.16),
-            layer("rule", self.marks, "stroke", **reach, strokeWidth=2.2, opacity=0.55),
-            layer("point", self.marks, MARK, x=self._x(), y=y, **point),
+            layer("rule", ranges, "stroke", **reach, strokeWidth=7, opacity=0.16),
+            layer("rule", marks, "stroke", **reach, strokeWidth=2.2, opacity=0.55),
+            layer("point", marks, MARK, x=self._x(), y=y, **point),
         ]
-        if self.size.pitch >= 11:
+        if self.pitch >= 11:
             soft: Style = {"dx": 8, "fontSize": 11, "color": colour("soft")}
-            drawn.append(written(self.marks, self._x("hi"), y, **soft))
+            drawn.append(written(marks, self._x("hi"), y, **soft))
         return drawn
 
     def _legend(self) -> list[alt.Chart]:
         """Write the platforms' marks and names in lines above the axis."""
-        width, names = self.size.labels + self.size.plot, self.document.names[1:]
+        width, names = self.labels + self.plot, self.document.names[1:]
         keys: list[dict[str, Any]] = []
         x, line = 0.0, 0
         for name in names:
@@ -278,7 +261,7 @@ class _Drawing:
             if x and x + length > width:
                 x, line = 0.0, line + 1
             ink = self.looks[name].ink(hollow=False)
-            keys.append({"text": name, "x": x - self.size.labels, "line": line, **ink})
+            keys.append({"text": name, "x": x - self.labels, "line": line, **ink})
             x += length
         drawn = []
         for key in keys:
@@ -298,16 +281,11 @@ def _tip(finding: Finding) -> str:
 
 
 def _table(rows: Sequence[_Row]) -> Table:
-    def ratio(one: Finding) -> Field:
-        value = one.ratio.value if one.ratio else None
-        return Field("–" if value is None else plain(value), value, tone=tone_of(one.verdict))
-
     return (
         Rows([one for row in rows for one in row], lambda one: one.subject)
         .text("probe", lambda one: sentence_case(one.subject))
         .platform(lambda one: one.platform)
-        .column("ratio", ratio)
-        .interval(lambda one: one.ratio)
+        .estimate("ratio", lambda one: one.ratio, tone=lambda one: tone_of(one.verdict))
         .number("n", lambda one: one.n)
         .column("verdict", lambda one: graded(one.verdict, one.grade), "text")
         .table()

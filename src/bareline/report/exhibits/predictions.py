@@ -18,7 +18,7 @@ from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import percent, said_again, sentence_case
 from bareline.report.exhibits.base import Kind, Shown, grouped_by
-from bareline.report.figures.grammar import Chart, Drawing
+from bareline.report.figures.grammar import both_widths
 from bareline.report.figures.predictions import (
     SECTION,
     coverage_chart,
@@ -42,12 +42,9 @@ _WORDS = {
 _WORST, _NOTABLE = 12, 0.005
 
 
-def predictions_of(document: Document, spec: ExhibitSpec) -> Predictions | None:
-    """Give the predictions of the applications that a specification asks for; None without any."""
-    kept = document.predictions
-    if kept is None or spec.probe is None:
-        return kept
-    pattern = spec.probe
+def _predictions(document: Document, spec: ExhibitSpec) -> Predictions:
+    """Give the predictions of the applications that a specification asks for."""
+    kept, pattern = document.predictions or Predictions(0, Validation(())), spec.probe or "*"
 
     def asked(application: str) -> bool:
         return fnmatchcase(application.split(" ", 1)[0], pattern)
@@ -62,17 +59,11 @@ def predictions_of(document: Document, spec: ExhibitSpec) -> Predictions | None:
     )
 
 
-def _both(draw: Callable[..., Chart], *shown: Any, wide: bool = True) -> Drawing:
-    """Draw for wide screens, and for phones."""
-    return Drawing([draw(*shown)], narrow=[draw(*shown, narrow=True)], wide=wide)
-
-
 def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     """Draw the better of the models that have a case, and score all of them."""
-    kept = predictions_of(document, spec)
-    if kept is None or not kept.validation.trials:
+    done = _predictions(document, spec).validation
+    if not done.trials:
         return
-    done = kept.validation
     best = [*done.scores, *done.calibrated][0]
     trials = [trial for trial in done.trials if trial.model == best.model]
     yield Shown(
@@ -83,7 +74,7 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
             "90 % interval, made of the errors of the other applications alone."
         ],
         layer=SECTION,
-        drawing=_both(predicted_chart, trials, looks(document.names)),
+        drawing=both_widths(predicted_chart, trials, looks(document.names)),
         summary=_predicted_words(best),
         table=_cases(trials),
         data=map(_flat, done.trials),
@@ -118,15 +109,16 @@ def _told(trials: Sequence[Trial], *, intervals: bool = False) -> Rows[Trial]:
         .text("application", lambda trial: trial.application)
         .platform(lambda trial: trial.base, "from")
         .platform(lambda trial: trial.platform, "to")
-        .number(scale.titled("predicted"), lambda trial: trial.time_s, scale.show)
+        .estimate(
+            scale.titled("predicted"), _time, scale.show, interval="90 %" if intervals else ""
+        )
     )
-    if intervals:
-        rows.interval(_interval, scale.show, title="90 %")
     return rows.number(scale.titled("measured"), lambda trial: trial.truth_s, scale.show)
 
 
-def _interval(trial: Trial) -> Estimate | None:
-    return Estimate(trial.time_s, trial.lo_s, trial.hi_s) if trial.has_interval else None
+def _time(trial: Trial) -> Estimate:
+    held = (trial.lo_s, trial.hi_s) if trial.has_interval else (None, None)
+    return Estimate(trial.time_s, *held)
 
 
 def _cases(trials: Sequence[Trial]) -> Table:
@@ -170,10 +162,10 @@ def _scores(validation: Validation) -> Table:
 
 def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     """Give the cases that are furthest off, and why."""
-    kept = predictions_of(document, spec)
-    if kept is None or not kept.validation.trials:
+    done = _predictions(document, spec).validation
+    if not done.trials:
         return
-    trials = [one for one in kept.validation.trials if one.model == kept.validation.best]
+    trials = [one for one in done.trials if one.model == done.best]
     trials = sorted(trials, key=lambda trial: -trial.log_error)[:_WORST]
     rows = _told(trials).number("error", lambda trial: trial.error, "{:+.1%}".format)
     rows.text(
@@ -194,10 +186,10 @@ def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
 
 def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     """Draw what is saved, and rank the upgrades for each application and platform."""
-    kept = predictions_of(document, spec)
-    if kept is None or not kept.upgrades:
+    kept = _predictions(document, spec).upgrades
+    if not kept:
         return
-    changes = ranked(kept.upgrades)
+    changes = ranked(kept)
     yield Shown(
         title="Which upgrade helps most",
         notes=[
@@ -206,10 +198,10 @@ def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
             "cases stands first."
         ],
         layer=SECTION,
-        drawing=_both(upgrades_chart, kept.upgrades, changes, looks(document.names)),
-        summary=_upgrades_words(kept.upgrades, changes),
-        table=_upgrades_table(kept.upgrades, changes),
-        data=[one.row() for one in kept.upgrades],
+        drawing=both_widths(upgrades_chart, kept, changes, looks(document.names)),
+        summary=_upgrades_words(kept, changes),
+        table=_upgrades_table(kept, changes),
+        data=[one.row() for one in kept],
     )
 
 
@@ -260,8 +252,7 @@ def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Tabl
 
 def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     """Draw one for each application whose loss is clear."""
-    kept = predictions_of(document, spec)
-    for one in kept.losses if kept else ():
+    for one in _predictions(document, spec).losses:
         yield Shown(
             title=f"{one.application}: from {one.loss.base} to {one.loss.platform}",
             what=(one.application,),
@@ -271,7 +262,7 @@ def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
                 "intervals of the shares."
             ],
             layer=SECTION,
-            drawing=_both(waterfall_chart, one.loss, looks(document.names)),
+            drawing=both_widths(waterfall_chart, one.loss, looks(document.names)),
             summary=_waterfall_words(one.loss),
             table=_waterfall_table(one.loss),
             data=one.loss.rows(),
@@ -289,9 +280,11 @@ def _waterfall_table(loss: Loss) -> Table:
         Rows(loss.shares)
         .text("layer", lambda share: share.title)
         .number("share", lambda share: share.share, percent)
-        .number(scale.titled("time"), lambda share: share.time_s, scale.show)
-        .interval(
-            lambda share: Estimate(share.time_s, share.lo_s, share.hi_s), scale.show, title="90 %"
+        .estimate(
+            scale.titled("time"),
+            lambda share: Estimate(share.time_s, share.lo_s, share.hi_s),
+            scale.show,
+            interval="90 %",
         )
         .table()
     )
@@ -299,8 +292,7 @@ def _waterfall_table(loss: Loss) -> Table:
 
 def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     """Draw a strip for each function: the sizes that an application uses, over those measured."""
-    kept = predictions_of(document, spec)
-    strips = grouped_by(kept.strips if kept else (), lambda strip: strip.application)
+    strips = grouped_by(_predictions(document, spec).strips, lambda strip: strip.application)
     for application, own in strips.items():
         yield Shown(
             title=f"{application}: sizes used and sizes measured",
@@ -312,7 +304,7 @@ def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
                 "of the time in it. A dot beyond the bar would be extrapolated."
             ],
             layer=SECTION,
-            drawing=_both(coverage_chart, own, wide=False),
+            drawing=both_widths(coverage_chart, own, wide=False),
             summary=_coverage_words(own),
             table=_coverage_table(own),
             data=[row for strip in own for row in strip.rows()],

@@ -1,9 +1,11 @@
-"""What the platforms suit: classes of applications against platforms, and why."""
+"""Platforms and applications: what they are, what they suit and why, and what they ask."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from types import MappingProxyType
+from typing import Any
 
 from bareline.analysis.judgements.suitability import (
     Answer,
@@ -13,11 +15,16 @@ from bareline.analysis.judgements.suitability import (
 )
 from bareline.analysis.words.suitability import reason_of
 from bareline.published.catalogue import publications
+from bareline.published.model import PublishedPlatform
 from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
-from bareline.report.content.wording import sentence_case
+from bareline.report.content.facts import table
+from bareline.report.content.profiles import Dominant
+from bareline.report.content.wording import percent, sentence_case
 from bareline.report.exhibits.base import Kind, Shown
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.facts import FactKey, Group, describe
+from bareline.vocabulary.units import format_size
 
 _TONES: Mapping[Answer, Tone] = MappingProxyType(
     {
@@ -111,8 +118,175 @@ def _summary(told: Sequence[Judgement]) -> str:
     return f"{'; '.join(parts)}."
 
 
-EXHIBIT = Kind(
-    "suitability",
-    "what the platforms suit: classes of applications against platforms, with reasons",
-    _shown,
+#: A fact, what it is on each platform, and what publications print of it.
+_Row = tuple[FactKey, list[str], list[str]]
+
+#: What publications print and no node can tell.
+_TOLD_ONLY = {
+    "net.switch": FactKey("net.switch", "Switch", Group.NETWORK),
+    "net.topology": FactKey("net.topology", "Topology", Group.NETWORK),
+}
+
+#: Facts of a characteristics table, with what publications call them and the unit that they print.
+ROWS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("system.product", ("node_model", "environment"), ""),
+    ("node.count", ("nodes",), ""),
+    ("os.name", ("os",), ""),
+    ("kernel.release", ("kernel",), ""),
+    ("cpu.model", ("processor", "processor_model"), ""),
+    ("cpu.sockets", ("sockets",), ""),
+    ("cpu.cores", ("cores_per_node", "cores_per_instance"), ""),
+    ("cpu.base_hz", ("clock_ghz",), "GHz"),
+    ("cpu.peak_flops_per_core", ("peak_gflops_core",), "Gflop/s"),
+    ("cpu.peak_flops", ("peak_gflops_node",), "Gflop/s"),
+    ("cpu.isa", (), ""),
+    ("cpu.turbo", ("turbo_boost",), ""),
+    ("cpu.smt", ("hyperthreading",), ""),
+    ("memory.total_bytes", ("memory_gb",), "GB"),
+    ("memory.type", ("memory_type",), ""),
+    ("virt.kind", ("virtualized",), ""),
+    ("virt.hypervisor", ("hypervisor", "vm_manager"), ""),
+    ("cpu.emulated", (), ""),
+    ("net.kind", ("interconnect", "network_mode"), ""),
+    ("net.driver", ("driver",), ""),
+    ("net.speed_bps", ("peak_gbits",), "Gb/s"),
+    ("net.shaped_bps", (), ""),
+    ("net.mtu", ("jumbo_frame_bytes", "jumbo_frames"), ""),
+    ("net.switch", ("switch",), ""),
+    ("net.topology", ("topology",), ""),
+    ("mpi.flavour", ("mpi",), ""),
+    ("mpi.version", (), ""),
+    ("compiler.c", ("compiler",), ""),
+    ("library.blas", ("math_library",), ""),
+    ("fs.type", ("file_system", "file_system_used"), ""),
+    ("fs.disk.model", ("storage",), ""),
+)
+
+
+def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Give one table, the publication's platforms last; none where no platform told a fact."""
+    theirs = _described(document, spec)
+    known = {name: document.facts.get(name, {}) for name in document.names}
+    texts = {row.fact.key: row.texts for row in table(known)}
+    every: list[_Row] = []
+    for key, names, unit in ROWS:
+        own = [texts.get(key, {}).get(name, "") for name in document.names]
+        printed = [_printed(platform.facts, names, unit) for _, platform in theirs]
+        if any([*own, *printed]):
+            every.append((_TOLD_ONLY.get(key) or describe(key), own, printed))
+    if not every:
+        return
+    rows = Rows(every, lambda row: row[0].group)
+    first = {row[0].group: row[0].key for row in reversed(every)}
+    rows.text("", lambda row: row[0].group.value if row[0].key in first.values() else "")
+    rows.text("characteristic", lambda row: row[0].label)
+    for place, name in enumerate(document.names):
+        rows.text(name, _own(place))
+    for place, (short, platform) in enumerate(theirs):
+        field = _theirs(place, f"{short}, {platform.where}")
+        rows.column(f"{platform.name}, published", field, "text")
+    yield Shown(title="Characteristics of the platforms", table=rows.table())
+
+
+def _own(place: int) -> Callable[[_Row], str]:
+    return lambda row: row[1][place] or "–"
+
+
+def _theirs(place: int, source: str) -> Callable[[_Row], Field]:
+    return lambda row: Field(row[2][place] or "–", tip=source if row[2][place] else "")
+
+
+def _described(document: Document, spec: ExhibitSpec) -> Sequence[tuple[str, PublishedPlatform]]:
+    """Give the platforms that the publication describes in the table that is repeated.
+
+    Without a table of its own, those of the roles.
+    """
+    everything = publications()
+    wanted = set(spec.published)
+    found: dict[str, tuple[str, PublishedPlatform]] = {}
+    for study in everything.values():
+        for platform in study.platforms:
+            name = f"{study.id}:{platform.id}"
+            cast = any(name in role.published for role in document.roles.values())
+            if f"{study.id}:{platform.part}" in wanted or (cast and not wanted):
+                found[name] = (study.publication.short, platform)
+    return [found[name] for name in found if found[name][1].facts]
+
+
+def _printed(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
+    """Write what a publication says of a characteristic, in its own unit."""
+    known = [name for name in names if name in facts]
+    if "jumbo_frame_bytes" in known:
+        return f"{facts['jumbo_frame_bytes']} B"
+    told = [_value_text(facts[name]) for name in known]
+    text = ", ".join(dict.fromkeys(filter(None, told)))
+    return f"{text} {unit}" if text and unit else text
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value in ("NA", "") else str(value)
+
+
+_SHARES = (
+    "Shares of the time from MPI_Init to MPI_Finalize, a rank's mean; the median over the trials. "
+    "Of the first trial: the calls with their message sizes that most time went to, each with its "
+    "number in a rank and its share of the time of all calls that move data; the memory of the "
+    "rank with most; what all ranks read from files and wrote to them."
+)
+
+
+def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Give one table; none where no trial of the probe was profiled."""
+    lines = [
+        line
+        for line in document.profiles
+        if spec.probe is None or fnmatchcase(line.probe, spec.probe)
+    ]
+    table = (
+        Rows(lines)
+        .text("application", lambda line: line.probe)
+        .text("case", lambda line: line.case)
+        .platform(lambda line: line.platform)
+        .number("computing", lambda line: line.computing, percent)
+        .number("MPI calls", lambda line: line.mpi, percent)
+        .number("files", lambda line: line.files, percent)
+        .text(
+            "dominant calls and sizes",
+            lambda line: "; ".join(map(_named, line.dominant)) or "none",
+        )
+        .number("memory per rank", lambda line: line.memory_bytes, format_size)
+        .number("read and written", lambda line: line.file_bytes, format_size)
+        .table()
+    )
+    if lines:
+        yield Shown(title="What the applications ask", notes=[_SHARES], table=table)
+
+
+def _named(one: Dominant) -> str:
+    size = format_size(one.low_bytes)
+    if one.high_bytes != one.low_bytes:
+        size = f"{size} to {format_size(one.high_bytes)}"
+    return f"{one.name} of {size}: {one.per_rank:,.0f} calls, {percent(one.share)}"
+
+
+EXHIBITS = (
+    Kind(
+        "suitability",
+        "what the platforms suit: classes of applications against platforms, with reasons",
+        _shown,
+    ),
+    Kind(
+        "characteristics",
+        "what the platforms are, beside what the publication says of its own",
+        _characteristics,
+    ),
+    Kind(
+        "profile",
+        "what applications ask: shares of time, dominant calls and sizes, memory, files",
+        _asked,
+    ),
 )

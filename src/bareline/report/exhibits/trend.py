@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
 from bareline.analysis.judgements.trend import Series, Step, Trend
+from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.words.remarks import since
 from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.document import Document
@@ -17,9 +17,9 @@ from bareline.report.exhibits.along import ALL_LARGE
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, meant
 from bareline.report.exhibits.columns import tone_of
 from bareline.report.figures.grammar import Chart, Drawing, Style, alt, layer
-from bareline.report.figures.marks import Strip, dashes, x_axis
+from bareline.report.figures.marks import Strip, dashes, line_mark, x_axis
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
-from bareline.report.figures.theme import Look, looks
+from bareline.report.figures.theme import looks
 from bareline.stats import MIN_RUNS
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
@@ -56,7 +56,7 @@ def _figure(trend: Trend, what: tuple[str, str], series: Sequence[Series]) -> Sh
     # The sort is stable: points that moved first, else as they stand in the runs.
     titles = sorted(points, key=lambda title: not any(one.step for one in points[title]))
     drawn = {title: points[title] for title in titles[:MOST_PANELS]}
-    axes = _Axes.around(trend, [one for own in drawn.values() for one in own])
+    axes = _Axes(trend, [one for own in drawn.values() for one in own])
     moved = [
         f"{one.words} on {one.platform} {since(trend, one.step)}" for one in series if one.step
     ]
@@ -102,11 +102,6 @@ def _table(trend: Trend, series: Sequence[Series], scale: Scale) -> Table:
         known = [value for value in one.medians if value is not None]
         return Field(scale.show(known[at]), known[at])
 
-    def ratio(one: Series) -> Field:
-        if one.step is None:
-            return Field("–")
-        return Field(plain(one.step.ratio), one.step.ratio, tone=tone_of(one.step.verdict))
-
     def changed(one: Series) -> str:
         facts = one.step.changed if one.step else ()
         return "; ".join(f"{name}: {before} → {after}" for name, before, after in facts)
@@ -117,8 +112,11 @@ def _table(trend: Trend, series: Sequence[Series], scale: Scale) -> Table:
         rows.text("point", lambda one: one.place.told(names), wrap=True)
     return (
         rows.platform(lambda one: one.platform)
-        .column("ratio at the step", ratio)
-        .interval(lambda one: one.step.amount if one.step else None)
+        .estimate(
+            "ratio at the step",
+            lambda one: one.step.amount if one.step else None,
+            tone=lambda one: tone_of(one.step.verdict if one.step else None),
+        )
         .text("since", lambda one: trend.runs[one.step.at].header.created[:10] if one.step else "–")
         .text("what else changed then", changed, wrap=True)
         .column(scale.titled("first run"), lambda one: ends(one, 0))
@@ -127,31 +125,18 @@ def _table(trend: Trend, series: Sequence[Series], scale: Scale) -> Table:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
 class _Axes:
     """The axes that all panels of a figure share."""
 
-    trend: Trend
-    times: Sequence[float]
-    across: Ticks
-    values: Ticks
-    scale: Scale
-    looks: Mapping[str, Look]
-
-    @classmethod
-    def around(cls, trend: Trend, series: Sequence[Series]) -> _Axes:
-        times = [_seconds(run.header.created) for run in trend.runs]
+    def __init__(self, trend: Trend, series: Sequence[Series]) -> None:
+        self.trend = trend
+        self.times = [_seconds(run.header.created) for run in trend.runs]
+        self.across = _dates(self.times)
         known = [v for one in series for v in (*one.medians, *one.lo, *one.hi) if v]
-        scale = unit_scale((v for one in series for v in one.medians), series[0].unit)
+        self.scale = unit_scale((v for one in series for v in one.medians), series[0].unit)
+        self.values = log_ticks(value * self.scale.factor for value in known if value > 0)
         names = dict.fromkeys([trend.runs[-1].header.baseline, *(one.platform for one in series)])
-        return cls(
-            trend=trend,
-            times=times,
-            across=_dates(times),
-            values=log_ticks(value * scale.factor for value in known if value > 0),
-            scale=scale,
-            looks=looks(list(names)),
-        )
+        self.looks = looks(list(names))
 
     def panel(self, title: str, series: Sequence[Series]) -> Chart:
         """Draw the lines of a point."""
@@ -179,21 +164,16 @@ class _Axes:
         return strip.chart(x_axis(self.across, "begun", labels=True, log=False), places)
 
     def _marks(self, one: Series) -> Iterable[dict[str, Any]]:
-        factor = self.scale.factor
-        for run, at, value, lo, hi in zip(
-            self.trend.runs, self.times, one.medians, one.lo, one.hi, strict=True
-        ):
+        every = zip(self.trend.runs, self.times, one.medians, one.lo, one.hi, strict=True)
+        ink = self.looks[one.platform].ink(hollow=one.simulated)
+        for run, at, value, lo, hi in every:
             if value is not None and value > 0:
-                yield {
-                    "x": at,
-                    "y": value * factor,
-                    "lo": lo * factor if lo and lo > 0 else None,
-                    "hi": hi * factor if hi else None,
-                    "series": one.platform,
-                    **self.looks[one.platform].ink(hollow=one.simulated),
-                    "tip": f"{one.platform}, {run.path.name} ({run.header.created[:10]}): "
-                    f"{self.scale.show(value)} {self.scale.unit}",
-                }
+                shown = Estimate(value, lo, hi).times(self.scale.factor)
+                told = (
+                    f"{one.platform}, {run.path.name} ({run.header.created[:10]}): "
+                    f"{self.scale.show(value)} {self.scale.unit}"
+                )
+                yield line_mark(at, shown, one.platform, ink, told)
 
     def _levels(self, one: Series) -> list[tuple[float, float, float]]:
         """Give where each level begins and ends, and its median, where there is a step."""

@@ -16,7 +16,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.report.content.wording import metric_name, sentence_case, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, by_metric, grouped_by, select
-from bareline.report.figures.grammar import Chart, Drawing
+from bareline.report.figures.grammar import Chart, both_widths
 from bareline.report.figures.rows import Mark, StripRow, strip_plot
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
@@ -67,7 +67,6 @@ def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence
     theirs = list(_published(document, spec, cells[0], scale))
     listings += theirs
     what = scale.titled(metric_name(place.metric))
-    wide, narrow = (_strips(document, listings, cells, scale, narrow=way) for way in (False, True))
     return Shown(
         title=f"All trials of {what}",
         what=(place.probe, place.metric),
@@ -80,7 +79,7 @@ def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence
         ],
         probe=place.probe,
         layer=cells[0].layer,
-        drawing=Drawing([wide], narrow=[narrow]),
+        drawing=both_widths(_strips, document, listings, cells, scale),
         summary=_summary(listings, what),
         table=_table(listings),
         data=[

@@ -7,7 +7,7 @@ and tables with it, and what would be drawn stays blank: `why_undrawn` says so b
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -151,3 +151,17 @@ class Drawing:
 
 
 NO_DRAWING = Drawing()
+
+
+def both_widths(draw: Callable[..., Chart], *shown: Any, wide: bool = True) -> Drawing:
+    """Draw for wide screens, and for phones."""
+    return Drawing([draw(*shown, narrow=False)], narrow=[draw(*shown, narrow=True)], wide=wide)
+
+
+def plot(layers: Iterable[Chart], width_px: float, height_px: float, title: str = "") -> Chart:
+    """Put layers on each other."""
+    sized = {"width": width_px, "height": height_px}
+    chart: Chart = alt.layer(*layers).properties(
+        **sized, **({"title": heading(title, width_px)} if title else {})
+    )
+    return chart

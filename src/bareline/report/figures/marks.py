@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bareline.analysis.numbers.cell import Estimate
 from bareline.report.figures.grammar import MARK, Chart, Rows, Style, alt, axis, heading, layer
 from bareline.report.figures.scales import Ticks, dodge
 from bareline.report.figures.theme import LABEL_PX, PUBLISHED_SHAPE, colour
@@ -57,8 +58,6 @@ def stretches(rows: Rows, places: Places) -> list[dict[str, Any]]:
     """Divide each line's values where one is missing, so that no line crosses a gap.
 
     Simulated and measured values are never joined either.
-
-    - `places`: every place of the axis at which something was to be measured.
     """
     if isinstance(places, Mapping):
         return [
@@ -89,6 +88,14 @@ def intervals(rows: Rows, y: alt.Y) -> list[dict[str, Any]]:
         for row in rows
         if row["lo"] is not None
     ]
+
+
+def line_mark(
+    x: float, shown: Estimate, series: str, ink: Mapping[str, str], tip: str
+) -> dict[str, Any]:
+    """Lay out a mark of a line with its interval; what is not positive has no place on its axis."""
+    ends = {"lo": shown.lo if shown.lo and shown.lo > 0 else None, "hi": shown.hi}
+    return {"x": x, "y": shown.value, **ends, "series": series, **ink, "tip": tip}
 
 
 def bands(rows: Rows, x: alt.X, y: alt.Y) -> alt.Chart:
@@ -218,8 +225,6 @@ class Strip:
     """One pair of axes: a line of values for each platform.
 
     - `rows`: as of `bareline.report.figures.marks`, without their stretches.
-    - `ticks`: of the values.
-    - `under`, `over`: what is drawn below and above the lines.
     - `named`: whether the platforms' names stand at the ends of their lines.
     - `whiskers`: whether each interval is a line, too: a band needs a neighbour.
     """

@@ -5,8 +5,9 @@ Places across are px from the left of the plot, so that names stand at negative 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.numbers.cell import Estimate
@@ -17,8 +18,8 @@ from bareline.report.figures.grammar import (
     Style,
     alt,
     axis,
-    heading,
     layer,
+    plot,
     raw,
     tip,
 )
@@ -110,69 +111,55 @@ def bar_chart(
     plot_px: float, labels_px: float,
 ) -> Chart:  # fmt: skip
     """Draw bars from zero in the platforms' colours, each with its interval and its number."""
-    laid = _lay_out(groups, looks)
-    x, up, top = value_axis(ticks), rows_axis(laid.height_px), rows_axis(laid.height_px, "top")
+    laid, height_px = _lay_out(groups, looks)
+    x, up, top = value_axis(ticks), rows_axis(height_px), rows_axis(height_px, "top")
     (low, high), left = ticks.domain, -labels_px
-    drawn, empty = (
-        [row for row in laid.rows if "x" in row],
-        [row for row in laid.rows if "x" not in row],
-    )
+    drawn, empty = laid["drawn"], laid["empty"]
     bold: Style = {"fontWeight": 600, "limit": labels_px + plot_px}
     middle: Style = {"told": True, "strokeWidth": 2}
     reach: Style = {"x": value_axis(ticks, "lo"), "x2": "hi", "strokeWidth": 1.6}
     layers = [
         *([rule_at(0.0, x)] if low < 0 else ()),
-        *_fills(laid.pieces, x, top),
-        dots(laid.trials, x, up),
+        *_fills(laid["pieces"], x, top),
+        dots(laid["trials"], x, up),
         layer("rule", drawn, **reach, y=up, color=colour("ink")),
         layer("rule", drawn, "stroke", x=x, y=top, y2="bottom", **middle),
         written(drawn, plot_px + 8, up),
         names_of([*drawn, *empty], left + 5, up, 38),
         written([*drawn, *empty], left + 14, up, "name", limit=labels_px - 20),
-        *written_clear(laid.heads, left, up, **bold),
+        *written_clear(laid["heads"], left, up, **bold),
         told_instead(empty, plot_px * -low / (high - low) + 5, up),
-        *_printed(laid.published, x, up, ticks, plot_px),
+        *_printed(laid["published"], x, up, ticks, plot_px),
     ]
-    return alt.layer(*layers).properties(
-        width=plot_px, height=laid.height_px, title=heading(title, plot_px)
-    )
+    return plot(layers, plot_px, height_px, title)
 
 
-@dataclass(slots=True)
-class _Laid:
-    """What a panel of bars draws, laid out from the top."""
-
-    heads: list[dict[str, Any]] = field(default_factory=list)
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    pieces: list[dict[str, Any]] = field(default_factory=list)
-    trials: list[dict[str, Any]] = field(default_factory=list)
-    published: list[dict[str, Any]] = field(default_factory=list)
-    height_px: float = 0.0
-
-
-def _lay_out(groups: Mapping[str, Sequence[Bar]], looks: Mapping[str, Look]) -> _Laid:
-    laid = _Laid()
+def _lay_out(
+    groups: Mapping[str, Sequence[Bar]], looks: Mapping[str, Look]
+) -> tuple[defaultdict[str, list[dict[str, Any]]], float]:
+    """Lay a panel of bars out from the top: rows of its layers, and its height."""
+    laid, height = defaultdict[str, list[dict[str, Any]]](list), 0.0
     for head, bars in groups.items():
         if head:
-            laid.heads.append({"y": laid.height_px + _HEAD_PX / 2 + 2, "text": head})
-            laid.height_px += _HEAD_PX
+            laid["heads"].append({"y": height + _HEAD_PX / 2 + 2, "text": head})
+            height += _HEAD_PX
         for bar in bars:
-            y, laid.height_px = laid.height_px + _PITCH_PX / 2, laid.height_px + _PITCH_PX
+            y, height = height + _PITCH_PX / 2, height + _PITCH_PX
             ink = {"colour": looks[bar.name].colour}
             row, own = _row(bar, y, looks[bar.name])
-            laid.rows.append(row)
-            laid.pieces += own
+            laid["drawn" if "x" in row else "empty"].append(row)
+            laid["pieces"] += own
             # The golden ratio spreads neighbours without any pattern or chance.
             spread = (((index * 0.618034) % 1 - 0.5) * 9 for index in range(len(bar.dots)))
-            laid.trials += [
+            laid["trials"] += [
                 {"x": x, "y": y + off, **ink, "tip": tip}
                 for (x, tip), off in zip(bar.dots, spread, strict=True)
             ]
-            laid.published += [
+            laid["published"] += [
                 {"x": x, "y": y, **ink, "tip": tip, "beside": there, "bar": row.get("x")}
                 for x, tip, there in bar.printed
             ]
-    return laid
+    return laid, height
 
 
 def _row(bar: Bar, y: float, look: Look) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -239,10 +226,7 @@ Mark = tuple[float, str]
 
 @dataclass(frozen=True, slots=True)
 class StripRow:
-    """A platform: its trials and their median, and those that are printed for it.
-
-    - `ink`: colour, fill and shape of its marks.
-    """
+    """A platform: its trials and their median, and those that are printed for it."""
 
     name: str
     ink: dict[str, str]
@@ -287,6 +271,4 @@ def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) ->
         names_of(names, 5 - labels_px, up),
         written(names, 15 - labels_px, up),
     ]
-    return alt.layer(*layers).properties(
-        width=width_px, height=height_px, title=heading(title, width_px)
-    )
+    return plot(layers, width_px, height_px, title)

@@ -72,7 +72,6 @@ def for_page(
     screen readers get the figure's summary and its table instead of a thousand dots. What marks
     have in common is written once for all of them.
 
-    - `label`: text summary, as the accessible name.
     - `prefix`: makes the ids of clip paths unique on the page.
     - `term`: gives the id of what explains an axis' title, which the title's ``data-term`` then
       names.

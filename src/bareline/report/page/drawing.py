@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import polars as pl
 from markupsafe import Markup
 
-from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.prose import Figure
 from bareline.report.blocks.table import Field, Table
 from bareline.report.content.document import Document
 from bareline.report.content.glossary import term_anchor, term_in
@@ -47,7 +47,6 @@ class Choice:
 
     - `id`: of the panel's drawing, which the small one shows again.
     - `view`: the part of it that the small one shows: the plots without their axes' labels.
-    - `large`: whether it is drawn large at first.
     """
 
     id: str
@@ -225,22 +224,17 @@ class Download:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class RawData:
-    """The numbers of a page as files; `left_out` names those that are too large for it."""
+def embed_numbers(document: Document) -> tuple[list[Download], list[str]]:
+    """Embed the numbers: everything summarized, and the samples, while the page stays small.
 
-    files: tuple[Download, ...]
-    left_out: tuple[str, ...]
-
-
-def embed_numbers(document: Document) -> RawData:
-    """Embed the numbers: everything summarized, and the samples, while the page stays small."""
+    Gives the files, and the names of those that are too large for the page.
+    """
     facts = json.dumps(document.facts, indent=1, ensure_ascii=False, default=str).encode()
     compared = document.comparison
     tables = [] if compared.alone else [("comparison.csv", "every comparison", compared.table)]
     tables += [
         ("summary.csv", "medians, intervals and spread of every value", document.summary),
-        ("trials.csv", "every trial, failed ones with their reason", document.trials),
+        ("trials.csv", "every trial, failed ones with their reason", document.records.trials),
     ]
     every = f"all {count(document.samples.height, 'sample')}"
     missing = ["samples.csv"] if document.shown.notes else []
@@ -254,7 +248,7 @@ def embed_numbers(document: Document) -> RawData:
         else:
             room -= file.size_bytes
             found.append(file)
-    return RawData((*found[1:], found[0]), tuple(missing))
+    return [*found[1:], found[0]], missing
 
 
 def _csv(name: str, about: str, frame: pl.DataFrame) -> Download:

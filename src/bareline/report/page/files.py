@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bareline.host.tools import find_browser, install_hint
@@ -13,7 +13,7 @@ from bareline.predict.growth import Growth
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Validation
 from bareline.report.content.document import Document
-from bareline.report.exhibits.choice import draw_figures
+from bareline.report.exhibits.base import draw_figures
 from bareline.report.figures.grammar import Chart
 from bareline.report.figures.growth import growth_chart
 from bareline.report.figures.obstacles import refuse_undrawn, why_undrawn
@@ -54,12 +54,10 @@ def write_report(
 ) -> Path:
     """Write the report as a page, as Markdown, or as PDF.
 
-    - `form`: one of `FORMATS`.
     - `figures`: folder into which the figures were written, for Markdown to show them.
     - `address`: where the page will stand on the web: a picture for previews of links is then
       written beside it.
 
-    Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
     Raises StoreError: the file cannot be written, or Chromium does not print it.
     """
     if form == "pdf":
@@ -68,71 +66,94 @@ def write_report(
         folder = None
         if figures is not None:
             folder = Path(os.path.relpath(figures.resolve(), path.resolve().parent))
-        return _write(path, render_markdown(document, folder))
+        return write_file(path, render_markdown(document, folder))
     return write_page(document, path, address)
 
 
 def write_page(document: Document, path: Path, address: str = "") -> Path:
     """Write the page, and beside it the picture for previews of links where its address is known.
 
-    Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
     Raises StoreError: the file cannot be written.
     """
-    written = _write(path, render_page(document, address))
+    written = write_file(path, render_page(document, address))
     if address and not why_undrawn():
-        beside = path.with_name(picture_name(address.rpartition("/")[2]))
-        try:
-            with replacing(beside) as made:
-                made.write_bytes(picture(document))
-        except OSError as error:
-            raise _unwritable(beside, error) from error
+        name = picture_name(address.rpartition("/")[2])
+        write_file(path.with_name(name), picture(document))
     return written
-
-
-def _write(path: Path, text: str) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as made:
-            made.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    return path
 
 
 def write_figures(document: Document, folder: Path) -> list[Path]:
     """Write every figure as SVG and as PNG, from the page's own specifications.
 
-    Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
-    Raises ReportError: nothing can be drawn here.
     Raises StoreError: a file cannot be written.
     """
     refuse_undrawn()
+    figures = draw_figures(document)[0]
+    charts = {figure.id: chart for figure in figures if (chart := figure.chart)}
+    return _write_charts(charts, folder, {figure.id: figure.caveats for figure in figures})
+
+
+def write_validation(done: Validation, folder: Path) -> list[Path]:
+    """Draw each model's predictions against what was measured, as SVG and PNG.
+
+    Raises StoreError: a file cannot be written.
+    """
+    shown = looks(sorted({trial.platform for trial in done.trials}))
+    charts = {
+        f"predicted-{score.model}": predicted_chart(
+            [trial for trial in done.trials if trial.model == score.model], shown
+        )
+        for score in done.scores
+    }
+    return _write_charts(charts, folder)
+
+
+def write_loss(loss: Loss, folder: Path) -> list[Path]:
+    """Draw a loss as a waterfall, as SVG and PNG.
+
+    Raises StoreError: a file cannot be written.
+    """
+    shown = looks([loss.base, loss.platform])
+    return _write_charts({f"loss-{loss.platform}": waterfall_chart(loss, shown)}, folder)
+
+
+def write_growth(every: Sequence[Growth], folder: Path) -> list[Path]:
+    """Draw a program's times by its number of ranks, as SVG and PNG.
+
+    Raises StoreError: as for `write_loss`.
+    """
+    return _write_charts({f"ranks-{every[0].points[-1].grid.ranks}": growth_chart(every)}, folder)
+
+
+def _write_charts(
+    charts: Mapping[str, Chart], folder: Path, caveats: Mapping[str, Sequence[str]] | None = None
+) -> list[Path]:
+    """Write charts under their names, each with its caveats under it."""
+    refuse_undrawn()
     written = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for figure in draw_figures(document)[0]:
-            if figure.chart is None:
-                continue
-            drawing = for_file(draw(figure.chart), figure.caveats)
-            for suffix, content in (("svg", drawing.encode()), ("png", to_png(drawing))):
-                file = folder / f"{figure.id}.{suffix}"
-                with replacing(file) as made:
-                    made.write_bytes(content)
-                written.append(file)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+    for name, chart in charts.items():
+        drawing = for_file(draw(chart), (caveats or {}).get(name, ()))
+        for suffix, content in (("svg", drawing), ("png", to_png(drawing))):
+            written.append(write_file(folder / f"{name}.{suffix}", content))
     return written
 
 
-def _unwritable(path: Path, error: OSError) -> StoreError:
-    return StoreError(
-        f"cannot be written: {error.strerror}",
-        where=str(path),
-        hint="make room or choose another --out",
-    )
+def write_file(path: Path, content: str | bytes) -> Path:
+    """Write a file and the folders that it stands in, whole or not at all.
 
-
-_LONGEST_S = 180
+    Raises StoreError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as made:
+            made.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise StoreError(
+            f"cannot be written: {error.strerror}",
+            where=str(path),
+            hint="make room or choose another --out",
+        ) from error
+    return path
 
 
 def print_page(html: str, path: Path) -> Path:
@@ -166,9 +187,7 @@ def print_page(html: str, path: Path) -> Path:
             # Chromium's sandbox refuses root; the page fetches nothing and runs its own script.
             command.insert(1, "--no-sandbox")
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=_LONGEST_S, check=False
-            )
+            done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise StoreError(
                 f"Chromium did not print the page: {error}", where=str(path)
@@ -180,63 +199,4 @@ def print_page(html: str, path: Path) -> Path:
                 where=str(path),
                 hint="open the HTML page and print it",
             )
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(printed.read_bytes())
-        except OSError as error:
-            raise StoreError(
-                f"cannot be written: {error.strerror}", where=str(path), hint="choose another --out"
-            ) from error
-    return path
-
-
-def write_validation(done: Validation, folder: Path) -> list[Path]:
-    """Draw each model's predictions against what was measured, as SVG and PNG.
-
-    Raises ReportError: nothing can be drawn here.
-    Raises StoreError: a file cannot be written.
-    """
-    shown = looks(sorted({trial.platform for trial in done.trials}))
-    charts = {
-        f"predicted-{score.model}": predicted_chart(
-            [trial for trial in done.trials if trial.model == score.model], shown
-        )
-        for score in done.scores
-    }
-    return _write_charts(charts, folder)
-
-
-def write_loss(loss: Loss, folder: Path) -> list[Path]:
-    """Draw a loss as a waterfall, as SVG and PNG.
-
-    Raises ReportError: nothing can be drawn here.
-    Raises StoreError: a file cannot be written.
-    """
-    shown = looks([loss.base, loss.platform])
-    return _write_charts({f"loss-{loss.platform}": waterfall_chart(loss, shown)}, folder)
-
-
-def write_growth(every: Sequence[Growth], folder: Path) -> list[Path]:
-    """Draw a program's times by its number of ranks, as SVG and PNG.
-
-    Raises ReportError, StoreError: as for `write_loss`.
-    """
-    return _write_charts({f"ranks-{every[0].points[-1].grid.ranks}": growth_chart(every)}, folder)
-
-
-def _write_charts(charts: dict[str, Chart], folder: Path) -> list[Path]:
-    refuse_undrawn()
-    written = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, chart in charts.items():
-            drawing = for_file(draw(chart), ())
-            for suffix, content in (("svg", drawing.encode()), ("png", to_png(drawing))):
-                file = folder / f"{name}.{suffix}"
-                file.write_bytes(content)
-                written.append(file)
-    except OSError as error:
-        raise StoreError(
-            f"cannot be written: {error.strerror}", where=str(folder), hint="name another folder"
-        ) from error
-    return written
+        return write_file(path, printed.read_bytes())

@@ -8,14 +8,13 @@ from markupsafe import Markup
 
 from bareline import __version__
 from bareline.analysis.words.parts import Evidence, Sentence
-from bareline.report.blocks.figure import Figure
-from bareline.report.blocks.prose import Section
+from bareline.report.blocks.prose import Figure, Section
 from bareline.report.content.claims import Axis, claims_of
 from bareline.report.content.document import Document, glosses
 from bareline.report.content.glossary import TERMS
 from bareline.report.content.grid import by_loss, lone_platforms, matrix
 from bareline.report.content.why import waterfalls
-from bareline.report.exhibits.choice import draw_figures
+from bareline.report.exhibits.base import draw_figures
 from bareline.report.figures.theme import COLOURS, css_variables, looks
 from bareline.report.page.drawing import draw_figure, embed_numbers
 from bareline.report.page.preview import description, picture_address
@@ -41,7 +40,7 @@ def render_page(document: Document, address: str = "") -> str:
     script = read_asset("page.js") + read_asset("files.js")
     anchors = {figure.id for figure in figures} | {part.anchor for part in parts}
     anchors |= {one.anchor for part in parts for one in part.blocks if isinstance(one, Section)}
-    claims = claims_of(document.comparison)
+    claims, (raw, too_large) = claims_of(document.comparison), embed_numbers(document)
     template = template_environment().get_template("page.html.j2")
     page = template.render(
         document=document,
@@ -52,7 +51,8 @@ def render_page(document: Document, address: str = "") -> str:
         claims_axis=Axis.of(claims.open),
         sections=parts,
         drawn={figure.id: draw_figure(figure, explained=True, numbers=numbers) for figure in shown},
-        raw=embed_numbers(document),
+        raw=raw,
+        too_large=too_large,
         style=Markup(style),
         script=Markup(script),
         policy=content_policy(style, script),

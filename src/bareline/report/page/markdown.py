@@ -6,22 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bareline.report.blocks.prose import Block, Note, Prose, Section
-from bareline.report.blocks.table import Rows
-from bareline.report.content.claims import claims_of
+from bareline.report.content.claims import claims_of, claims_table
 from bareline.report.content.document import Document
 from bareline.report.content.grid import by_loss, grid, legend
-from bareline.report.exhibits.choice import draw_figures
+from bareline.report.exhibits.base import draw_figures
 from bareline.report.page.sections import sections
 from bareline.report.writers.markdown import escaped, markdown
 from bareline.vocabulary.texts import cleaned
 
 
 def render_markdown(document: Document, figures: Path | None = None) -> str:
-    """Give the report's text.
-
-    - `figures`: folder of the figures' files, as the text is to name it; without it no picture is
-      shown.
-    """
+    """Give the report's text."""
     about = (document.study_title, document.subtitle, document.study_description)
     head = [f"# {escaped(document.title)}", "  \n".join(map(escaped, filter(None, about)))]
     blocks = [*_verdict(document), *_claims(document), *sections(document, *draw_figures(document))]
@@ -34,7 +29,7 @@ def _verdict(document: Document) -> Iterator[Block]:
     if glance is not None:
         blocks.append(Prose(tuple(glance.headline.clauses)))
         blocks += grid(document.findings, by_loss(document.findings, glance.platforms))
-        how = legend(document.findings, document.baseline, document.method.margin)
+        how = legend(document.findings, document.baseline, document.margin)
         blocks.append(Note(f"{how} {glance.promise}"))
     told = [sentence for sentence in document.statements if not sentence.about]
     blocks += [Prose(tuple(told), "list")] if told else []
@@ -43,15 +38,5 @@ def _verdict(document: Document) -> Iterator[Block]:
 
 
 def _claims(document: Document) -> Iterator[Block]:
-    rows = Rows(claims_of(document.comparison).rows)
-    if not rows.rows:
-        return
-    rows.text("claim", lambda row: row.claim).text("source", lambda row: row.source)
-    rows.text(
-        "printed",
-        lambda row: f"{row.printed} ({row.elsewhere})" if row.elsewhere else row.printed,
-    )
-    rows.text("measured here", lambda row: row.measured)
-    rows.text("where", lambda row: "; ".join(filter(None, [row.sides, row.where, row.why])))
-    rows.text("same direction?", lambda row: row.status.value)
-    yield Section("Printed and measured", (rows.table(),))
+    if rows := claims_of(document.comparison).rows:
+        yield Section("Printed and measured", (claims_table(rows, sources=True),))

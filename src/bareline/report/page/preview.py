@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from urllib.parse import urljoin
 from xml.sax.saxutils import escape
 
@@ -79,16 +78,16 @@ def _bars(document: Document) -> Iterator[str]:
     glance = document.glance
     if glance is None:
         return
-    drawn = lengths(glance)
+    drawn = _shares(glance)
     y = HEIGHT_PX - 26.0 - _ROW_PX * len(glance.layers)
     for layer in glance.layers:
-        own = {name: share for (of, name), share in drawn.percents.items() if of is layer}
+        own = {name: share for (of, name), share in drawn.items() if of is layer}
         name = max(own, key=lambda name: own[name], default="")
         yield _text(layer.words, _LEFT_PX, y + 17, 20, "soft")
         if name:
             square = glance.squares[layer, name]
             ink = "better" if square.mark is Verdict.FASTER else "worse"
-            wide = max(2.0, own[name] / 100 * _BAR_PX)
+            wide = max(2.0, own[name] * _BAR_PX)
             yield f'<rect x="330" y="{y}" width="{wide:.1f}" height="20" fill="{colour(ink)}"/>'
             told = f"{square.words.text.split(' [')[0]}, {name}"
             yield _text(told, 342 + wide, y + 17, 18, "ink")
@@ -106,24 +105,12 @@ def _text(text: str, x: float, y: float, size_px: int, ink: str, weight: int = 4
 _LEAST_END = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Lengths:
-    """Lengths on one logarithmic scale, in percent of its whole.
-
-    - `end`: how many times worse or better the whole scale stands for.
-    """
-
-    end: float
-    percents: Mapping[tuple[Layer, str], float]
-
-
-def lengths(glance: Glance) -> Lengths:
-    """Lay out the squares that hold a certain change."""
+def _shares(glance: Glance) -> dict[tuple[Layer, str], float]:
+    """Give how far each certain change is from none, on a log scale, as a share of the longest."""
     factors = {
         at: abs(math.log(square.point.ratio.value))
         for at, square in glance.squares.items()
         if square.point and square.point.ratio and square.point.ratio.value > 0
     }
     whole = max([math.log(_LEAST_END), *factors.values()])
-    shares = {at: 100 * factor / whole for at, factor in factors.items()}
-    return Lengths(math.exp(whole), shares)
+    return {at: factor / whole for at, factor in factors.items()}

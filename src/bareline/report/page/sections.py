@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from bareline.analysis.words.verdict import layer_line
 from bareline.published.catalogue import conditions
-from bareline.report.blocks.figure import Figure
-from bareline.report.blocks.prose import Block, Folded, Note, Prose, Section
+from bareline.report.blocks.prose import Block, Figure, Folded, Prose, Section
 from bareline.report.blocks.table import Column, Field, Rows, Table
-from bareline.report.content import gaps
-from bareline.report.content.document import LAYER_NOTES, Document, RunInfo, glosses
-from bareline.report.content.gaps import Gaps
+from bareline.report.content.document import LAYER_NOTES, Document, glosses
+from bareline.report.content.facts import FactLine
+from bareline.report.content.gaps import gaps
 from bareline.report.content.grid import by_loss, strip
+from bareline.report.content.method import method
 from bareline.report.content.profiles import profiles_table
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.wording import layer_anchor, probe_anchor, sentence_case
@@ -40,13 +40,9 @@ def sections(
         *_layers(document, figures),
         *([Section("Profiles", profiles, "profiles-section")] if profiles else []),
         *([Section("Predictions", (told, *predicted), "predictions")] if predicted else []),
-        Section(
-            "Failed, missing, left out, caveats",
-            tuple(_gaps(document, gaps.find(document, empty))),
-            "gaps",
-        ),
+        Section("Failed, missing, left out, caveats", tuple(gaps(document, empty)), "gaps"),
         *_published(document),
-        Section("Method and data", tuple(_method(document)), "method"),
+        Section("Method and data", tuple(method(document)), "method"),
     ]
 
 
@@ -74,48 +70,30 @@ def _platforms(document: Document) -> Iterator[Block]:
             .text("platform", lambda item: item[1].platform or "not measured here")
         )
         yield Section("Roles", (roles.table(look="plain", label="Roles"),))
-    different, details, equal = _facts(document)
-    names = document.names
-    if different:
-        table = _fact_table(different, names, "What differs between the platforms")
+    facts = document.fact_rows
+    if different := [fact for fact in facts if not (fact.equal or fact.detail)]:
+        table = _fact_table(different, document, "What differs between the platforms")
         yield Section("What differs", (table,))
-    if details:
+    if details := [fact for fact in facts if fact.detail and not fact.equal]:
         verb = "differs" if len(details) == 1 else "differ"
-        table = _fact_table(details, names, "Details that differ between the platforms")
+        table = _fact_table(details, document, "Details that differ between the platforms")
         yield Folded(f"{count(len(details), 'detail')} that {verb}", (table,))
-    if equal:
+    if equal := [fact for fact in facts if fact.equal]:
         noun = count(len(equal), "characteristic")
-        table = _fact_table(equal, names, "What is the same on every platform")
+        table = _fact_table(equal, document, "What is the same on every platform")
         yield Folded(f"{noun} the same on every platform", (table,))
 
 
-_Fact = tuple[str, str, Sequence[str]]
-
-
-def _facts(document: Document) -> tuple[list[_Fact], list[_Fact], list[_Fact]]:
-    """Split the characteristics into different, different in detail, and equal ones.
-
-    Values stand in the page's order of platforms.
-    """
-    given = [info.name for info in document.platforms]
-    order = [given.index(name) for name in document.names]
-    split: tuple[list[_Fact], list[_Fact], list[_Fact]] = ([], [], [])
-    for fact in document.fact_rows:
-        values = [fact.values[index] for index in order]
-        place = 2 if fact.equal else 1 if fact.detail else 0
-        split[place].append((fact.group, fact.label, values))
-    return split
-
-
-def _fact_table(facts: Sequence[_Fact], names: Sequence[str], label: str) -> Table:
+def _fact_table(facts: Sequence[FactLine], document: Document, label: str) -> Table:
     rows: list[tuple[Field, ...]] = []
-    starts, before = [], ""
-    for group, name, values in facts:
-        if group != before:
-            starts.append(len(rows))
-            rows.append((Field(group, tone="bold"), *(Field("") for _ in names)))
-        before = group
-        rows.append((Field(name), *(Field(value or "–") for value in values)))
+    starts, names = list[int](), document.names
+    given = [info.name for info in document.platforms]
+    for group, own in groupby(facts, lambda fact: fact.group):
+        starts.append(len(rows))
+        rows.append((Field(group, tone="bold"), *(Field("") for _ in names)))
+        for fact in own:
+            values = (fact.values[given.index(name)] for name in names)
+            rows.append((Field(fact.label), *(Field(value or "–") for value in values)))
     heads = (Column("characteristic", "text"), *(Column(n, "text", platform=n) for n in names))
     return Table(heads, tuple(rows), frozenset(starts), look="facts", label=label)
 
@@ -180,49 +158,6 @@ def _worst(document: Document, layer: Layer, drawn: Iterable[str]) -> str:
     return max(drawn, key=lambda probe: lost.get(probe, -1.0), default="")
 
 
-# What keeps the numbers from being complete ---------------------------------------------------
-
-
-def _gaps(document: Document, found: Gaps) -> Iterator[Block]:
-    if found.none:
-        yield Prose(
-            ("Nothing failed, is missing or was left out, and no number carries a caveat.",)
-        )
-    if found.failures:
-        failed = Rows(found.failures).platform(lambda row: row.platform)
-        failed.text("case", lambda row: row.case)
-        failed.number("trials", lambda row: row.trials).number("of", lambda row: row.of)
-        failed.text("stage", lambda row: row.stage).text(
-            "reason", lambda row: row.reason, wrap=True
-        )
-        yield _titled("Failed and skipped trials", failed)
-    if found.holes:
-        holes = Rows(found.holes).platform(lambda row: row.platform)
-        holes.text("case", lambda row: row.case).text("missing", lambda row: row.values)
-        yield _titled("Missing values", holes)
-    if found.unfit:
-        unfit = Rows(found.unfit).platform(lambda row: row.platform)
-        unfit.text("probe", lambda row: row.probe).text("ranks", lambda row: row.ranks)
-        unfit.number("cases", lambda row: row.cases)
-        yield _titled("Left out by the plan", unfit.text("why", lambda row: row.reason, wrap=True))
-    if found.caveats:
-        told = tuple(
-            f"{doubt.text}: {count(doubt.values, 'value')} of {doubt.probes} on {doubt.platforms}."
-            + (f" {sentence_case(doubt.step)}." if doubt.step else "")
-            for doubt in found.caveats
-        )
-        yield Section("Caveats", (Prose(told, "list"),))
-    if found.empty:
-        yield Section("Exhibits without data", (Prose(tuple(found.empty), "list"),))
-    if document.events:
-        told = tuple(document.events)
-        yield Section("What happened to platforms", (Prose(told, "list"),))
-
-
-def _titled(title: str, rows: Rows[Any]) -> Section:
-    return Section(title, (rows.table(look="plain", label=title),))
-
-
 # Publications, method -------------------------------------------------------------------------
 
 
@@ -256,55 +191,3 @@ def _published(document: Document) -> Iterator[Section]:
     ))  # fmt: skip
     folded = Folded(f"{count(len(points), 'published ratio')} with their sources", (table,))
     yield Section("Published figures", (about, folded), "published")
-
-
-def _method(document: Document) -> Iterator[Block]:
-    method = document.method
-    order = (
-        "The results were imported: in which order they were measured is not known."
-        if method.imported
-        else f"Trials ran in {count(method.blocks, 'block')}: each holds every case on every "
-        f"platform once, cases in random order (seed {method.seed}) and the platforms of a case "
-        "next to each other, so that a drift of the machine hits them alike. Platforms are "
-        "compared block by block."
-    )
-    promise = f" {document.glance.promise}" if document.glance else ""
-    margin = f"±{100 * method.margin:g} %"
-    yield Prose((
-        "One trial is one launch of one benchmark; its thousands of inner iterations count as "
-        f"n = 1. {order}",
-        "A value is the median over trials with the exact order-statistic interval, which needs "
-        "six trials. A ratio is the Hodges–Lehmann estimate on logarithms, with the interval from "
-        "inverting Wilcoxon's signed-rank test; above 1 is always worse than "
-        f"{document.baseline}, whatever the metric's direction. “Equivalent” means that the whole "
-        f"interval lies within {margin}.{promise}",
-    ))  # fmt: skip
-    failed = f", {method.failed} failed" if method.failed else ""
-    rows: Mapping[str, object] = {
-        "trials": f"{method.trials}{failed}",
-        "blocks": method.blocks,
-        "seed": method.seed,
-        "margin": margin,
-        **method.details,
-        "configuration": method.config_hash,
-        **method.versions,
-    }
-    known = [(name, str(value)) for name, value in rows.items() if value != ""]
-    table = Rows(known).text("", lambda row: row[0])
-    yield table.text("", lambda row: row[1], wrap=True).table(look="plain", label="Method")
-    if len(document.runs) > 1:
-        yield Section("Runs", (_runs(document.runs),))
-    if document.folder:
-        yield Note(f"The run directory `{document.folder}` holds everything, with the raw output "
-                   "of every trial.")  # fmt: skip
-
-
-def _runs(runs: Sequence[RunInfo]) -> Table:
-    rows = Rows(runs).text("run", lambda run: run.name).text("begun (UTC)", lambda run: run.begun)
-    rows.text("study", lambda run: run.study)
-    rows.text("platforms", lambda run: ", ".join(run.platforms), wrap=True)
-    rows.text("seed", lambda run: str(run.seed)).text("configuration", lambda run: run.config_hash)
-    versions = " ".join
-    return rows.text(
-        "versions", lambda run: ", ".join(map(versions, run.versions.items())), wrap=True
-    ).table(look="plain", label="Runs")

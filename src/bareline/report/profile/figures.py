@@ -15,10 +15,17 @@ from bareline.profile.summary import (
     sizes,
     top_calls,
 )
-from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.prose import Figure
 from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.wording import call_name, slug
-from bareline.report.figures.grammar import Chart, alt, heading, inline, raw, tip
+from bareline.report.figures.grammar import (
+    Chart,
+    Style,
+    alt,
+    axis,
+    heading,
+    layer,
+)
 from bareline.report.figures.scales import Scale, count_ticks, unit_scale, zero_ticks
 from bareline.report.figures.theme import colour
 from bareline.report.profile.tables import calls_table, size_range, sizes_table, split_table, total
@@ -42,12 +49,13 @@ def figures(profile: Profile) -> list[Figure]:
 _RANK_BARS = 48
 
 
-#: Parts of a rank's time and their colours; a part's place in the bar tells them apart too.
+#: Parts of a rank's time: their column, colour and its name; the place in the bar tells them apart
+#: too.
 _PARTS = {
-    "computing": "baseline",
-    "waiting": "p5",
-    "MPI": "p1",
-    "files": "p3",
+    "computing": ("compute_ns", "baseline", "grey"),
+    "waiting": ("waited_ns", "p5", "yellow"),
+    "MPI": ("mpi_ns", "p1", "blue"),
+    "files": ("posix_ns", "p3", "green"),
 }
 
 
@@ -66,8 +74,8 @@ def ranks_figure(profile: Profile) -> Figure:
     )
     names = {rank: rank_name(rank, together, profile.ranks) for rank in table.get_column("rank")}
     chart = _rank_chart(table, names)
-    shown = [part for part in _PARTS if _has(profile, part)]
-    order = ", then ".join(f"{part} ({_shade(part)})" for part in shown)
+    shown = [part for part, (column, *_) in _PARTS.items() if profile.rank_table[column].sum() > 0]
+    order = ", then ".join(f"{part} ({_PARTS[part][2]})" for part in shown)
     return Figure(
         id="ranks",
         title="Rank by rank",
@@ -85,18 +93,14 @@ def _rank_bars(
     """Lay the parts of each rank's time end to end; give the bars and the longest end."""
     bars, longest = [], 0.0
     for row in table.iter_rows(named=True):
-        parts = {
-            "computing": row["compute_ns"],
-            "waiting": row["waited_ns"],
-            "MPI": row["mpi_ns"] - row["waited_ns"],
-            "files": row["posix_ns"],
-        }
         begin = 0.0
-        for part, time_ns in parts.items():
+        for part, (column, ink, _) in _PARTS.items():
+            # Waiting is a part of the calls.
+            time_ns = row[column] - (row["waited_ns"] if part == "MPI" else 0)
             end = begin + time_ns * scale.factor * 1e-9
             text = f"{names[row['rank']]}: {part} {format_value(time_ns * 1e-9, 's')}"
             place = {"rank": row["rank"], "begin": begin, "end": end}
-            bars.append({**place, "colour": colour(_PARTS[part]), "tip": text})
+            bars.append({**place, "colour": colour(ink), "tip": text})
             begin = end
         longest = max(longest, begin)
     return bars, longest
@@ -118,30 +122,11 @@ def _rank_chart(table: pl.DataFrame, names: Mapping[int, str]) -> Chart:
             labelOverlap="greedy",
         ),
     )
-    x = alt.X(
-        field="begin",
-        type="quantitative",
-        scale=alt.Scale(domain=list(ticks.domain), nice=False),
-        axis=alt.Axis(values=list(ticks.values), labelExpr=ticks.label_expression, title=None),
+    x = axis(alt.X, "begin", ticks, title=None)
+    how: Style = {"told": True, "height": {"band": 0.72}}
+    return layer("bar", bars, "fill", x=x, x2="end", y=y, **how).properties(
+        width=430, height=max(40, 11 * table.height), title=heading(scale.titled("time"), 430)
     )
-    chart: Chart = (
-        alt.Chart(inline(bars))
-        .mark_bar(height={"band": 0.72})
-        .encode(x=x, x2=alt.X2(field="end"), y=y, fill=raw(alt.Fill, "colour"), description=tip())
-        .properties(
-            width=430, height=max(40, 11 * table.height), title=heading(scale.titled("time"), 430)
-        )
-    )
-    return chart
-
-
-def _shade(part: str) -> str:
-    return {"computing": "grey", "waiting": "yellow", "MPI": "blue", "files": "green"}[part]
-
-
-def _has(profile: Profile, part: str) -> bool:
-    column = {"waiting": "waited_ns", "files": "posix_ns", "MPI": "mpi_ns"}.get(part, "compute_ns")
-    return int(profile.rank_table[column].sum()) > 0
 
 
 def rank_name(group: int, together: int, ranks: int) -> str:
@@ -222,11 +207,6 @@ def size_figures(profile: Profile) -> list[Figure]:
     return drawn
 
 
-def _histogram_width(bars: int) -> int:
-    """Leave room for a bin's name under each of a few bars, else for slanted ones."""
-    return 110 * bars if bars <= 3 else min(360, 44 * bars)
-
-
 def _histogram(call: CallSum, own: Sequence[SizeSum]) -> Figure:
     name = call_name(call.call, call.kind)
     ticks = zero_ticks([float(size.count) for size in own])
@@ -246,17 +226,13 @@ def _histogram(call: CallSum, own: Sequence[SizeSum]) -> Figure:
         sort=alt.EncodingSortField(field="order"),
         axis=alt.Axis(title=None, grid=False, labelAngle=-40 if len(own) > 3 else 0),
     )
-    y = alt.Y(
-        field="count",
-        type="quantitative",
-        scale=alt.Scale(domain=list(ticks.domain), nice=False),
-        axis=alt.Axis(values=list(ticks.values), labelExpr=ticks.label_expression, title=None),
-    )
-    chart: Chart = (
-        alt.Chart(inline(bars))
-        .mark_bar(fill=colour("p1"), width={"band": 0.7})
-        .encode(x=x, y=y, description=tip())
-        .properties(width=_histogram_width(len(own)), height=130, title=heading("calls", 200))
+    y = axis(alt.Y, "count", ticks, title=None)
+    how: Style = {"told": True, "fill": colour("p1"), "width": {"band": 0.7}}
+    chart = layer("bar", bars, x=x, y=y, **how).properties(
+        # Room for a bin's name under each of a few bars, else for slanted ones.
+        width=110 * len(own) if len(own) <= 3 else min(360, 44 * len(own)),
+        height=130,
+        title=heading("calls", 200),
     )
     return Figure(
         id=slug("sizes", name),
@@ -324,38 +300,25 @@ def _matrix_chart(
         f"abs(datum.value - {place + 0.5}) < 0.01 ? '{place * block}' : " for place in shown
     )
 
-    def axis(title: str) -> alt.Axis:
-        return alt.Axis(
-            values=[place + 0.5 for place in shown],
-            labelExpr=f"{labels}''",
-            grid=False,
-            title=title,
-        )
+    def between(title: str) -> alt.Axis:
+        places = [place + 0.5 for place in shown]
+        return alt.Axis(values=places, labelExpr=f"{labels}''", grid=False, title=title)
 
     scale = alt.Scale(domain=[0, size], nice=False)
     down = alt.Scale(domain=[size, 0], nice=False)
-    frame = (
-        alt.Chart(inline([{"a": 0, "b": size}]))
-        .mark_rect(fill=None, stroke=colour("line"), aria=False)
-        .encode(
-            x=alt.X(field="a", type="quantitative", scale=scale, axis=axis("to rank")),
-            x2=alt.X2(field="b"),
-            y=alt.Y(field="a", type="quantitative", scale=down, axis=axis("from rank")),
-            y2=alt.Y2(field="b"),
-        )
+    across, up = (
+        channel(field="a", type="quantitative", scale=own, axis=between(title))
+        for channel, own, title in ((alt.X, scale, "to rank"), (alt.Y, down, "from rank"))
     )
-    filled = (
-        alt.Chart(inline(cells))
-        .mark_rect(fill=colour("p1"))
-        .encode(
-            x=alt.X(field="to", type="quantitative"),
-            x2=alt.X2(field="to_end"),
-            y=alt.Y(field="from", type="quantitative"),
-            y2=alt.Y2(field="from_end"),
-            fillOpacity=alt.FillOpacity(field="opacity", type="quantitative", scale=None),
-            description=tip(),
-        )
+    to, sender = (
+        channel(field=field, type="quantitative")
+        for channel, field in ((alt.X, "to"), (alt.Y, "from"))
     )
+    box: Style = {"fill": None, "stroke": colour("line")}
+    dark = alt.FillOpacity(field="opacity", type="quantitative", scale=None)
+    place: Style = {"x": to, "x2": "to_end", "y": sender, "y2": "from_end"}
+    frame = layer("rect", [{"a": 0, "b": size}], x=across, x2="b", y=up, y2="b", **box)
+    filled = layer("rect", cells, **place, told=True, fill=colour("p1")).encode(fillOpacity=dark)
     return alt.LayerChart(layer=[frame, filled]).properties(width=side, height=side)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from markupsafe import Markup
 
@@ -16,7 +15,6 @@ from bareline.report.page.drawing import draw_figure, make_download
 from bareline.report.page.templates import content_policy, read_asset, template_environment
 from bareline.report.profile.figures import figures
 from bareline.report.profile.tables import findings, subtitle
-from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.texts import cleaned
 
 #: Headings of the sections, in the order of the page.
@@ -26,19 +24,6 @@ _SECTIONS = {
     "sizes": "Message sizes",
     "matrix": "Communication matrix",
 }
-
-
-def write_profile_page(profile: Profile, path: Path) -> Path:
-    """Write the page, or raise ProfileError: it cannot be written."""
-    text = render_profile_page(profile)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ProfileError(
-            f"cannot be written: {error.strerror}", where=str(path), hint="choose another --out"
-        ) from error
-    return path
 
 
 def render_profile_page(profile: Profile) -> str:

@@ -43,8 +43,9 @@ def split_table(profile: Profile) -> Table:
         Rows(rows)
         .text("", lambda row: row[0])
         .number("share", lambda row: row[1], percent, absent="")
-        .number(scale.titled("mean"), lambda row: row[2].value, scale.show)
-        .interval(lambda row: row[2], scale.show, title=scale.titled("ranks"))
+        .estimate(
+            scale.titled("mean"), lambda row: row[2], scale.show, interval=scale.titled("ranks")
+        )
         .table()
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from rich.console import Console
@@ -11,9 +12,9 @@ from rich.text import Text
 
 from bareline.profile.comparison import CallPair, Pair, ProfileComparison, SitePair
 from bareline.profile.model import Profile
-from bareline.profile.sites import call_sites
+from bareline.profile.sites import Site, call_sites
 from bareline.profile.summary import SizeSum, communication_matrix, remarks, sizes, top_calls
-from bareline.report.blocks.prose import Note, Section
+from bareline.report.blocks.prose import Block, Note, Section
 from bareline.report.blocks.table import Field, Rows, Table
 from bareline.report.content.profiles import ProfileLine
 from bareline.report.content.wording import call_name, percent
@@ -28,10 +29,9 @@ from bareline.report.profile.tables import (
     subtitle,
     total,
 )
-from bareline.report.writers.columns import Column, print_table
 from bareline.report.writers.console import clean, print_next
 from bareline.report.writers.terminal import print_blocks
-from bareline.vocabulary.units import format_size, format_value, significant, whole
+from bareline.vocabulary.units import format_size, format_value, significant
 
 _CALLS = 12
 _SIZES_PER_CALL = 8
@@ -140,9 +140,6 @@ def _print_matrix(profile: Profile, console: Console) -> None:
     console.print(Text(f"{shade}, {faint}; {sums}", style="dim"))
 
 
-_MOST_CALLS, _MOST_SIZES, _MOST_SITES = 12, 12, 12
-
-
 def print_beside(both: ProfileComparison, console: Console) -> None:
     """Print two profiles: the times first, then calls and sizes by how much they change."""
     before, after = both.before, both.after
@@ -162,12 +159,8 @@ def print_beside(both: ProfileComparison, console: Console) -> None:
     if both.alike:
         console.print(Text(f"They are not alike: {clean(both.alike)}.", style="yellow"))
     console.print(Text("One run each: no interval.", style="dim"))
-    _print_split(both, console)
-    scale = unit_scale([max(pair.time_s) for pair in both.calls] or [1.0], "s")
-    _print_calls("Calls, per rank", both.calls[:_MOST_CALLS], scale, console)
-    moved = [pair for pair in both.sizes if pair.change_s][:_MOST_SIZES]
-    _print_calls("Message sizes that change most, per rank", moved, scale, console)
-    _print_sites([pair for pair in both.sites if pair.change_s][:_MOST_SITES], scale, console)
+    console.print()
+    print_blocks(_changes(both), console)
     if both.pairs_only_before or both.pairs_only_after:
         console.print(
             Text(
@@ -177,7 +170,26 @@ def print_beside(both: ProfileComparison, console: Console) -> None:
         )
 
 
-def _print_split(both: ProfileComparison, console: Console) -> None:
+def _changes(both: ProfileComparison) -> Iterator[Block]:
+    yield _split(both)
+    scale = unit_scale([max(pair.time_s) for pair in both.calls] or [1.0], "s")
+    if calls := both.calls[:_CALLS]:
+        yield Section("Calls, per rank", (_call_pairs(calls, scale),))
+    if moved := [pair for pair in both.sizes if pair.change_s][:_CALLS]:
+        title = "Message sizes that change most, per rank"
+        yield Section(title, (_call_pairs(moved, scale),))
+    if sites := [pair for pair in both.sites if pair.change_s][:_CALLS]:
+        rows = Rows(sites).text("call", lambda pair: pair.call)
+        rows.text("called from", lambda pair: pair.place)
+        for title, side in ((scale.titled("time before"), 0), (scale.titled("after"), 1)):
+            rows.figure(title, partial(_site_time, side, scale))
+        rows.number(scale.titled("change"), lambda pair: pair.change_s, scale.show)
+        rows.figure("most/mean before", lambda pair: _uneven(pair.before))
+        rows.figure("after", lambda pair: _uneven(pair.after))
+        yield Section("Call sites that change most, per rank", (rows.table(),))
+
+
+def _split(both: ProfileComparison) -> Table:
     seconds = [pair for pair in both.split if pair.unit == "s"]
     scale = unit_scale([max(pair.before or 0, pair.after or 0) for pair in seconds], "s")
 
@@ -188,87 +200,41 @@ def _print_split(both: ProfileComparison, console: Console) -> None:
             return scale.show(value)
         return percent(value) if pair.unit == "share" else f"{value:.2f}"
 
-    console.print()
-    print_blocks(
-        [
-            Rows(both.split)
-            .text(f"a rank's mean, {scale.unit}", lambda pair: pair.what)
-            .figure("before", lambda pair: show(pair, pair.before))
-            .figure("after", lambda pair: show(pair, pair.after))
-            .figure(
-                "after/before", lambda pair: "" if pair.ratio is None else significant(pair.ratio)
-            )
-            .table()
-        ],
-        console,
+    return (
+        Rows(both.split)
+        .text(f"a rank's mean, {scale.unit}", lambda pair: pair.what)
+        .figure("before", lambda pair: show(pair, pair.before))
+        .figure("after", lambda pair: show(pair, pair.after))
+        .number("after/before", lambda pair: pair.ratio, significant, absent="")
+        .table()
     )
 
 
-def _print_calls(
-    title: str, pairs: tuple[CallPair, ...] | list[CallPair], scale: Scale, console: Console
-) -> None:
-    if not pairs:
-        return
+def _call_pairs(pairs: Sequence[CallPair], scale: Scale) -> Table:
+    """Lay calls side by side, by size where they have one."""
     sized = pairs[0].size_low is not None
-    console.print()
-    console.print(Text(title, style="bold"))
-    print_table(
-        [
-            Column("call"),
-            *([Column("size", "number")] if sized else []),
-            Column("calls before", "number"),
-            Column("after", "number"),
-            Column(scale.titled("time before"), "number"),
-            Column(scale.titled("after"), "number"),
-            Column(scale.titled("change"), "number"),
-            *([] if sized else [Column("most/mean before", "number"), Column("after", "number")]),
-        ],
-        [
-            [
-                pair.call,
-                *([size_range(pair.size_low or 0, pair.size_high or 0)] if sized else []),
-                whole(round(pair.count[0])),
-                whole(round(pair.count[1])),
-                scale.show(pair.time_s[0]),
-                scale.show(pair.time_s[1]),
-                scale.show(pair.change_s),
-                *([] if sized else [_factor(one) for one in pair.imbalance]),
-            ]
-            for pair in pairs
-        ],
-        console,
-    )
+    rows = Rows(pairs).text("call", lambda pair: pair.call)
+    if sized:
+        rows.figure("size", lambda pair: size_range(pair.size_low or 0, pair.size_high or 0))
+    rows.number("calls before", lambda pair: round(pair.count[0]))
+    rows.number("after", lambda pair: round(pair.count[1]))
+    rows.number(scale.titled("time before"), lambda pair: pair.time_s[0], scale.show)
+    rows.number(scale.titled("after"), lambda pair: pair.time_s[1], scale.show)
+    rows.number(scale.titled("change"), lambda pair: pair.change_s, scale.show)
+    if not sized:
+        rows.figure("most/mean before", lambda pair: _factor(pair.imbalance[0]))
+        rows.figure("after", lambda pair: _factor(pair.imbalance[1]))
+    return rows.table()
+
+
+def _site_time(side: int, scale: Scale, pair: SitePair) -> str:
+    """Write a side's time; nothing where its profile has no such place."""
+    return scale.show(pair.time_s[side]) if (pair.before, pair.after)[side] else ""
+
+
+def _uneven(site: Site | None) -> str:
+    return _factor(site.imbalance) if site else ""
 
 
 def _factor(imbalance: float | None) -> str:
     return "" if imbalance is None else f"{imbalance:.2f}"
-
-
-def _print_sites(pairs: list[SitePair], scale: Scale, console: Console) -> None:
-    if not pairs:
-        return
-    console.print()
-    console.print(Text("Call sites that change most, per rank", style="bold"))
-    print_table(
-        [
-            Column("call"),
-            Column("called from"),
-            Column(scale.titled("time before"), "number"),
-            Column(scale.titled("after"), "number"),
-            Column(scale.titled("change"), "number"),
-            Column("most/mean before", "number"),
-            Column("after", "number"),
-        ],
-        [
-            [
-                pair.call,
-                clean(pair.place),
-                scale.show(pair.time_s[0]) if pair.before else "",
-                scale.show(pair.time_s[1]) if pair.after else "",
-                scale.show(pair.change_s),
-                *(_factor(one.imbalance if one else None) for one in (pair.before, pair.after)),
-            ]
-            for pair in pairs
-        ],
-        console,
-    )

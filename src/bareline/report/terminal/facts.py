@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from bareline.report.content.document import Fact
+from bareline.report.content.facts import FactLine
 from bareline.report.writers.columns import Column, fitting_tables, print_table
 from bareline.report.writers.console import clean
 from bareline.vocabulary.units import count
 
 
 def print_facts(
-    rows: Sequence[Fact], names: Sequence[str], console: Console, *, details: bool = False
+    rows: Sequence[FactLine], names: Sequence[str], console: Console, *, details: bool = False
 ) -> None:
     """Print the platforms' characteristics by group: what differs, and on demand the rest.
 
@@ -44,7 +44,7 @@ def print_facts(
         console.print(Text(f"{' and '.join(folded)}; --all shows them.", style="dim"))
 
 
-def _grouped(rows: Sequence[Fact], places: Sequence[int]) -> Iterator[list[Text | str]]:
+def _grouped(rows: Sequence[FactLine], places: Sequence[int]) -> Iterator[list[Text | str]]:
     group = ""
     for row in rows:
         if row.group != group:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bareline.analysis.words.parts import Amount, Sentence
-from bareline.report.blocks.figure import Figure
-from bareline.report.blocks.prose import Block, Folded, Note, Prose, Section, Words
+from bareline.report.blocks.prose import Block, Figure, Folded, Note, Prose, Section, Words
 from bareline.report.blocks.table import Field, Table
 from bareline.vocabulary.caveats import Caveat, notes
 
@@ -20,7 +19,6 @@ def markdown(blocks: Iterable[Block], figures: Path | None = None, level: int = 
 
     - `figures`: folder of the figures' files, as the text is to name it; without it no picture is
       shown.
-    - `level`: of the headings of sections.
     """
     for block in blocks:
         match block:

@@ -10,8 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from bareline.analysis.words.parts import Amount, Interval, Part, Sentence
-from bareline.report.blocks.figure import Figure
-from bareline.report.blocks.prose import Block, Folded, Note, Prose, Section, Words
+from bareline.report.blocks.prose import Block, Figure, Folded, Note, Prose, Section, Words
 from bareline.report.blocks.table import Field, Table, Tone
 from bareline.report.writers.columns import Column, fitting_tables, print_table
 from bareline.report.writers.console import clean
