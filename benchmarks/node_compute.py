@@ -39,7 +39,7 @@ from pathlib import Path
 from bareline import stats
 from bareline.build.sources import source_folder
 from bareline.platforms.launchers import Job, find_mpi
-from bareline.platforms.node import Node
+from bareline.platforms.launchers.job import Node
 from bareline.probes.compute.hpcc import HpccParams, input_text
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.verdicts import MIN_LAUNCHES

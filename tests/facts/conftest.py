@@ -9,7 +9,7 @@ import pytest
 
 from bareline.facts import gather
 from bareline.platforms.hosts import HostsAllocation
-from bareline.platforms.node import Node
+from bareline.platforms.launchers.job import Node
 from bareline.vocabulary.model import Layout, Scalar
 
 DATA = Path(__file__).parent / "data"

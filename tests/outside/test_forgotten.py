@@ -6,8 +6,8 @@ import pytest
 
 from bareline.platforms.base import Platform, load_platform_types
 from bareline.platforms.hosts import HostsAllocation
+from bareline.platforms.launchers.job import Node
 from bareline.platforms.local import LocalAllocation, LocalOptions, LocalPlatform
-from bareline.platforms.node import Node
 from bareline.testing.bench import open_bench
 from bareline.testing.platforms import PlatformContract, forgotten_of
 from bareline.vocabulary.errors import PlatformError

@@ -23,7 +23,7 @@ from bareline.host.cache import cache_folder, scratch_folder
 from bareline.platforms.base import Context
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.launchers.installation import MpiInstallation
-from bareline.platforms.layers.container.archive import unpacked
+from bareline.platforms.layers.container.images import unpacked
 from bareline.platforms.layers.container.look import (
     check_libc,
     check_mpi,

@@ -13,9 +13,8 @@ import pytest
 
 from bareline.platforms.base import availability_of
 from bareline.platforms.config import platforms_from_toml
-from bareline.platforms.layers.filesystem.available import kernel_has
-from bareline.platforms.layers.filesystem.mounted import folder_below
-from bareline.platforms.layers.filesystem.nfs import Export, serve
+from bareline.platforms.layers.filesystem.mounted import Export, folder_below, serve
+from bareline.platforms.layers.filesystem.options import kernel_has
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from bareline.platforms.layers.neighbours import Neighbours
-from bareline.platforms.layers.same import run_beside_the_same
+from bareline.platforms.layers.neighbours import Neighbours, run_beside_the_same
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.platforms.process import marked_processes
 from bareline.testing.bench import until
@@ -43,7 +42,7 @@ done
 FOREVER = """
 import sys
 from pathlib import Path
-from bareline.platforms.layers.same import run_beside_the_same
+from bareline.platforms.layers.neighbours import run_beside_the_same
 from bareline.platforms.local import PLATFORM
 from bareline.testing.bench import open_bench
 scratch, token, load = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -162,9 +161,9 @@ def test_a_tenant_that_cannot_measure_makes_the_trial_a_failure(code):
 def test_a_neighbour_that_stands_still_makes_the_trial_a_failure(
     open_bench, monkeypatch, tmp_path, load, what
 ):
-    monkeypatch.setattr("bareline.platforms.layers.beside._READY_S", 2.0)
-    monkeypatch.setattr("bareline.platforms.layers.beside._LATE_S", 0.2)
-    monkeypatch.setattr("bareline.platforms.layers.beside._LEAST_OF_FAIR", 1.0)
+    monkeypatch.setattr("bareline.platforms.layers.neighbours._READY_S", 2.0)
+    monkeypatch.setattr("bareline.platforms.layers.neighbours._LATE_S", 0.2)
+    monkeypatch.setattr("bareline.platforms.layers.neighbours._LEAST_OF_FAIR", 1.0)
     argv = ["sh", "-c", load.format(folder=tmp_path)]
     monkeypatch.setattr(Neighbours, "stress_argv", lambda *_: argv)
     bench = open_bench("local", neighbours={"count": 1, "workers": 1})

@@ -6,8 +6,14 @@ import os
 from collections.abc import Iterable
 
 from bareline.doctor.check import Area, Check, Status
-from bareline.platforms.layers.filesystem.available import check_here
-from bareline.platforms.layers.filesystem.options import FileSystem, Gluster, Loop, Nfs, Tmpfs
+from bareline.platforms.layers.filesystem.options import (
+    FileSystem,
+    Gluster,
+    Loop,
+    Nfs,
+    Tmpfs,
+    check_here,
+)
 from bareline.vocabulary.errors import BarelineError
 
 _KINDS: tuple[FileSystem, ...] = (

@@ -16,10 +16,13 @@ from bareline.host.owner import owner_mark
 from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.launchers import MpiInstallation, find_mpi
-from bareline.platforms.layers.beside import busy_neighbours, facts_of
-from bareline.platforms.layers.neighbours import Neighbours
-from bareline.platforms.layers.same import run_beside_the_same
-from bareline.platforms.node import Node
+from bareline.platforms.launchers.job import Node
+from bareline.platforms.layers.neighbours import (
+    Neighbours,
+    busy_neighbours,
+    facts_of,
+    run_beside_the_same,
+)
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import O_co, PlatformSpec

@@ -18,10 +18,10 @@ from types import MappingProxyType
 from bareline.facts import read_steal, steal_caveats
 from bareline.host.tools import tool_missing
 from bareline.platforms.kept import FETCH, cut_of_file, kind_told
+from bareline.platforms.launchers.job import Node
 from bareline.platforms.layers.container.boxes import Boxes
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.filesystem.mounted import Mounted
-from bareline.platforms.node import Node
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.process import Finished, kill_marked, local_environment, run_process
 from bareline.platforms.serving import AskedPorts, Ports, serving

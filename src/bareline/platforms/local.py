@@ -24,21 +24,20 @@ from bareline.platforms.launchers import (
     Transport,
     mpi_facts,
 )
+from bareline.platforms.launchers.job import Node
 from bareline.platforms.layers.container.boxes import check_container
 from bareline.platforms.layers.container.options import ContainerKeys
-from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.mounted import (
     Mounted,
     Mounts,
     Peer,
     folder_below,
+    mount_served,
     mount_volume,
     private_mounts,
 )
-from bareline.platforms.layers.filesystem.nfs import mount_served
-from bareline.platforms.layers.filesystem.options import Nfs, OneNode
+from bareline.platforms.layers.filesystem.options import Nfs, OneNode, check_here
 from bareline.platforms.layers.neighbours import Neighbours
-from bareline.platforms.node import Node
 from bareline.platforms.workdir import MEMORY, SESSION, check_io_folder, owned_folder, remove_ended
 from bareline.vocabulary.model import Layout, Scalar
 from bareline.vocabulary.platform import PinningOptions, PlatformSpec

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from bareline.platforms.base import Allocation
 from bareline.platforms.launchers.installation import MpiInstallation
-from bareline.platforms.node import Node
+from bareline.platforms.launchers.job import Node
 from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout

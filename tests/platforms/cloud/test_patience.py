@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bareline.platforms.cloud.patience import BackOff, Insistence
-from bareline.platforms.cloud.provider import Busy, QuotaReached
+from bareline.platforms.cloud.provider import BackOff, Busy, Insistence, QuotaReached
 from bareline.vocabulary.errors import NotNow
 
 LONG = BackOff(first_s=1.0, longest_s=8.0, most_s=20.0)

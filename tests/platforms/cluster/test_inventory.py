@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from bareline.platforms.ssh.inventory import read_inventory
-from bareline.platforms.ssh.options import SshOptions
+from bareline.platforms.ssh.options import SshOptions, read_inventory
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import unfold
 

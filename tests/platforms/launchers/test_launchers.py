@@ -21,7 +21,7 @@ from bareline.platforms.launchers import (
     identify,
     srun_argv,
 )
-from bareline.platforms.node import Node
+from bareline.platforms.launchers.job import Node
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.pinning import PinningKeys

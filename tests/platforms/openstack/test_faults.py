@@ -161,7 +161,7 @@ def test_what_was_made_and_never_answered_is_found_and_not_made_twice(plane, up,
 
 
 def test_cloud_that_never_answers_is_given_up_for_now(plane, up, monkeypatch):
-    from bareline.platforms.cloud.patience import BackOff, Insistence
+    from bareline.platforms.cloud.provider import BackOff, Insistence
 
     monkeypatch.setattr(Insistence.__init__, "__defaults__", (BackOff(most_s=3.0), lambda _: None))
     plane.refuse("compute", "GET", r"/limits", status=503, times=99)

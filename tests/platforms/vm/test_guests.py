@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from bareline.host.cache import cache_folder
-from bareline.platforms.layers.beside import busy_neighbours
-from bareline.platforms.layers.neighbours import Neighbours
+from bareline.platforms.layers.neighbours import Neighbours, busy_neighbours
 from bareline.platforms.vm import allocation as tenant_module
 from bareline.platforms.vm import fleet as fleet_module
 from bareline.platforms.vm.image import built_image

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bareline.platforms.layers.filesystem.nfs import ganesha_config
+from bareline.platforms.layers.filesystem.mounted import ganesha_config
 from bareline.platforms.remote.keys import Keys, known_hosts
 from bareline.platforms.vm.filesystem import exported
 from bareline.platforms.vm.guest import (

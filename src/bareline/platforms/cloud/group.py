@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from bareline.platforms.cloud.access import Access
 from bareline.platforms.cloud.budget import Budget, CloudOptions
 from bareline.platforms.cloud.journal import Journal
-from bareline.platforms.cloud.patience import BackOff, Insistence
 from bareline.platforms.cloud.provider import (
     INSTANCE,
+    BackOff,
+    Insistence,
     Instance,
     Launch,
     NoRoom,

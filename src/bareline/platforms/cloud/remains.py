@@ -20,8 +20,7 @@ from bareline.platforms.cloud.journal import (
     is_abandoned,
     journals,
 )
-from bareline.platforms.cloud.patience import BackOff, Insistence
-from bareline.platforms.cloud.provider import INSTANCE, Steward, Thing
+from bareline.platforms.cloud.provider import INSTANCE, BackOff, Insistence, Steward, Thing
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.files import replacing
 from bareline.vocabulary.units import HOUR_S, count

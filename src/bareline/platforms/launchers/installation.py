@@ -16,9 +16,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bareline.host.tools import package_hint
-from bareline.platforms.launchers.intel import IntelMpi
+from bareline.platforms.launchers.hydra import IntelMpi, Mpich
 from bareline.platforms.launchers.job import Job, Launcher, Transport
-from bareline.platforms.launchers.mpich import Mpich
 from bareline.platforms.launchers.openmpi import OpenMpi
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Scalar

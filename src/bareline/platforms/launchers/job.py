@@ -1,4 +1,4 @@
-"""An MPI job, free of any library, and what every library's launcher must say about it."""
+"""An MPI job on nodes, free of any library, and what every library's launcher must say about it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,21 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import ClassVar, Literal
 
-from bareline.platforms.node import Node
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.pinning import UNBOUND, Pinning
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A host, by its name and the address under which the other nodes reach it.
+
+    `cores` are the processor cores that its ranks may use.
+    """
+
+    name: str
+    address: str
+    cores: int
+
 
 #: How ranks talk: as the library chooses, over shared memory only, or over TCP only, between the
 #: ranks of one node too.

@@ -1,14 +1,32 @@
-"""The option ``neighbours``: other tenants of the machines that are measured, and what they do."""
+"""Other tenants of the machines that are measured: the option, their loads, and proof of these.
+
+A neighbour is busy while a trial runs and at no other time, and was really busy meanwhile.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+import contextlib
+import os
+import select
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import resources
+from typing import IO, Annotated, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bareline.host.tools import require
-from bareline.vocabulary.model import Scalar
+from bareline.platforms.nodes import Nodes
+from bareline.platforms.process import Process, holding
+from bareline.platforms.serving import AskedPorts, serving
+from bareline.platforms.workdir import folder_name
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
 Load = Literal["idle", "cpu", "memory", "network", "disk", "same"]
 #: What keeps a tenant busy beside the processor: STREAM's four loops over arrays that no cache
@@ -94,3 +112,280 @@ class Neighbours(BaseModel):
 
 def _listed(cores: Sequence[int] | None) -> str:
     return ", ".join(map(str, cores)) if cores else "those of the nodes"
+
+
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+#: A load works when it has used so much processor time, more of it where that is all it does.
+_READY_TICKS, _READY_TICKS_ARITHMETIC = 1, 3
+_READY_S = 30.0
+_ANSWER_S = 30.0
+_POLL_S = 0.02
+#: Of its fair share of one core a load that only computes has had so much at least: others may
+#: press on the machine, too.
+_LEAST_OF_FAIR = 0.02
+#: A trial may be over before the kernel has counted a tick.
+_LATE_S = 10.0
+_PROOF_S = 0.3
+_FOREVER_S = 86_400
+_TAIL_BYTES = 4096
+
+
+@contextmanager
+def busy_neighbours(
+    tenants: Sequence[Nodes], neighbours: Neighbours | None, token: str
+) -> Iterator[None]:
+    """Keep neighbours busy as long as a context lasts.
+
+    - `tenants`: for each neighbour the nodes on which it works.
+    - `token`: mark of the trial, which their processes carry.
+    """
+    with _working(tenants, neighbours, token) as loads:
+        yield
+        for load in loads:
+            load.must_have_worked()
+
+
+def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
+    """Tell what neighbours there are, and how busy they are where nothing is measured.
+
+    - `cores`: cores of each node.
+    """
+    told = neighbours.facts(cores)
+    if neighbours.busy and neighbours.load != "same":
+        with _working(tenants, neighbours, "") as loads:
+            before = [load.read() for load in loads]
+            time.sleep(_PROOF_S)
+            shares = [load.share_since(one) for load, one in zip(loads, before, strict=True)]
+        told["neighbours.busy_cores"] = round(sum(shares), 2)
+    return told
+
+
+@contextmanager
+def _working(
+    tenants: Sequence[Nodes], neighbours: Neighbours | None, token: str
+) -> Iterator[Sequence[_Load]]:
+    """Start the loads of all neighbours and wait until each one works."""
+    if neighbours is None or not neighbours.busy:
+        yield ()
+        return
+    with ExitStack() as stack:
+        loads = [
+            _Start(places, neighbours, token, stack).load(number, node)
+            for number, places in enumerate(tenants, 1)
+            for node in range(len(places.nodes))
+        ]
+        for load in loads:
+            load.wait_working()
+        yield loads
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """How the loads of a trial's neighbours are started."""
+
+    places: Nodes
+    neighbours: Neighbours
+    token: str
+    stack: ExitStack
+
+    def load(self, number: int, node: int) -> _Load:
+        """Start one neighbour's load on a node."""
+        at, folder = self.places.nodes[node], ""
+        workers = self.neighbours.workers or at.cores
+        if self.neighbours.load == "disk":
+            name = f"{folder_name(self.token)}-neighbour{number}-{node}"
+            folder = f"{self.places.work_folder()}/{name}"
+        if self.neighbours.load == "network":
+            argv = self._streams(node, workers)
+        else:
+            argv = self.neighbours.stress_argv(workers, folder)
+        said = self.stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        line = self._line(node, argv, folder)
+        process = self.stack.enter_context(holding(line, env=self._environment(), errors=said))
+        computes = self.neighbours.load in ("cpu", "memory")
+        least = _LEAST_OF_FAIR / (self.neighbours.count + 1) if computes else 0.0
+        return _Load(f"neighbour {number} on {at.name}", process, said, least)
+
+    def _streams(self, node: int, streams: int) -> list[str]:
+        """Start what takes the streams of a node on the next one; say what sends them."""
+        to = (node + 1) % len(self.places.nodes)
+
+        def server(chosen: Mapping[str, str]) -> list[str]:
+            return self._line(to, ["iperf3", "-s", "-p", chosen["server_port"]])
+
+        ports = AskedPorts(partial(self.places.listening_ports, to))
+        known = self.stack.enter_context(
+            serving("iperf3", server, ports, env=self._environment(), hold=True)
+        )
+        port, address = known["server_port"], self.places.nodes[to].address
+        argv = ["iperf3", "-c", address, "-p", port, "--bidir", "-P", str(streams)]
+        return [*argv, "-t", str(_FOREVER_S), "-i", "0"]
+
+    def _environment(self) -> dict[str, str]:
+        return self.places.server_environment(_marked(self.token))
+
+    def _line(self, node: int, argv: Sequence[str], folder: str = "") -> list[str]:
+        """Give the command line that keeps a load on a node until its standard input ends."""
+        held = ["sh", "-c", _script(), "sh", folder, *argv]
+        if self.neighbours.cores:
+            held = ["taskset", "--cpu-list", ",".join(map(str, self.neighbours.cores)), *held]
+        return self.places.node_argv(node, held, _marked(self.token))
+
+
+def _marked(token: str) -> dict[str, str]:
+    return {TRIAL_VARIABLE: token} if token else {}
+
+
+@cache
+def _script() -> str:
+    return (resources.files(__package__) / "keep_busy").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What a load was at a moment: its processes, and its processor time so far."""
+
+    at_s: float
+    processes: int
+    ticks: int
+
+
+class _Load:
+    """A neighbour's load on one node, which tells its own processor time.
+
+    - `least`: share of a processor that it has at least where it only computes; else 0.
+    """
+
+    def __init__(self, name: str, process: Process, said: IO[bytes], least: float) -> None:
+        self._name = name
+        self._process = process
+        self._said = said
+        self._least = least
+        self._began = _Reading(0.0, 0, 0)
+
+    def read(self) -> _Reading:
+        """Ask it."""
+        popen = self._process.popen
+        assert popen.stdin is not None and popen.stdout is not None
+        line = b""
+        with contextlib.suppress(OSError):
+            popen.stdin.write(b"\n")
+            popen.stdin.flush()
+            deadline = time.monotonic() + _ANSWER_S
+            while not line.endswith(b"\n"):
+                left_s = max(0.0, deadline - time.monotonic())
+                readable, _, _ = select.select([popen.stdout], [], [], left_s)
+                chunk = os.read(popen.stdout.fileno(), 4096) if readable else b""
+                if not chunk:
+                    break
+                line += chunk
+        words = line.split()
+        if len(words) != 2:
+            raise self._failure("does not answer")
+        return _Reading(time.monotonic(), int(words[0]), int(words[1]))
+
+    def wait_working(self) -> None:
+        """Wait until it has used some processor time."""
+        deadline = time.monotonic() + _READY_S
+        enough = _READY_TICKS_ARITHMETIC if self._least else _READY_TICKS
+        while (now := self.read()).ticks < enough:
+            if now.processes == 0 or time.monotonic() > deadline:
+                raise self._failure("did not begin to work")
+            time.sleep(_POLL_S)
+        self._began = now
+
+    def must_have_worked(self) -> None:
+        """See that it has worked since, and still does."""
+        deadline = time.monotonic() + _LATE_S
+        while True:
+            now = self.read()
+            if now.processes < self._began.processes:
+                raise self._failure("ended during the trial")
+            if now.ticks > self._began.ticks:
+                break
+            if time.monotonic() > deadline:
+                raise self._failure("did nothing during the trial")
+            time.sleep(_POLL_S)
+        share = (now.ticks - self._began.ticks) * _TICK_S / (now.at_s - self._began.at_s)
+        if share < self._least:
+            raise self._failure(f"had {share:.1%} of a processor during the trial")
+
+    def share_since(self, before: _Reading) -> float:
+        """Give how many processors it kept busy since a reading."""
+        now = self.read()
+        return (now.ticks - before.ticks) * _TICK_S / (now.at_s - before.at_s)
+
+    def _failure(self, what: str) -> PlatformError:
+        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - _TAIL_BYTES))
+        words = self._said.read(_TAIL_BYTES).decode(errors="replace").strip().splitlines()
+        told = f": {words[-1]}" if words else ""
+        return PlatformError(
+            f"{self._name} {what}{told}; the trial was not measured beside it",
+            hint="measure it again with `bareline continue`",
+        )
+
+
+class Run(Protocol):
+    """Executes a command; see `Allocation.run`."""
+
+    def __call__(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        """Execute it."""
+
+
+class Tenant(Protocol):
+    """What runs commands of its own."""
+
+    @property
+    def run(self) -> Run:
+        """Execute a command."""
+
+    def end_marked(self, token: str) -> None:
+        """Kill what carries a trial's mark."""
+
+
+def run_beside_the_same(
+    run: Run, tenants: Sequence[Tenant], command: Command, layout: Layout, timeout_s: float
+) -> Output:
+    """Measure a command while every neighbour runs it over and over."""
+    with _running(tenants, command, layout, timeout_s) as failed:
+        output = run(command, layout, timeout_s=timeout_s)
+    if failed and output.exit_code == 0:
+        raise PlatformError(f"{failed[0]}; the trial was not measured beside it")
+    return output
+
+
+@contextmanager
+def _running(
+    tenants: Sequence[Tenant], command: Command, layout: Layout, timeout_s: float
+) -> Iterator[Sequence[str]]:
+    """Let every neighbour run a command over and over; give what went wrong by the end."""
+    over, failed = threading.Event(), list[str]()
+
+    def keep_running(number: int, tenant: Tenant) -> None:
+        while not over.is_set():
+            try:
+                output = tenant.run(command, layout, timeout_s=timeout_s)
+                reason = f"exit code {output.exit_code}" if output.exit_code else ""
+            except PlatformError as error:
+                reason = str(error)
+            if reason and not over.is_set():
+                failed.append(f"neighbour {number} failed during the trial: {reason}")
+                return
+
+    threads = [
+        threading.Thread(target=keep_running, args=numbered, daemon=True)
+        for numbered in enumerate(tenants, 1)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield failed
+    finally:
+        over.set()
+        token = dict(command.env).get(TRIAL_VARIABLE, "")
+        while any(thread.is_alive() for thread in threads):
+            for tenant in tenants:
+                if token:
+                    tenant.end_marked(token)
+            for thread in threads:
+                thread.join(0.5)

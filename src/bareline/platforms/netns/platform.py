@@ -18,13 +18,17 @@ from bareline.platforms.here import (
 )
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers import Job, Network, mpi_facts
-from bareline.platforms.launchers.job import agent_text
+from bareline.platforms.launchers.job import Node, agent_text
 from bareline.platforms.layers.container.boxes import check_container
-from bareline.platforms.layers.filesystem.available import check_here
-from bareline.platforms.layers.filesystem.gluster import mount_gluster
-from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, folder_below, mount_volume
-from bareline.platforms.layers.filesystem.nfs import mount_served
-from bareline.platforms.layers.filesystem.options import Gluster, Loop, Nfs, Tmpfs
+from bareline.platforms.layers.filesystem.mounted import (
+    Mounted,
+    Peer,
+    folder_below,
+    mount_gluster,
+    mount_served,
+    mount_volume,
+)
+from bareline.platforms.layers.filesystem.options import Gluster, Loop, Nfs, Tmpfs, check_here
 from bareline.platforms.netns import links
 from bareline.platforms.netns.namespaces import (
     Namespaces,
@@ -40,7 +44,6 @@ from bareline.platforms.netns.pace import (
     choose_packet,
     timer_lateness_s,
 )
-from bareline.platforms.node import Node
 from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar

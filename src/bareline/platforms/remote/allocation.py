@@ -18,7 +18,7 @@ from bareline.host.tools import tool_missing
 from bareline.platforms.base import Context, Platform
 from bareline.platforms.hosts import HostsAllocation, expand, mentions, needs_folder
 from bareline.platforms.launchers import MpiInstallation, find_mpi
-from bareline.platforms.node import Node
+from bareline.platforms.launchers.job import Node
 from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.remote.conversation import Conversation, conversation, script
 from bareline.platforms.remote.description import CommonSet, common_set, number_of

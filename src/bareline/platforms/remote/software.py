@@ -1,4 +1,4 @@
-"""What a program on a node wants loaded: environment modules, Spack environments, conda's.
+"""What a program on a node wants loaded, and the MPI library that is there then.
 
 Environment Modules and Lmod were seen doing so; of Spack and conda the documented commands are used
 (``spack env activate --sh``, ``conda shell.bash hook``, ``micromamba shell hook``).
@@ -15,13 +15,15 @@ doi:10.1145/2807591.2807623.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
+from bareline.platforms.launchers import LAUNCHERS, MpiInstallation, identify
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.remote.conversation import conversation, script
-from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 #: The name of a module, as ``module load`` takes it.
 ModuleName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+/-]+$")]
@@ -109,3 +111,47 @@ def _hint(software: Sequence[str]) -> str:
     kinds = dict.fromkeys(each.partition(":")[0] for each in software)
     lists = " and ".join(f"`{_LISTS[kind]}`" for kind in kinds)
     return f"see in a login shell there what {lists} names, and load it by hand"
+
+
+_FIND = """
+for name in "$@"; do
+    path=$(command -v "$name") || continue
+    printf 'found %s\\n' "$path"
+    LC_ALL=C "$path" --version 2>&1
+    printf 'end\\n'
+done
+"""
+
+
+def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
+    """Find the MPI library of the first node.
+
+    - `choice`: as the option ``mpi`` gives it.
+    """
+    where = nodes.nodes[0].name
+    if choice in LAUNCHERS:
+        names: Sequence[str] = (*LAUNCHERS[choice].launchers, "mpirun", "mpiexec")
+    elif choice == "auto":
+        names = ("mpirun", *(name for each in LAUNCHERS.values() for name in each.launchers))
+    else:
+        names = (choice, f"{choice}/bin/mpirun", f"{choice}/mpirun")
+    said = nodes.on_node(0, ["sh", "-c", _FIND, "sh", *names]).stdout
+    for part in said.split("\nend\n"):
+        line, _, version = part.partition("\n")
+        known = identify(version)
+        if known is None or not line.startswith("found "):
+            continue
+        flavour, number = known
+        if choice in LAUNCHERS and flavour != choice:
+            continue
+        mpirun = line.removeprefix("found ")
+        beside = [str(Path(mpirun).parent / name) for name in LAUNCHERS[flavour].compilers]
+        there = nodes.on_node(0, ["sh", "-c", 'ls -1 "$@" 2>/dev/null', "sh", *beside]).stdout
+        compiler = next((path for path in beside if path in there.splitlines()), None)
+        return MpiInstallation(flavour, number, mpirun, compiler)
+    what = "no MPI library" if choice == "auto" else f"no MPI library '{choice}'"
+    raise ToolMissing(
+        f"{what} found on the node's path",
+        where=where,
+        hint="name its mpirun as `mpi`, or what loads it as `software`",
+    )

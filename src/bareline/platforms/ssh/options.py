@@ -1,19 +1,98 @@
-"""Options of hosts that are reached by ssh."""
+"""Options of hosts that are reached by ssh, and inventories of Ansible (INI, YAML)."""
 
 from __future__ import annotations
 
 import ipaddress
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from bareline.platforms.launchers import Transport
 from bareline.platforms.remote.cluster import ClusterOptions
 from bareline.platforms.remote.native import Way
-from bareline.platforms.ssh.inventory import read_inventory
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import unfold
+
+
+def read_inventory(path: Path, group: str | None = None) -> list[str]:
+    """Give the hosts of an inventory, those of one group where one is named."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlatformError(f"the inventory cannot be read: {error}", where=str(path)) from error
+    try:
+        if path.suffix in (".yml", ".yaml"):
+            groups = _yaml_groups(text, path)
+        else:
+            groups = _ini_groups(text)
+    except ValueError as error:
+        raise PlatformError(str(error), where=str(path)) from error
+    if group is not None and group not in groups:
+        raise PlatformError(
+            f"the inventory has no group '{group}'",
+            where=str(path),
+            hint=f"it has: {', '.join(sorted(groups)) or 'none'}",
+        )
+    chosen = [groups[group]] if group is not None else list(groups.values())
+    hosts = list(dict.fromkeys(host for each in chosen for host in each))
+    if not hosts:
+        raise PlatformError("the inventory names no hosts", where=str(path))
+    return hosts
+
+
+def _ini_groups(text: str) -> dict[str, list[str]]:
+    """Read sections of hosts; ``[x:children]`` joins groups, ``[x:vars]`` is left alone."""
+    groups: dict[str, list[str]] = {}
+    children: dict[str, list[str]] = {}
+    name, kind = "ungrouped", ""
+    for line in text.splitlines():
+        line = line.partition("#")[0].partition(";")[0].strip()
+        if not line:
+            continue
+        if line.startswith("[") and line.endswith("]"):
+            name, _, kind = line[1:-1].partition(":")
+            continue
+        first = line.split()[0]
+        if kind == "children":
+            children.setdefault(name, []).append(first)
+        elif not kind:
+            groups.setdefault(name, []).extend(unfold(first))
+    for _ in children:  # a chain is at most as long as there are such groups
+        for parent, members in children.items():
+            known = [host for member in members for host in groups.get(member, [])]
+            groups[parent] = list(dict.fromkeys(known))
+    return groups
+
+
+def _yaml_groups(text: str, path: Path) -> dict[str, list[str]]:
+    try:
+        import yaml
+    except ImportError as error:
+        raise PlatformError(
+            "the Python package PyYAML is not installed",
+            where=str(path),
+            hint="install it with `pip install 'bareline[cluster]'`, or give an INI inventory",
+        ) from error
+    try:
+        content = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(f"not valid YAML: {' '.join(str(error).split())[:200]}") from error
+    groups: dict[str, list[str]] = {}
+    if isinstance(content, dict):
+        for name, table in content.items():
+            _yaml_group(str(name), table, groups)
+    return groups
+
+
+def _yaml_group(name: str, table: Any, groups: dict[str, list[str]], depth: int = 0) -> list[str]:
+    if not isinstance(table, dict) or depth > 50:
+        return []
+    hosts = [host for text in table.get("hosts") or {} for host in unfold(str(text))]
+    for child, inner in (table.get("children") or {}).items():
+        hosts += _yaml_group(str(child), inner, groups, depth + 1)
+    groups[name] = list(dict.fromkeys((*groups.get(name, []), *hosts)))
+    return groups[name]
 
 
 class ReachedOptions(ClusterOptions):

@@ -1,26 +1,244 @@
-"""The platform type ``ssh``: which hosts are there, and how they are taken and given back."""
+"""The platform type ``ssh``: hosts are taken, used through one open connection each, given back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ipaddress
+import shlex
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from pathlib import Path
 
 from bareline.host.tools import require
-from bareline.platforms.base import Availability
+from bareline.platforms.base import Availability, Context
 from bareline.platforms.hosts import contained
-from bareline.platforms.remote.allocation import RemotePlatform
-from bareline.platforms.remote.peer import make_room
-from bareline.platforms.ssh.allocation import SshAllocation, open_all
+from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi
+from bareline.platforms.launchers.job import Node, agent_text
+from bareline.platforms.process import local_environment
+from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
+from bareline.platforms.remote.cluster import cluster_facts
+from bareline.platforms.remote.conversation import Conversation, listening, make_room
+from bareline.platforms.remote.description import Description
+from bareline.platforms.remote.software import find_remote_mpi
 from bareline.platforms.ssh.connection import Connection, close_all, has_address
 from bareline.platforms.ssh.options import SshOptions
 from bareline.platforms.workdir import owned_folder, remove_ended
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.model import Layout
+from bareline.vocabulary.model import TRIAL_VARIABLE, Layout, Scalar
 from bareline.vocabulary.nodeset import nodes_text
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import count
+
+#: So many hosts' addresses are looked up at a time.
+_ASKED_AT_ONCE = 8
+
+
+class SshAllocation(RemoteAllocation):
+    """Hosts reached by ssh.
+
+    - `connections`: to every host, open.
+    - `told`: what each host tells of itself, by its name.
+    """
+
+    def __init__(
+        self,
+        options: SshOptions,
+        context: Context,
+        connections: Sequence[Connection],
+        told: Mapping[str, Description],
+    ) -> None:
+        self._options = options
+        self.launches_here = options.launcher == "here"
+        self._context = context
+        self._connections = tuple(connections)
+        self._told = dict(told)
+        self._has_agent = False
+        names = [connection.name for connection in connections]
+        with ThreadPoolExecutor(max_workers=_ASKED_AT_ONCE) as pool:
+            addresses = pool.map(lambda name: self._address(name, told[name]), names)
+        super().__init__(
+            [
+                Node(name, address, told[name].cores)
+                for name, address in zip(names, addresses, strict=True)
+            ],
+            cache=context.cache,
+            way=options.native,
+            native_target=connections[0].native_folder,
+        )
+        self.compare({name: said.flags for name, said in told.items()})
+        self.load(options.wanted)
+
+    def _address(self, name: str, said: Description) -> str:
+        """Give the address of a host on MPI's network."""
+        options, listed = self._options, said.addresses
+        if options.device is not None:
+            found = [address for device, address in listed if device == options.device]
+        elif options.subnet is not None:
+            network = ipaddress.ip_network(options.subnet)
+            found = [address for _, address in listed if ipaddress.ip_address(address) in network]
+        else:
+            return _host_name(name, options.config)
+        if not found:
+            known = ", ".join(f"{address} on {device}" for device, address in listed)
+            raise PlatformError(
+                f"it has no address on {options.device or options.subnet}",
+                where=name,
+                hint=f"it has: {known or 'none that `ip` shows'}",
+            )
+        return found[0]
+
+    # How programs are started --------------------------------------------------------------------
+
+    def node_argv(
+        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the command line that runs through the host's open connection."""
+        if self.loader:  # a module may set what is set here
+            setting = (f"{name}={value}" for name, value in env.items())
+            argv = [*self.loader, "env", *setting, *argv]
+        return self._connections[self._index(node)].argv(argv, env, cwd)
+
+    def mpi_argv(
+        self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the command line of the launcher, on the first host or here."""
+        here = self._options.launcher == "here"
+        job = Job(
+            argv=argv,
+            layout=layout,
+            nodes=self.nodes,
+            env=env,
+            cwd=cwd,
+            transport=self._options.transport,
+            network=self._network,
+            agent=self._agent() if layout.nodes > 1 or here else None,
+            as_root=self._told[self.nodes[0].name].is_root,
+            session_folder=self.session or None,
+            starts_on_first=not here,
+        )
+        line = self.mpi.argv(job)
+        # The launcher carries the mark too: it must not outlive its trial.
+        mark = {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
+        if here:
+            return ["env", *(f"{key}={value}" for key, value in mark.items()), *line]
+        return self.node_argv(0, line, mark)
+
+    @cached_property
+    def mpi(self) -> MpiInstallation:
+        """The hosts' MPI library; this machine's where the launcher starts here."""
+        if self._options.launcher == "here":
+            return find_mpi(self._options.mpi)
+        return find_remote_mpi(self, self._options.mpi)
+
+    @property
+    def _network(self) -> Network | None:
+        options = self._options
+        if options.subnet is None and options.device is None:
+            return None
+        address = self.nodes[0].address
+        listed = self._told[self.nodes[0].name].addresses
+        device = options.device or next(device for device, own in listed if own == address)
+        return Network(
+            device=device,
+            subnet=options.subnet or device,
+            launch_address=_address_towards(address) if options.launcher == "here" else address,
+        )
+
+    def _agent(self) -> str:
+        """Give the program that reaches a host by its address on MPI's network."""
+        here = self._options.launcher == "here"
+        folder = str(self._context.scratch) if here else self._connections[0].remote_folder
+        path = f"{folder}/agent"
+        if self._has_agent:
+            return path
+        commands: dict[tuple[str, ...], list[str]] = {}
+        for node, connection in zip(self.nodes, self._connections, strict=True):
+            command = connection.command() if here else shlex.split(self._options.agent)
+            commands[node.address, node.name] = [*command, node.name]
+        text = agent_text(commands, self.loader)
+        if here:
+            Path(path).write_text(text, encoding="utf-8")
+            Path(path).chmod(0o700)
+        else:
+            write = ["sh", "-c", 'cat >"$1" && chmod 700 "$1"', "sh", path]
+            failed = "the launcher's agent cannot be written"
+            self.on_node(0, write, stdin=text).must(failed, where=self.nodes[0].name)
+        self._has_agent = True
+        return path
+
+    # What is on the hosts ------------------------------------------------------------------------
+
+    def work_folder(self) -> str:
+        """Give the folder whose file system I/O probes measure."""
+        return self._options.io_folder or self._options.folder
+
+    def repair(self) -> None:
+        """Connect again to hosts whose connection ended."""
+        lost = [connection for connection in self._connections if not connection.alive()]
+        for connection in lost:
+            connection.start()
+        errors = []
+        for connection in lost:
+            try:
+                self._told[connection.name] = connection.wait()
+            except PlatformError as error:
+                errors.append(error)
+                continue
+            self._events.append(f"{connection.name} was lost and is connected again")
+            self._native.forget([connection.name])
+            self._has_agent = False
+        if errors:
+            raise errors[0]
+
+    @contextmanager
+    def talking(self, nodes: Sequence[int]) -> Iterator[Conversation]:
+        """Talk with the hosts' keepers: a trial starts no process for its housekeeping."""
+        used = [self._connections[node] for node in nodes]
+        with listening([one.peer for one in used if one.peer is not None]) as talk:
+            try:
+                yield talk
+            finally:
+                # A host that has not ended its part does so when its connection ends.
+                close_all([one for one in used if "ended" not in talk.said.get(one.name, ())])
+
+    def facts(self) -> Mapping[str, Scalar]:
+        """Describe the hosts and how MPI runs on them."""
+        facts = super().facts()
+        how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
+        options = self._options
+        names = [node.name for node in self.nodes]
+        return {**facts, **how, **cluster_facts(names, options.switches, options.excluded)}
+
+
+def open_all(connections: Sequence[Connection]) -> dict[str, Description]:
+    """Open every connection; give what each host tells of itself, by its name."""
+    for connection in connections:
+        connection.start()
+    return {connection.name: connection.wait() for connection in connections}
+
+
+def _host_name(name: str, config: Path | None) -> str:
+    """Ask ssh which host name or address a name stands for."""
+    line = ["ssh", *(["-F", str(config)] if config else []), "-G", name]
+    done = subprocess.run(
+        line, capture_output=True, text=True, env=local_environment(), check=False
+    )
+    for row in done.stdout.splitlines():
+        key, _, value = row.partition(" ")
+        if key == "hostname":
+            return value
+    return name
+
+
+def _address_towards(address: str) -> str:
+    """Give the address of this machine from which packets to another one leave."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((address, 9))
+        return str(probe.getsockname()[0])
+
 
 #: How many names are looked up at once.
 _AT_ONCE = 16

@@ -11,9 +11,8 @@ from pathlib import Path
 from bareline.host.load import processor_s
 from bareline.platforms.base import Allocation
 from bareline.platforms.launchers import Job, MpiInstallation, Network
-from bareline.platforms.layers.beside import busy_neighbours, facts_of
-from bareline.platforms.layers.same import run_beside_the_same
-from bareline.platforms.node import Node
+from bareline.platforms.launchers.job import Node
+from bareline.platforms.layers.neighbours import busy_neighbours, facts_of, run_beside_the_same
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.shell import END_MARKED
 from bareline.platforms.vm.filesystem import mount_in_guests

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bareline.platforms.held import SETUP_S
-from bareline.platforms.layers.filesystem.gluster import mount_gluster
-from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, mount_volume
-from bareline.platforms.layers.filesystem.nfs import (
+from bareline.platforms.layers.filesystem.mounted import (
     Export,
+    Mounted,
+    Peer,
     facts_of,
+    mount_gluster,
     mount_options,
     mount_served,
+    mount_volume,
     serve,
 )
 from bareline.platforms.layers.filesystem.options import Gluster, Loop, Nfs, NineP, Tmpfs, Virtiofs

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bareline.host.load import memory_bytes
 from bareline.host.locks import file_lock
-from bareline.platforms.layers.filesystem.nfs import PROGRAM
+from bareline.platforms.layers.filesystem.mounted import PROGRAM
 from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.vm.domain import Accelerator, host_cpus_needed
 from bareline.platforms.vm.hardware import Image, Nic, parse_cpu_set
