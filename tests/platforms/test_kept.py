@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from bareline.platforms import kept
-from bareline.platforms.kept import FETCH, KEEP_FILE, MOST_BYTES, Ends, cut_of_file, kind_told
+from bareline.platforms.kept import KEEP_FILE, MOST_BYTES, Ends, cut_of_file
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.conversation import conversation
 from bareline.platforms.remote.trial import house_script, housekeeping
@@ -62,18 +62,26 @@ def test_a_program_gone_wild_costs_no_more_memory_than_both_ends():
 # Files --------------------------------------------------------------------------------------------
 
 
+#: What the housekeeper does with a file, without its words around it.
+GIVE = """
+kind=$(kind_of "$1")
+echo "$kind" >&2
+case $kind in odd | "") ;; *) kept_of "$1" "$kind" ;; esac
+"""
+
+
 @pytest.fixture
 def fetched(tmp_path):
     """Fetch a file as a node does: give its text and what is left out of it."""
 
     def go(name):
         done = subprocess.run(
-            ["sh", "-c", FETCH, "sh", str(tmp_path / name)],
+            ["sh", "-c", KEEP_FILE + GIVE, "sh", str(tmp_path / name)],
             capture_output=True,
             timeout=20,
             check=True,
         )
-        return done.stdout, cut_of_file(name, kind_told(done.stderr.decode()))
+        return done.stdout, cut_of_file(name, done.stderr.decode().strip())
 
     return go
 
@@ -148,15 +156,15 @@ def test_a_trace_is_compressed_where_it_lies(tmp_path):
     path = tmp_path / "app.trace"
     path.write_bytes(base64.b64encode(calls))
     done = subprocess.run(
-        ["sh", "-c", FETCH, "sh", path], check=True, capture_output=True, text=True
+        ["sh", "-c", KEEP_FILE + GIVE, "sh", path], check=True, capture_output=True, text=True
     )
-    assert done.returncode == 0 and kind_told(done.stderr) == str(len(done.stdout))
+    assert done.returncode == 0 and done.stderr.strip() == str(len(done.stdout))
     assert gzip.decompress(base64.b64decode(done.stdout, validate=True)) == calls
     assert len(done.stdout) < len(calls) / 4
     assert [one.name for one in tmp_path.iterdir()] == ["app.trace"]
     # What is no base64 comes as it is.
     path.write_text("no trace at all !")
     again = subprocess.run(
-        ["sh", "-c", FETCH, "sh", path], check=True, capture_output=True, text=True
+        ["sh", "-c", KEEP_FILE + GIVE, "sh", path], check=True, capture_output=True, text=True
     )
     assert again.stdout == "no trace at all !"

@@ -5,14 +5,13 @@ SI base units in their names. `bareline.vocabulary.facts` says how each fact is 
 """
 
 from bareline.facts.gather import gather, merge_nodes, parse_node, script
-from bareline.facts.steal import StealReading, read_steal, steal_caveats, steal_ratio
+from bareline.facts.steal import StealReading, steal_caveats, steal_ratio
 
 __all__ = [
     "StealReading",
     "gather",
     "merge_nodes",
     "parse_node",
-    "read_steal",
     "script",
     "steal_caveats",
     "steal_ratio",

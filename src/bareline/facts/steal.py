@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bareline.facts.nodes import Nodes
-
 #: Half of the default margin of a verdict: from here on, stolen time can change one.
 STEAL_LIMIT = 0.01
 _LEAST_TICKS = 2  # one tick of 10 ms may be rounding
@@ -36,12 +34,6 @@ def parse_stat(text: str) -> StealReading | None:
         return None
     user, nice, system, _idle, _iowait, irq, softirq, stolen = ticks[:8]
     return StealReading(stolen, user + nice + system + irq + softirq + stolen)
-
-
-def read_steal(allocation: Nodes, node: int = 0) -> StealReading | None:
-    """Read a node's counters now; costs one short command on the node."""
-    done = allocation.on_node(node, ["head", "-n", "1", "/proc/stat"], timeout_s=10.0)
-    return parse_stat(done.stdout) if done.exit_code == 0 else None
 
 
 def steal_ratio(before: StealReading | None, after: StealReading | None) -> float | None:

@@ -10,30 +10,21 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from bareline.facts import read_steal, steal_caveats
 from bareline.host.tools import tool_missing
-from bareline.platforms.kept import FETCH, cut_of_file, kind_told
 from bareline.platforms.launchers.job import Node
 from bareline.platforms.layers.container.boxes import Boxes
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.filesystem.mounted import Mounted
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.process import Finished, kill_marked, local_environment, run_process
-from bareline.platforms.serving import AskedPorts, Ports, serving
+from bareline.platforms.remote.conversation import Conversation, conversation
+from bareline.platforms.remote.trial import Housekeeping, house_script, housekeeping
+from bareline.platforms.serving import Ports, serving
 from bareline.platforms.shell import signal_as_negative
-from bareline.platforms.workdir import (
-    LOOK_AT_STORAGE,
-    OWN_FOLDER,
-    check_storage,
-    folder_name,
-    remove_abandoned,
-)
-from bareline.vocabulary.errors import PlatformError
+from bareline.platforms.workdir import check_storage, folder_name, remove_abandoned
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Server
 from bareline.vocabulary.nodeset import fold
 
@@ -57,12 +48,23 @@ def expand(part: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: values.get(match[1], ""), part)
 
 
-_HOUSEKEEPING_S = 60.0
-_LOOK = ("sh", "-c", f'{LOOK_AT_STORAGE}look_at_storage "$1"', "sh")
-
-
 class HostsAllocation(Nodes):
-    """Nodes on which programs can be started one by one and as MPI jobs."""
+    """Nodes on which programs can be started one by one and as MPI jobs.
+
+    A trial costs one script on each node, whatever its housekeeping is. A node that is lost in
+    mid-trial ends the trial, and its name is told.
+    """
+
+    #: Whether the last argument of `node_argv` is a line for a shell, with all inside.
+    quotes: bool = False
+    #: Whether MPI's launcher runs on this machine, which may leave processes, too.
+    launches_here: bool = True
+    #: Whether others may use the nodes, too: what runs there before a trial is then a caveat.
+    others_use: bool = False
+    #: What a user does when a node was lost.
+    lost_hint: str = "start again with `bareline continue`"
+    #: Folder of the nodes for what an MPI library would leave there; "" where nothing stays.
+    session: str = ""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = tuple(nodes)
@@ -91,55 +93,113 @@ class HostsAllocation(Nodes):
             if self.boxes:
                 self.boxes.check_programs(folder)
 
+    @contextmanager
+    def talking(self, nodes: Sequence[int]) -> Iterator[Conversation]:
+        """Talk with the script that keeps house on nodes: here with one that a trial starts."""
+        lines = self.talk_lines(nodes, house_script() + "keep_house\n", [])
+        with conversation(lines, self.launch_environment()) as talk:
+            yield talk
+
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command; see `Allocation.run`."""
-        used = range(layout.nodes) if command.mpi else (self._index(command.node),)
-        self._check_tools(command, used)
+        used = set(range(layout.nodes)) if command.mpi else {self._index(command.node)}
+        if command.server is not None:
+            used.add(self.server_node(command.server, layout))
+        nodes = sorted(used)
         token = dict(command.env).get(TRIAL_VARIABLE, "")
+        values = {"native": "", "workdir": "", "nodes": self.names_of(layout)}
+        if mentions(command, "native"):
+            values["native"] = self.native_folder()
+        if needs_folder(command) or command.mpi:
+            self._tidy()
+        if needs_folder(command):
+            values["workdir"] = f"{self.work_folder()}/{folder_name(token)}"
+        shared = nodes if self.others_use else []
+        cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
+        folders = (values["workdir"], self.session)
+        needed = self._needed_outside(command, nodes)
         try:
-            with self._workdir(command, token, used) as workdir:
-                values = {"native": "", "workdir": workdir, "nodes": self.names_of(layout)}
-                if mentions(command, "native"):
-                    values["native"] = self.native_folder()
-                told = (self.on_node(node, [*_LOOK, workdir]).stdout for node in used)
-                hidden = self._storage_caveats(command, workdir, told)
+            with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
+                house.begin(f"{TRIAL_VARIABLE}={token}", folders, needed, command.inputs)
+                self._confirm_missing(house.missing())
+                told = house.storage() if command.storage_bytes else ()
+                hidden = self._storage_caveats(command, values["workdir"], told)
                 if command.server is None:
-                    output = self._execute(command, layout, values, timeout_s)
-                else:
-                    node = self.server_node(command.server, layout)
-                    self._check_tools(command, (node,))
-                    env, ports = dict(command.env), AskedPorts(partial(self.listening_ports, node))
-                    with self.serving(command.server, ports, values, node=node, env=env) as known:
-                        output = self._execute(command, layout, known, timeout_s)
-                return replace(output, caveats=(*output.caveats, *hidden))
+                    return self._launch(command, layout, values, timeout_s, house, hidden)
+                node = self.server_node(command.server, layout)
+                env, ports = dict(command.env), house.ports(self.nodes[node].name)
+                with self.serving(command.server, ports, values, node=node, env=env) as known:
+                    return self._launch(command, layout, known, timeout_s, house, hidden)
         finally:
-            if token:
+            if token and self.launches_here:
                 self.end_marked(token)
 
-    def _execute(
-        self, command: Command, layout: Layout, values: Mapping[str, str], timeout_s: float
+    def _needed_outside(self, command: Command, nodes: Sequence[int]) -> tuple[str, ...]:
+        """Give the programs that a node itself must have: none where a container does."""
+        if not self.boxes:
+            return command.requires
+        self._confirm_missing(
+            (self.nodes[node].name, tool)
+            for node in nodes
+            for tool in command.requires
+            if not self.has_tool(node, tool)
+        )
+        return ()
+
+    def _confirm_missing(self, missing: Iterable[tuple[str, str]]) -> None:
+        for name, tool in missing:
+            raise tool_missing(tool, where=name)
+
+    def _launch(
+        self,
+        command: Command,
+        layout: Layout,
+        values: Mapping[str, str],
+        timeout_s: float,
+        house: Housekeeping,
+        hidden: Sequence[str],
     ) -> Output:
         argv = [expand(part, values) for part in command.argv]
         env = {name: expand(value, values) for name, value in command.env}
-        cwd = values["workdir"] or None
-        line = self.trial_argv(command, argv, layout, env, cwd)
-        watched = 0 if command.mpi else self._index(command.node)
-        before = read_steal(self, watched)
+        line = self.trial_argv(command, argv, layout, env, values["workdir"] or None)
         # Launchers hand the variables to the ranks; they themselves carry nothing but the mark.
         mark = {name: value for name, value in env.items() if name == TRIAL_VARIABLE}
+        house.start()
         with self.beside(mark.get(TRIAL_VARIABLE, "")):
-            done = run_process(line, env=local_environment(mark), timeout_s=timeout_s)
-        caveats = steal_caveats(before, read_steal(self, watched))
-        files, cut = {}, list(done.cut)
+            own = self.launch_environment(mark)
+            done = run_process(line, env=own, timeout_s=timeout_s, lost=house.lost)
+        if done.exit_code != 0 or done.timed_out:
+            house.raise_lost(self.lost_hint)
+            self.explain_failure(done.stderr)
+        house.stop()
+        files, cut = {}, done.cut
         if command.outputs and done.exit_code == 0:
-            node = 0 if command.mpi else command.node
-            for name in command.outputs:
-                files[name], left_out = self._fetch(node, name, f"{cwd}/{name}")
-                cut += left_out
+            node = self.nodes[0 if command.mpi else self._index(command.node)].name
+            files = house.fetch(node, command.outputs)
+            cut = (*cut, *house.left_out(node, command.outputs))
+        return done.output(
+            (*line[:-1], *argv) if self.quotes and not command.mpi else tuple(line),
+            stderr=self.clean_stderr(done.stderr),
+            exit_code=self.exit_code_of(command, done),
+            files=MappingProxyType(files),
+            caveats=tuple(dict.fromkeys((*house.caveats(), *hidden))),
+            cut=cut,
+        )
+
+    def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Give the environment of the local program that starts a trial.
+
+        - `mark`: the trial's, which that program carries where it is ended by it.
+        """
+        return local_environment(mark)
+
+    def explain_failure(self, stderr: str) -> None:
+        """Look whether a launch failed because of the platform."""
+
+    def exit_code_of(self, command: Command, done: Finished) -> int:
+        """Give the exit code of a trial's program out of the one of what started it."""
         # A container's runtime tells the death of its program by a signal as a shell does.
-        exit_code = signal_as_negative(done.exit_code) if self.boxes else done.exit_code
-        found = {"files": MappingProxyType(files), "caveats": caveats, "cut": tuple(cut)}
-        return done.output(line, exit_code=exit_code, **found)
+        return signal_as_negative(done.exit_code) if self.boxes else done.exit_code
 
     def inside(self, argv: Sequence[str]) -> list[str]:
         """Give the command that starts a program of a trial: in its container, if it has one."""
@@ -210,31 +270,6 @@ class HostsAllocation(Nodes):
             self._tools[key] = found.exit_code == 0
         return self._tools[key]
 
-    def _check_tools(self, command: Command, used: Sequence[int] | range) -> None:
-        for node in used:
-            for tool in command.requires:
-                if not self.has_tool(node, tool):
-                    raise tool_missing(tool, where=self.nodes[node].name)
-
-    @contextmanager
-    def _workdir(self, command: Command, token: str, used: Sequence[int] | range) -> Iterator[str]:
-        """Make the trial's working directory where one is needed, and remove it."""
-        if not needs_folder(command):
-            yield ""
-            return
-        folder = f"{self.work_folder()}/{folder_name(token)}"
-        try:
-            self._tidy()
-            for node in used:
-                self._must(node, ["sh", "-c", f'{OWN_FOLDER}own_folder "$1"', "sh", folder])
-                for name, text in command.inputs:
-                    self._must(node, ["tee", f"{folder}/{name}"], stdin=text)
-            yield folder
-        finally:
-            for node in used:
-                with contextlib.suppress(PlatformError):
-                    self.on_node(node, ["rm", "-rf", "--", folder])
-
     def _tidy(self) -> None:
         """Remove, once, what killed barelines left in the folder of the working directories."""
         if not self._is_tidy:
@@ -260,17 +295,6 @@ class HostsAllocation(Nodes):
         """
         found = check_storage(told, folder, needed_bytes)
         return (*found, *(self.mounted.caveats if self.mounted else ()))
-
-    def _must(self, node: int, argv: Sequence[str], stdin: str | None = None) -> Finished:
-        failed = f"'{' '.join(argv)}' failed"
-        return self.on_node(node, argv, stdin=stdin).must(failed, where=self.nodes[node].name)
-
-    def _fetch(self, node: int, name: str, path: str) -> tuple[str, tuple[str, ...]]:
-        """Bring a file back, and say what is left out of it; what is not there is empty."""
-        done = self.on_node(node, ["sh", "-c", FETCH, "sh", path])
-        if done.timed_out:
-            return "", (f"{name} could not be read within {_HOUSEKEEPING_S:.0f} s",)
-        return done.stdout, cut_of_file(name, kind_told(done.stderr))
 
     def _index(self, node: int) -> int:
         """Turn -1, the last node, into its index."""

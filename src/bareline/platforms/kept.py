@@ -7,8 +7,6 @@ read that was cut in two.
 
 from __future__ import annotations
 
-import re
-
 #: More than this is cut: a benchmark prints kilobytes, a program gone wild prints for ever.
 MOST_BYTES = 32 << 20
 _END_BYTES = MOST_BYTES // 2
@@ -79,19 +77,6 @@ kept_of() {{
     tail -c {_END_BYTES} -- "$1" | tail -n +2
 }}
 """
-#: A script that gives what is kept of the file ``$1``, and on standard error what it is.
-FETCH = f"""{KEEP_FILE}
-kind=$(kind_of "$1")
-echo "kind: $kind" >&2
-case $kind in odd|"") ;; *) kept_of "$1" "$kind" ;; esac
-"""
-_KIND = re.compile(r"^kind: (odd|\d+)$", re.MULTILINE)
-
-
-def kind_told(stderr: str) -> str:
-    """Give what `FETCH` says of a file: its bytes, "odd", or nothing where there is none."""
-    found = _KIND.search(stderr)
-    return found[1] if found else ""
 
 
 def cut_of_file(name: str, kind: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ END_MARKED = """\
 end_marked() {
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         left=
-        for p in $(grep -lazsF "$1" /proc/[0-9]*/environ); do
+        for p in $(grep -lazsxF "$1" /proc/[0-9]*/environ); do
             p=${p%/environ}
             [ "${p#/proc/}" = $$ ] || { kill -9 "${p#/proc/}" 2>/dev/null && left=yes; }
         done

@@ -5,28 +5,25 @@ from __future__ import annotations
 import base64
 import shutil
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from bareline.build.native import NativeBuild, ensure_native
 from bareline.host.cache import scratch_folder
-from bareline.host.tools import tool_missing
 from bareline.platforms.base import Context, Platform
-from bareline.platforms.hosts import HostsAllocation, expand, mentions, needs_folder
+from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.platforms.launchers.job import Node
-from bareline.platforms.process import Finished, local_environment, run_process
+from bareline.platforms.process import Finished, local_environment
 from bareline.platforms.remote.conversation import Conversation, conversation, script
 from bareline.platforms.remote.description import CommonSet, common_set, number_of
 from bareline.platforms.remote.native import NativePrograms, Way, build_there
 from bareline.platforms.remote.software import loader, try_software
-from bareline.platforms.remote.trial import Housekeeping, house_script, housekeeping
 from bareline.platforms.shell import signal_as_negative
-from bareline.platforms.workdir import folder_name, session_folder
+from bareline.platforms.workdir import session_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import O_co, PlatformSpec
@@ -36,19 +33,12 @@ _EVERYWHERE_S = 120.0
 
 
 class RemoteAllocation(HostsAllocation):
-    """Nodes on which a trial costs one script each, whatever its housekeeping is.
+    """Nodes that are reached through another program, and may be others' too."""
 
-    A node that is lost in mid-trial ends the trial, and its name is told.
-    """
-
-    #: Whether the last argument of `node_argv` is a line for a shell, with all inside.
-    quotes: bool = True
-    #: Whether MPI's launcher runs on this machine, which may leave processes, too.
-    launches_here: bool = False
-    #: Whether others may use the nodes, too: what runs there before a trial is then a caveat.
-    others_use: bool = True
-    #: What a user does when a node was lost.
-    lost_hint: str = "the next trial tries to reach it again"
+    quotes = True
+    launches_here = False
+    others_use = True
+    lost_hint = "the next trial tries to reach it again"
 
     def __init__(
         self,
@@ -62,8 +52,6 @@ class RemoteAllocation(HostsAllocation):
         self._events: list[str] = []
         #: Words before every command that load what it needs.
         self.loader: list[str] = []
-        #: Folder of the nodes for what an MPI library would leave there; "" outside of a trial.
-        self.session = ""
         self._common: CommonSet | None = None
         self._native = NativePrograms(
             self,
@@ -79,13 +67,6 @@ class RemoteAllocation(HostsAllocation):
     @abstractmethod
     def mpi(self) -> MpiInstallation:
         """The nodes' MPI library."""
-
-    @contextmanager
-    def talking(self, nodes: Sequence[int]) -> Iterator[Conversation]:
-        """Talk with the script that keeps house on nodes: here with one that a trial starts."""
-        lines = self.talk_lines(nodes, house_script() + "keep_house\n", [])
-        with conversation(lines, self.launch_environment()) as talk:
-            yield talk
 
     def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
         """Run a shell script on all nodes at once; see `HostsAllocation.on_every_node`.
@@ -165,117 +146,43 @@ class RemoteAllocation(HostsAllocation):
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command; see `Allocation.run`."""
         self.repair()
-        with self.watching():
-            return self._run(command, layout, timeout_s)
-
-    def _run(self, command: Command, layout: Layout, timeout_s: float) -> Output:
         if self._common is not None:
             forced = tuple(self._common.variables.items())
             command = replace(command, env=(*forced, *command.env))
-        first = 0 if command.mpi else self._index(command.node)
-        used = set(range(layout.nodes)) if command.mpi else {first}
-        if command.server is not None:
-            used.add(self.server_node(command.server, layout))
-        nodes = sorted(used)
         token = dict(command.env).get(TRIAL_VARIABLE, "")
-        values = {"native": "", "workdir": "", "nodes": self.names_of(layout)}
-        if mentions(command, "native"):
-            values["native"] = self.native_folder()
-        if needs_folder(command) or command.mpi:
-            self._tidy()
-        if needs_folder(command):
-            values["workdir"] = f"{self.work_folder()}/{folder_name(token)}"
         self.session = session_folder(token) if command.mpi and token else ""
-        shared = nodes if self.others_use else []
-        cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
-        mark = f"{TRIAL_VARIABLE}={token}"
-        folders = (values["workdir"], self.session)
         try:
-            with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
-                house.begin(mark, folders, self._needed_outside(command, nodes), command.inputs)
-                self._confirm_missing(house.missing())
-                told = house.storage() if command.storage_bytes else ()
-                hidden = self._storage_caveats(command, values["workdir"], told)
-                if command.server is None:
-                    return self._launch(command, layout, values, timeout_s, house, hidden)
-                node = self.server_node(command.server, layout)
-                env, ports = dict(command.env), house.ports(self.nodes[node].name)
-                with self.serving(command.server, ports, values, node=node, env=env) as known:
-                    return self._launch(command, layout, known, timeout_s, house, hidden)
+            with self.watching():
+                return super().run(command, layout, timeout_s=timeout_s)
         finally:
-            if token and command.mpi and self.launches_here:
-                self.end_marked(token)
+            if self.session and self.launches_here:
                 shutil.rmtree(self.session, ignore_errors=True)
-
-    def _needed_outside(self, command: Command, nodes: Sequence[int]) -> tuple[str, ...]:
-        """Give the programs that a node itself must have: none where a container does."""
-        if not self.boxes:
-            return command.requires
-        self._check_tools(command, nodes)
-        return ()
 
     def _confirm_missing(self, missing: Iterable[tuple[str, str]]) -> None:
         """Complain about a program that a node lacks, also with its modules loaded."""
         indices = {node.name: index for index, node in enumerate(self.nodes)}
-        for name, tool in missing:
-            if not self.loader or not self.has_tool(indices[name], tool):
-                raise tool_missing(tool, where=name)
+        without = (
+            one for one in missing if not self.loader or not self.has_tool(indices[one[0]], one[1])
+        )
+        super()._confirm_missing(without)
 
     def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
         """Give our own: the server's is set on its node, and what starts it here has no mark."""
         return local_environment()
 
-    def _launch(
-        self,
-        command: Command,
-        layout: Layout,
-        values: Mapping[str, str],
-        timeout_s: float,
-        house: Housekeeping,
-        hidden: Sequence[str],
-    ) -> Output:
-        argv = [expand(part, values) for part in command.argv]
-        env = {name: expand(value, values) for name, value in command.env}
-        cwd = values["workdir"] or None
-        first = 0 if command.mpi else self._index(command.node)
-        line = self.trial_argv(command, argv, layout, env, cwd)
-        house.start()
-        done = run_process(
-            line, env=self.launch_environment(), timeout_s=timeout_s, lost=house.lost
-        )
-        if done.exit_code != 0 or done.timed_out:
-            house.raise_lost(self.lost_hint)
-            self.explain_failure(done.stderr)
-        house.stop()
-        files, cut = {}, done.cut
-        if command.outputs and done.exit_code == 0:
-            node = self.nodes[first].name
-            files = house.fetch(node, command.outputs)
-            cut = (*cut, *house.left_out(node, command.outputs))
-        shown = (*line[:-1], *argv) if self.quotes and not command.mpi else tuple(line)
+    def exit_code_of(self, command: Command, done: Finished) -> int:
+        """Give the exit code of a trial's program out of the one of what started it."""
         if command.mpi:
-            exit_code = self.job_exit_code(done.exit_code, done.stderr)
-        else:
-            exit_code = signal_as_negative(done.exit_code)
-        return done.output(
-            shown,
-            stderr=self.clean_stderr(done.stderr),
-            exit_code=exit_code,
-            files=MappingProxyType(files),
-            caveats=tuple(dict.fromkeys((*house.caveats(), *hidden))),
-            cut=cut,
-        )
+            return self.job_exit_code(done.exit_code, done.stderr)
+        return signal_as_negative(done.exit_code)
 
     def job_exit_code(self, code: int, stderr: str) -> int:
         """Give the exit code of an MPI job out of its launcher's, and of what that one said."""
         return code
 
-    def launch_environment(self) -> dict[str, str]:
-        """Give the environment of the local program that starts a trial."""
+    def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Give our own: the mark is set on the nodes."""
         return local_environment()
-
-    def explain_failure(self, stderr: str) -> None:
-        """Look whether a launch failed because of the platform."""
 
 
 class RemotePlatform(Platform[O_co]):

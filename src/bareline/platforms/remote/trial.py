@@ -22,6 +22,8 @@ from bareline.vocabulary.nodeset import nodes_text
 
 _BEGIN_S = 60.0
 _ORDER_S = 20.0
+#: A trace of some MiB is compressed on a node that may be busy.
+_FETCH_S = 60.0
 _AFTER_FAILURE_S = 5.0
 #: What a node says a file is: its bytes, or that it is no regular one.
 _KIND = re.compile(r"\d{1,18}|odd")
@@ -119,7 +121,8 @@ class Housekeeping:
         for name in names:
             self._talk.tell_one(node, f"file {name}")
         self._talk.drop("stopped")
-        self.stop()
+        self._talk.tell("stop")
+        self._talk.wait("stopped", _FETCH_S)
         found = dict.fromkeys(names, "")
         for line in self._talk.said[node].get("file", ()):
             name, _, content = line.partition(" ")

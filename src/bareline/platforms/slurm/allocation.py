@@ -231,7 +231,7 @@ class SlurmAllocation(RemoteAllocation):
         first = first_ending(stderr)
         return code if first is None else first
 
-    def launch_environment(self) -> dict[str, str]:
+    def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
         """Give the environment for srun: nothing of a job that bareline itself is part of.
 
         The fence is not left to Slurm's choice: with it Open MPI 4.1 never ended MPI_Init in
