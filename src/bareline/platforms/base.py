@@ -86,11 +86,7 @@ class Allocation(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a platform may use while it is acquired.
-
-    - `scratch`: a private folder that exists until the allocation ends.
-    - `cache`: bareline's cache folder, shared by runs; the user's own where none is given.
-    """
+    """What a platform may use while it is acquired."""
 
     scratch: Path
     cache: Path = field(default_factory=cache_folder)

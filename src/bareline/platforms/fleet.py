@@ -26,11 +26,7 @@ def bring_up(
     """Bring nodes up together; those that fail are ended and tried anew, up to a limit.
 
     - `attempt`: tries nodes side by side, and gives those that failed with why.
-    - `end`: removes a node that is of no use.
-    - `label`: names a node as it is now.
     - `tell`: takes a sentence about each attempt that failed, and each that made up for one.
-    - `hint`, `kind`: of the error where a node failed every time.
-    - `pause`: waits after so many attempts with failures.
     """
     left = list(wanted)
     reasons: list[tuple[M, list[str]]] = [(one, []) for one in left]

@@ -81,10 +81,7 @@ def check_neighbours(neighbours: Neighbours | None) -> None:
 
 
 def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
-    """Build bareline's own programs for an MPI library of this machine, or find them in the cache.
-
-    - `mpi`: the library, or how the option of that name chooses it.
-    """
+    """Build bareline's own programs for an MPI library of this machine, or find them in the cache."""
     return build_native(find_mpi(mpi) if isinstance(mpi, str) else mpi, cache)
 
 
@@ -114,11 +111,7 @@ class _Copy:
 class HereAllocation(HostsAllocation):
     """Nodes that see this machine's files, its MPI library among them.
 
-    - `nodes`: the nodes.
-    - `context`: where the cache and the scratch folder are.
-    - `mpi`: the library, as the option of that name gives it.
     - `io_folder`: folder whose file system is measured; the scratch folder without it.
-    - `neighbours`: who shares the nodes.
     """
 
     def __init__(
@@ -206,8 +199,6 @@ def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:
     """Tell which of this machine's cores each node may use, and which of them it shares.
 
     Two nodes on one core look like two nodes on two in every other fact.
-
-    - `cores`: numbers of the cores by the node's name.
     """
     users = Counter(core for each in cores.values() for core in set(each))
     shared = sorted(core for core, count in users.items() if count > 1)

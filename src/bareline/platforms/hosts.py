@@ -76,10 +76,7 @@ class HostsAllocation(Nodes):
         self._is_tidy = False
 
     def beside(self, token: str) -> AbstractContextManager[None]:
-        """Do what has to be done on the nodes while a trial runs, and at no other time.
-
-        - `token`: the trial's mark.
-        """
+        """Do what has to be done on the nodes while a trial runs, and at no other time."""
         return contextlib.nullcontext()
 
     def end_marked(self, token: str) -> None:
@@ -230,10 +227,7 @@ class HostsAllocation(Nodes):
         node: int,
         env: Mapping[str, str],
     ) -> Iterator[dict[str, str]]:
-        """Give the placeholders' values while a command's server listens on a node.
-
-        - `env`: what the server gets beside the node's own environment.
-        """
+        """Give the placeholders' values while a command's server listens on a node."""
         known = {**values, "server_host": self.nodes[node].address}
 
         def line(chosen: Mapping[str, str]) -> list[str]:

@@ -80,10 +80,7 @@ kept_of() {{
 
 
 def cut_of_file(name: str, kind: str) -> tuple[str, ...]:
-    """Say in words what is left out of a file; nothing where all is there.
-
-    - `kind`: its bytes, or "odd".
-    """
+    """Say in words what is left out of a file; nothing where all is there."""
     if kind == "odd":
         return (f"{name} is no regular file, and nothing of it is read",)
     return (_too_long(name, int(kind)),) if kind and int(kind) > MOST_BYTES else ()

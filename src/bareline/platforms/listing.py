@@ -47,10 +47,7 @@ class Removed(TypedDict):
 def platform_rows(
     path: Path | None = None, wrong: dict[str, PlatformError] | None = None
 ) -> list[PlatformListed]:
-    """List every platform with whether it is available here, and if not why.
-
-    - `wrong`: as in `load_platforms`.
-    """
+    """List every platform with whether it is available here, and if not why."""
     rows = []
     for spec in load_platforms(path, wrong).values():
         available = availability_of(spec)
@@ -104,8 +101,5 @@ def build_for(name: str, path: Path | None = None) -> dict[str, Any]:
 
 
 def build_row(mpi: str) -> dict[str, Any]:
-    """Build the native programs for an MPI library, or find them in the cache.
-
-    - `mpi`: as the option of platforms: a flavour, a path or ``auto``.
-    """
+    """Build the native programs for an MPI library, or find them in the cache."""
     return build_here(mpi, cache_folder()).to_dict()

@@ -98,8 +98,6 @@ def run_process(
 ) -> Finished:
     """Run a program to its end or its time limit, with its whole process group.
 
-    - `env`: the complete environment.
-    - `stdin`: text for its standard input; nothing otherwise.
     - `lost`: tells that there is nothing to wait for any more; asked twice a second.
 
     Raises PlatformError: the program cannot be started at all.
@@ -143,7 +141,6 @@ def spawn(
 
     - `stdin`: give it a pipe as standard input instead of nothing.
     - `output`: file that takes both its outputs, in place of pipes that somebody has to read.
-    - `errors`: file that takes its standard error alone.
 
     Raises PlatformError: the program cannot be started.
     """
@@ -179,10 +176,7 @@ def holding(
     output: IO[bytes] | None = None,
     errors: IO[bytes] | None = None,
 ) -> Iterator[Process]:
-    """Start a program that ends by itself when its standard input does, thus with bareline.
-
-    - `output`, `errors`: as in `spawn`.
-    """
+    """Start a program that ends by itself when its standard input does, thus with bareline."""
     with spawn(argv, env=env, stdin=True, output=output, errors=errors) as process:
         try:
             yield process

@@ -30,10 +30,7 @@ class Ports(Protocol):
         ...
 
     def wait_listening(self, port: int, ended: Callable[[], bool]) -> str:
-        """Wait until something listens on a port; say what is wrong if nothing does.
-
-        - `ended`: tells that nothing ever will.
-        """
+        """Wait until something listens on a port; say what is wrong if nothing does."""
         ...
 
 
@@ -49,9 +46,7 @@ def serving(
 ) -> Iterator[dict[str, str]]:
     """Start a server, wait until it listens, and end it with the context.
 
-    - `program`: its name, for people.
     - `line`: gives the local command line, from the placeholders of its ports.
-    - `env`: the complete environment of that command.
     - `clean`: leaves out what the way to the node adds to the server's own words.
     - `hold`: it ends by itself with its standard input; see `holding`. Gives the placeholders of
       its ports, with their values.
@@ -82,10 +77,7 @@ def serving(
 
 @dataclass(frozen=True, slots=True)
 class AskedPorts:
-    """The ports of a node that is asked each time.
-
-    - `listening`: asks the node on which ports something listens.
-    """
+    """The ports of a node that is asked each time."""
 
     listening: Callable[[], set[int]]
 

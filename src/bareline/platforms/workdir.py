@@ -91,10 +91,7 @@ def is_abandoned(name: str) -> bool:
 
 
 def remove_abandoned(nodes: Nodes, folder: str) -> None:
-    """Remove what trials of killed barelines of this host left on nodes.
-
-    - `folder`: where their working directories are.
-    """
+    """Remove what trials of killed barelines of this host left on nodes."""
     count = len(nodes.nodes)
     with contextlib.suppress(PlatformError):
         told = nodes.on_every_node(_LIST, [(f"{folder}/{PREFIX}", f"{MEMORY}/{SESSION}")] * count)

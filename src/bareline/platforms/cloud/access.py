@@ -19,10 +19,7 @@ _AT_ONCE = 16
 
 
 class Access:
-    """The keys of a group of instances, and the ssh configuration that leads to them.
-
-    - `folder`: private, of this machine.
-    """
+    """The keys of a group of instances, and the ssh configuration that leads to them."""
 
     def __init__(self, folder: Path, options: CloudOptions) -> None:
         self._options = options

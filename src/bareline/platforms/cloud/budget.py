@@ -57,10 +57,7 @@ _TAKEN: dict[str, _Taken] = {}
 
 
 class Budget:
-    """Counts the instances of a platform and their hours, over all times that it comes up.
-
-    - `platform`: its name.
-    """
+    """Counts the instances of a platform and their hours, over all times that it comes up."""
 
     def __init__(
         self,

@@ -33,7 +33,6 @@ _AGAIN = BackOff(first_s=2.0, longest_s=30.0)
 class Member:
     """A place in the group, whatever instance fills it.
 
-    - `name`: of the node.
     - `active_s`, `reach_s`: what the cloud took until it ran, and it until it answered over ssh.
     """
 

@@ -96,10 +96,7 @@ def folder_of(cache: Path) -> Path:
 
 
 class Journal:
-    """The journal of a group of instances, while it is in use.
-
-    - `kind`, `platform`, `account`: as in `Story`.
-    """
+    """The journal of a group of instances, while it is in use."""
 
     def __init__(self, cache: Path, kind: str, platform: str, account: Mapping[str, str]) -> None:
         folder = folder_of(cache)

@@ -35,11 +35,7 @@ _WRITE = 'umask 077 && mkdir -p -- "$1" && cat >"$1/$2"'
 class CloudAllocation(Allocation):
     """Instances, and the hosts of an `SshAllocation` that they are.
 
-    - `group`: the instances, up.
-    - `hosts_of`: opens the connections to all of them.
     - `inner`: folder of the instances for the keys with which the first logs in to the others.
-    - `told`: sentences about what happened to instances, added to by the group.
-    - `about`: facts of what they are made of.
     """
 
     def __init__(

@@ -20,7 +20,6 @@ INSTANCE = "instance"
 class Busy(NotNow):
     """The cloud did not answer, or asks for patience: the same request may succeed later.
 
-    - `retry_after_s`: how long it asks to wait, where it says so.
     - `is_silent`: no answer came at all; the request may have been carried out nevertheless.
     """
 
@@ -46,7 +45,6 @@ class Thing:
 
     - `kind`: `INSTANCE`, or what the provider calls it in words.
     - `name`: unique: it carries the mark of the process that it is for.
-    - `id`: how the cloud knows it; "" before it was made.
     """
 
     kind: str
@@ -67,12 +65,8 @@ class State(StrEnum):
 class Instance:
     """What a cloud says of an instance.
 
-    - `said`: its state in the cloud's own word.
-    - `fault`: why it failed, in the cloud's words.
-    - `address`: at which it is reached by ssh.
     - `host`: the machine that it runs on, as far as the cloud tells: equal for instances that share
       one.
-    - `zone`: availability zone.
     """
 
     state: State
@@ -85,13 +79,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """What things are made with.
-
-    - `owner`: mark of the process that they are for.
-    - `public_key`: the key that may log in.
-    - `user_data`: what an instance is given to read at its start, for cloud-init.
-    - `made`: the things that this one may need, made before it.
-    """
+    """What things are made with."""
 
     owner: str
     public_key: str
@@ -104,10 +92,7 @@ class Launch:
 
 
 class Steward(Protocol):
-    """Finds and removes what bareline made in an account of a cloud.
-
-    - `kinds`: every kind of thing that bareline makes there, in the order of making.
-    """
+    """Finds and removes what bareline made in an account of a cloud."""
 
     kinds: ClassVar[tuple[str, ...]]
 
@@ -157,7 +142,6 @@ T = TypeVar("T")
 class BackOff:
     """Pauses that double, up to a longest one, until a time is over.
 
-    - `first_s`, `longest_s`: of the pauses.
     - `most_s`: all pauses together; what a cloud asks for is waited for if it fits in.
     - `waits_for_silent`: ask again where no answer came at all: most likely nothing is there.
     """
@@ -174,7 +158,6 @@ class BackOff:
     def pause_s(self, failures: int, waited_s: float, asked_s: float | None) -> float | None:
         """Give the pause after a number of failures; None where it is time to give up.
 
-        - `waited_s`: in pauses before.
         - `asked_s`: for how long the cloud asks to be left alone, if it says so.
         """
         own_s = self.own_s(failures)
@@ -183,11 +166,7 @@ class BackOff:
 
 
 class Insistence:
-    """Asks again what a cloud was too busy for.
-
-    - `tell`: takes a sentence about each request that is made again.
-    - `retries`: requests that were made again so far.
-    """
+    """Asks again what a cloud was too busy for."""
 
     def __init__(
         self,
@@ -205,7 +184,6 @@ class Insistence:
     def ask(self, what: str, act: Callable[[], T], done: Callable[[], T | None] | None = None) -> T:
         """Give what a request gives, as soon as it succeeds.
 
-        - `what`: it does, in words.
         - `done`: looks whether an earlier try was carried out although it seemed to fail, and gives
           what came of it: what is made must not be made twice.
         """

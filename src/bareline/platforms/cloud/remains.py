@@ -40,7 +40,6 @@ def remove(
     """Remove things, and see that they are gone; give those that were there.
 
     - `things`: in the order of making; those without an id are looked for by their names.
-    - `gone`: called with each that does not exist any more.
     """
     known: list[Thing] = []
     for thing in things:
@@ -141,8 +140,6 @@ def clean(
     First what their journals name, then what carries the mark of one that has ended. What another
     bareline uses, what was made from another machine, and what is anybody else's stays. An account
     of which no journal is left is looked at this last time, whether it answers or not.
-
-    - `only`: look at this account alone.
     """
     removed: list[str] = []
     for account in _accounts(cache, kind):

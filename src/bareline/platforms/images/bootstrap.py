@@ -60,11 +60,8 @@ def bootstrap(
 ) -> None:
     """Let mmdebstrap make a root.
 
-    - `names`: packages, as the archive calls them.
     - `place`: what `workplace` gives.
     - `target`: where it goes; "-" where a hook takes what it needs.
-    - `more`: format and hooks.
-    - `log`: file for all that it says.
     """
     sources = place / "out" / "sources.list"
     sources.write_text(archive.text, encoding="utf-8")

@@ -82,7 +82,6 @@ def _listed_sources(suite: str) -> set[str]:
 class Archive:
     """The packages of one release of the host's distribution, as apt knows them.
 
-    - `suite`: code name of the release.
     - `text`: its sources, one line each.
     - `options`: with which apt looks at these alone; none for the host's own.
     """

@@ -33,9 +33,6 @@ _VERSION_TIMEOUT_S = 20.0
 class MpiInstallation:
     """An MPI library with its launcher and, where installed, its C compiler wrapper.
 
-    - `flavour`: a key of `LAUNCHERS`.
-    - `version`: as the launcher prints it, e.g. ``4.1.4``.
-    - `mpirun`: path of the launcher.
     - `mpicc`: path of the compiler wrapper, None when only the runtime is installed.
     """
 

@@ -36,8 +36,6 @@ Transport = Literal["auto", "shm", "tcp"]
 class Network:
     """The one network that a job's messages and its launcher may use.
 
-    - `device`: name of the network interface on every node.
-    - `subnet`: its addresses, e.g. ``10.94.0.0/24``.
     - `launch_address`: address under which the nodes reach the place where the launcher runs.
     """
 
@@ -51,8 +49,6 @@ class Job:
     """What an MPI job is, free of any launcher.
 
     - `nodes`: at least as many as the layout has; the first ones are used.
-    - `env`: variables set for every rank.
-    - `cwd`: working directory of every rank.
     - `agent`: program that takes the place of ssh: ``agent HOST COMMAND...``.
     - `as_root`: the launcher runs as root, which Open MPI wants confirmed; by default what this
       process is.
@@ -99,14 +95,11 @@ class Job:
 class Launcher(ABC):
     """How one MPI library starts jobs, and how it is recognised.
 
-    - `title`: name for people.
     - `packages`: Debian packages that bring it, empty when Debian has none.
     - `signature`: finds the library's version in what ``mpirun --version`` prints.
     - `launchers`: names that its launcher has beside ``mpirun``, where several libraries are
       installed.
     - `compilers`: names of its C compiler wrapper, the most certain one first.
-    - `mpirun`: path of the launcher.
-    - `version`: the library's version.
     """
 
     title: ClassVar[str]

@@ -87,10 +87,7 @@ class Neighbours(BaseModel):
         return [*argv, "--temp-path", folder] if folder else argv
 
     def facts(self, cores_per_node: int) -> dict[str, Scalar]:
-        """Tell what shares the nodes.
-
-        - `cores_per_node`: cores of each node, or virtual processors of each guest.
-        """
+        """Tell what shares the nodes."""
         told: dict[str, Scalar] = {"neighbours.count": self.count}
         if self.count:
             told["neighbours.load"] = self.load
@@ -134,11 +131,7 @@ _TAIL_BYTES = 4096
 def busy_neighbours(
     tenants: Sequence[Nodes], neighbours: Neighbours | None, token: str
 ) -> Iterator[None]:
-    """Keep neighbours busy as long as a context lasts.
-
-    - `tenants`: for each neighbour the nodes on which it works.
-    - `token`: mark of the trial, which their processes carry.
-    """
+    """Keep neighbours busy as long as a context lasts."""
     with _working(tenants, neighbours, token) as loads:
         yield
         for load in loads:
@@ -146,10 +139,7 @@ def busy_neighbours(
 
 
 def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
-    """Tell what neighbours there are, and how busy they are where nothing is measured.
-
-    - `cores`: cores of each node.
-    """
+    """Tell what neighbours there are, and how busy they are where nothing is measured."""
     told = neighbours.facts(cores)
     if neighbours.busy and neighbours.load != "same":
         with _working(tenants, neighbours, "") as loads:

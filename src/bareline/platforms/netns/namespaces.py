@@ -63,7 +63,6 @@ class Privilege(Enum):
 class Namespaces:
     """The namespaces of the switch or of one host.
 
-    - `pid`: process that holds them, as bareline sees it.
     - `pid_in_switch`: the same process as those in the switch see it.
     """
 
@@ -176,10 +175,7 @@ def _unshare(privilege: Privilege, argv: Sequence[str]) -> list[str]:
 
 @contextmanager
 def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
-    """Hold the namespaces in which the hosts and the bridge live.
-
-    - `hosts_file`: lies over /etc/hosts inside.
-    """
+    """Hold the namespaces in which the hosts and the bridge live."""
     argv = ["sh", "-c", _HOLD, "switch", "switch", str(hosts_file)]
     with holding(_unshare(privilege, argv), env=system_environment()) as process:
         init = wait_ready(process, "the switch")

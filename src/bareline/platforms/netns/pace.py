@@ -56,7 +56,6 @@ print(connection.recv(100).decode())
 class Pace:
     """How a limited link is paced.
 
-    - `lateness_s`: how late the machine's timers fire.
     - `packet_bytes`: largest packet that a host hands to its link.
     - `carried_bits_per_s`: what a TCP stream reached over it; None when it could not be measured.
     """

@@ -87,10 +87,7 @@ class RemoteAllocation(HostsAllocation):
             return [_finished(talk, node.name) for node in self.nodes]
 
     def compare(self, flags: Mapping[str, Sequence[str]]) -> None:
-        """Hold nodes whose processors differ to the instruction set that all of them have.
-
-        - `flags`: what the kernel says of each node's processor, by the node's name.
-        """
+        """Hold nodes whose processors differ to the instruction set that all of them have."""
         self._common = common_set(flags)
         if self._common is not None:
             self._events.append(str(self._common))

@@ -45,10 +45,7 @@ _FILES_EACH = 4
 
 
 class Peer:
-    """A process that stands for some nodes.
-
-    - `names`: of the nodes.
-    """
+    """A process that stands for some nodes."""
 
     def __init__(self, names: Sequence[str], popen: subprocess.Popen[bytes]) -> None:
         self.names = frozenset(names)
@@ -206,10 +203,7 @@ def peer(names: Sequence[str], line: Sequence[str], env: Mapping[str, str]) -> I
 def peers(
     lines: Mapping[tuple[str, ...], Sequence[str]], env: Mapping[str, str]
 ) -> Iterator[tuple[Peer, ...]]:
-    """Start scripts on nodes; they end with the context, and have a moment to clean up.
-
-    - `lines`: the local command line by the names of the nodes that it stands for.
-    """
+    """Start scripts on nodes; they end with the context, and have a moment to clean up."""
     make_room(len(lines))
     with ExitStack() as stack:
         started = [stack.enter_context(peer(names, line, env)) for names, line in lines.items()]
@@ -239,10 +233,7 @@ def script(name: str) -> str:
 
 
 class Conversation:
-    """A script in progress on some nodes.
-
-    - `those`: the processes that stand for the nodes; they may have been there before.
-    """
+    """A script in progress on some nodes."""
 
     def __init__(self, those: Sequence[Peer]) -> None:
         self.peers = tuple(those)
@@ -369,7 +360,6 @@ def conversation(
     """Start a script on nodes; it ends with the context.
 
     - `lines`: the local command line by the names of the nodes that it stands for.
-    - `env`: the environment of the local processes; ours without it.
     """
     with (
         peers(lines, local_environment() if env is None else env) as those,

@@ -22,9 +22,6 @@ _MOST_CORES = 1 << 16
 class Description:
     """What the script ``description`` says of a node.
 
-    - `cores`: that its processes may use.
-    - `is_root`: whether it runs what we ask for as root.
-    - `flags`: of its processor, as the kernel names them.
     - `addresses`: each of its devices with an IPv4 address of it.
     """
 
@@ -35,10 +32,7 @@ class Description:
 
 
 def read_description(node: str, said: Mapping[str, Sequence[str]]) -> Description:
-    """Read what a node said of itself.
-
-    - `said`: its words, each with what followed it.
-    """
+    """Read what a node said of itself."""
 
     def told(word: str) -> str:
         if not said.get(word):
@@ -104,10 +98,7 @@ class CommonSet:
 
 
 def common_set(flags: Mapping[str, Collection[str]]) -> CommonSet | None:
-    """Find what nodes have in common; None where they do not differ.
-
-    - `flags`: what the kernel says of each node's processor, by the node's name.
-    """
+    """Find what nodes have in common; None where they do not differ."""
     known = {name: set(said) for name, said in flags.items() if "sse2" in said}
     if len(known) < len(flags) or not known:
         return None  # no x86, or somebody who does not tell

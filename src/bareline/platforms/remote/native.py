@@ -130,10 +130,7 @@ _REMARK = re.compile(r"(lacks \S+ \S+|unseen \S+)$")
 class NativePrograms:
     """bareline's own programs on the nodes of an allocation.
 
-    - `way`: how they get to the nodes.
     - `target`: folder of the nodes for copies; whoever owns the nodes removes it.
-    - `cache`: bareline's cache folder on this machine.
-    - `tell`: takes what a user should know.
     - `made`: gives this machine's build where it is the nodes' own, too, and nobody has to look for
       another: guests hold what this machine has.
     """

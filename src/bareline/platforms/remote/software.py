@@ -124,10 +124,7 @@ done
 
 
 def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
-    """Find the MPI library of the first node.
-
-    - `choice`: as the option ``mpi`` gives it.
-    """
+    """Find the MPI library of the first node."""
     where = nodes.nodes[0].name
     if choice in LAUNCHERS:
         names: Sequence[str] = (*LAUNCHERS[choice].launchers, "mpirun", "mpiexec")

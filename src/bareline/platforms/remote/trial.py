@@ -39,7 +39,6 @@ def house_script() -> str:
 class Housekeeping:
     """What is done for a trial on its nodes.
 
-    - `talk`: with the script `house_script` on every node.
     - `cores`: of each node that others may use, too, by its name.
     """
 
@@ -56,11 +55,8 @@ class Housekeeping:
     ) -> None:
         """Wait until every node is ready, with the trial's files there.
 
-        - `mark`: of the trial's processes, as VARIABLE=VALUE.
         - `folders`: made there and removed at the end: its working directory, and one for what an
           MPI library would leave when it is killed; "" where there is none.
-        - `requires`: programs that must be there.
-        - `inputs`: names and texts of the files in the folder.
         """
         orders = [f"trial {mark}"]
         kinds = zip(("folder", "session"), folders, strict=True)

@@ -63,7 +63,6 @@ class Network:
     - `departure_s`: when a message leaves, after its send began: at most `send_overhead_s`. A
       system may deliver it and then have more to do for the sender.
     - `eager_bytes`: from this size on a message waits until the receiver is ready.
-    - `source`: where the figures come from.
     - `messages_per_s`: how many messages the NIC of a node takes in each direction; None where that
       is not known to bound anything.
     """
@@ -178,8 +177,6 @@ class Network:
 class SharedMemory:
     """How two ranks of a node exchange messages, whatever the network between the nodes.
 
-    - `latency_s`: one-way time of an empty message, overheads included.
-    - `bytes_per_s`: rate of a message.
     - `overhead_s`: what a processor does for each message sent, and again for each received.
     - `eager_bytes`: from this size on a message waits until the receiver is ready, in jobs on one
       node. A job over several nodes has one limit in SMPI, that of its network.

@@ -35,7 +35,6 @@ class Rates:
     """What one core does.
 
     - `dgemm_flops_per_s`: matrix product in double precision.
-    - `stream_bytes_per_s`: memory bandwidth, STREAM's triad.
     """
 
     dgemm_flops_per_s: float
@@ -131,7 +130,6 @@ def compute_factor(name: str | None, given: float, context: Context, processor: 
     """Give how many times as long as here computation takes.
 
     - `name`: the simulated processor; None where it is this machine's.
-    - `given`: a factor besides.
     - `processor`: this machine's, as the kernel calls it.
     """
     if name is None:

@@ -65,9 +65,6 @@ _VERSION = "2"
 class Recorder:
     """Knows what programs compute.
 
-    - `platform`: its name.
-    - `context`: where the cache is.
-    - `processor`: this machine's.
     - `launch`: simulates the program with these variables besides its own.
     """
 

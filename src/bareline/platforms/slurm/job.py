@@ -106,8 +106,6 @@ class Job:
     """An allocation in use.
 
     - `name`: of the platform whose `max_jobs` counts.
-    - `number`: as Slurm counts.
-    - `waited_s`: time in the queue.
     """
 
     def __init__(self, options: SlurmOptions, name: str = "") -> None:

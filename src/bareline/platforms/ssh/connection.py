@@ -50,10 +50,8 @@ def has_address(name: str, config: Path | None) -> bool:
 class Connection:
     """The connection to one host.
 
-    - `name`: as the user's configuration knows the host.
     - `folder`: private folder of this machine for the connection's socket; short.
     - `remote_folder`: folder of the host in which bareline may make its own.
-    - `connect_s`: how long the host may take to answer.
     """
 
     def __init__(

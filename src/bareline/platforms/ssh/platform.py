@@ -37,11 +37,7 @@ _ASKED_AT_ONCE = 8
 
 
 class SshAllocation(RemoteAllocation):
-    """Hosts reached by ssh.
-
-    - `connections`: to every host, open.
-    - `told`: what each host tells of itself, by its name.
-    """
+    """Hosts reached by ssh."""
 
     def __init__(
         self,

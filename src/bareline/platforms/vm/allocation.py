@@ -36,8 +36,6 @@ class TenantAllocation(RemoteAllocation):
     nothing of a death and outlast a pause, so that libvirt is asked; and a broken one is rebuilt.
 
     - `native`: gives the host's folder of native programs, built against the same MPI library.
-    - `mpi`: the library inside the guests.
-    - `caveats`: what makes every number of these guests doubtful.
     - `server`: the guest that serves them files, where it is one of its own.
     """
 
@@ -252,10 +250,7 @@ class _Watch:
 class VmAllocation(Allocation):
     """The first tenant's guests are measured while the neighbours work as the options say.
 
-    - `measured`: the first tenant.
-    - `neighbours`: the other tenants.
     - `told`: sentences about what happened to guests, added to by the fleet.
-    - `about`: facts that are known from the making.
     """
 
     def __init__(

@@ -57,10 +57,7 @@ TARGET = "/mnt/bareline"
 
 
 def with_share(options: VmOptions, source: Path) -> VmOptions:
-    """Add the share that the file system is, where it lies on the host.
-
-    - `source`: a folder of the host for it.
-    """
+    """Add the share that the file system is, where it lies on the host."""
     match options.filesystem:
         case Virtiofs() as chosen:
             share = Share(source=str(source), target=TARGET, kind="virtiofs", cache=chosen.cache)
@@ -78,10 +75,7 @@ def with_share(options: VmOptions, source: Path) -> VmOptions:
 def mount_in_guests(
     options: VmOptions, guests: Sequence[Guest], server: Guest | None, access: Access
 ) -> Mounted | None:
-    """Mount it in one tenant's guests, which are up; again after one of them was rebuilt.
-
-    - `server`: the guest that does nothing but serve, where there is one.
-    """
+    """Mount it in one tenant's guests, which are up; again after one of them was rebuilt."""
     peers = [_peer(guest, access) for guest in guests]
     folder, below = Path(TARGET), Path(options.io_folder)
     match options.filesystem:

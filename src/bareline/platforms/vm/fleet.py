@@ -49,8 +49,6 @@ class Medium(Protocol):
 class Fleet:
     """Every guest of a platform, the neighbours' included.
 
-    - `folder`: private folder for disks and consoles.
-    - `tell`: takes a sentence about what happened to a guest.
     - `equip`: sets up a new enclosure: what guests find there beside each other.
     - `states`: where guests start from when they were saved before, and are saved when not.
     """

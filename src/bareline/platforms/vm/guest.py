@@ -62,7 +62,6 @@ class Access:
     """The connections to one platform's guests.
 
     - `folder`: private, with a short path.
-    - `addresses`: of every guest as bareline reaches it, by the guest's name.
     """
 
     def __init__(

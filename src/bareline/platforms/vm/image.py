@@ -50,12 +50,7 @@ IMAGE_TOOLS = ("mmdebstrap", "mke2fs", "apt-get", "depmod")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoImage:
-    """A built image: an ext4 disk without partitions, and what boots it.
-
-    - `digest`: hash of the recipe that it was built by.
-    - `packages`: version of every package inside.
-    - `build_s`: how long building took.
-    """
+    """A built image: an ext4 disk without partitions, and what boots it."""
 
     disk: Path
     kernel: Path
@@ -102,7 +97,6 @@ def built_image(
 ) -> AutoImage:
     """Give the image for this host, built if the cache does not have it whole.
 
-    - `tell`: takes a sentence about a damaged image that is built again.
     - `further`: packages that it holds besides what bareline needs.
     - `release`: of the host's distribution; the host's own without any.
     """

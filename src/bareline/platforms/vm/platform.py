@@ -262,10 +262,7 @@ class VmPlatform(Platform[VmOptions]):
 
 
 def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
-    """Give what the first guest's definition is made of, before anything is.
-
-    - `arguments`: of its kernel.
-    """
+    """Give what the first guest's definition is made of, before anything is."""
     options = with_share(options, Path("/GUEST/shared"))
     # The same at every call, so that two definitions can be compared.
     guest = make_guests(options, options.guests, lambda name: str(uuid5(NAMESPACE_OID, name)))[0]

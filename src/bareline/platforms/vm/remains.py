@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 class Claim:
     """What a platform in use has put on this machine.
 
-    - `owner`: the mark of the process that uses it.
     - `folders`: the enclosure's folder and that of the guests' disks.
-    - `bridge`: a bridge in the host's own network, if any.
     - `settings`: settings of the host that were changed, with their former values.
     """
 

@@ -46,7 +46,6 @@ class SavedStates:
     """The saved states of one configuration.
 
     - `folder`: in bareline's cache; it also holds the keys that the guests know.
-    - `tell`: takes a sentence about a damaged state.
     """
 
     def __init__(self, folder: Path, tell: Callable[[str], None]) -> None:
@@ -146,7 +145,6 @@ def states_of(
 
     - `about`: what else a saved guest depends on: its processors, the accelerator, the versions of
       QEMU and libvirt, the rate of the host's counter.
-    - `tell`: takes a sentence about a damaged state.
     """
     digest = hashlib.sha256()
     for text in (options.model_dump_json(), str(nodes), image.digest, *about):

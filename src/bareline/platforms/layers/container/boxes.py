@@ -54,13 +54,7 @@ _GLIBC = re.compile(r"GLIBC_(2\.\d+)")
 
 
 class Boxes:
-    """The containers of an allocation.
-
-    - `options`: what is asked for.
-    - `nodes`: where they are.
-    - `cache`: bareline's cache folder, in which its programs and images are.
-    - `where`: the platform, for messages.
-    """
+    """The containers of an allocation."""
 
     def __init__(self, options: Container, nodes: Nodes, cache: Path, where: str) -> None:
         self.runtime = RUNTIMES[options.runtime]

@@ -38,7 +38,6 @@ def look_script() -> str:
 class Look:
     """What a program sees around it.
 
-    - `said`: values by key, as the script prints them.
     - `libraries`: flavour and version of the MPI libraries whose launchers are there.
     """
 

@@ -67,7 +67,6 @@ class Box:
     """What containers of a platform show of a node, and what they are called.
 
     - `image`: path of the root, or the name of an image in the runtime's store.
-    - `kind`: what kind of image it is.
     - `writable`, `readable`: folders of the node that are seen at their own paths; folders that lie
       in others come after these.
     - `folder`: folder of the node, seen inside, where a holder leaves its number.

@@ -29,7 +29,6 @@ Run = Callable[[Sequence[str], str], Finished]
 class Mounted:
     """What the nodes of a platform see.
 
-    - `folder`: where it is mounted on every node.
     - `facts`: what nobody can see on a node.
     - `caveats`: codes for figures of storage that were measured on it.
     """
@@ -41,11 +40,7 @@ class Mounted:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A node that others of a platform reach.
-
-    - `address`: under which the other nodes reach it.
-    - `run`: runs a command there.
-    """
+    """A node that others of a platform reach."""
 
     name: str
     address: str
@@ -54,10 +49,7 @@ class Peer:
 
 @contextmanager
 def folder_below(folder: Path) -> Iterator[Path]:
-    """Give a folder for what a file system lies in, and remove it, and those of killed barelines.
-
-    - `folder`: any folder of this machine that can be written to.
-    """
+    """Give a folder for what a file system lies in, and remove it, and those of killed barelines."""
     for left in folder.glob(f"{PREFIX}*"):
         if is_abandoned(left.name):
             _remove(left)
@@ -89,10 +81,7 @@ def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Mounts:
-    """A mount namespace of this machine, and a process namespace for what serves it.
-
-    - `pid`: process that holds them.
-    """
+    """A mount namespace of this machine, and a process namespace for what serves it."""
 
     pid: int
 
@@ -116,10 +105,7 @@ def private_mounts() -> Iterator[Mounts]:
 
 
 def mount_volume(run: Run, chosen: Tmpfs | Loop, folder: Path, below: Path) -> Mounted:
-    """Mount one on a node.
-
-    - `below`: folder of the node in which the sparse file is made.
-    """
+    """Mount one on a node."""
     at, size = str(folder), str(chosen.size_bytes)
     if isinstance(chosen, Tmpfs):
         run_script(run, "volume", "tmpfs", at, size, chosen.options)
@@ -173,7 +159,6 @@ class Export:
     """A folder that a server offers.
 
     - `path`: checked to hold neither quotes nor spaces.
-    - `name`: under which clients find it.
     """
 
     path: str
@@ -182,11 +167,7 @@ class Export:
 
 
 def ganesha_config(exports: Sequence[Export], address: str, folder: str) -> str:
-    """Give the server's configuration.
-
-    - `address`: on which it listens.
-    - `folder`: for what it keeps.
-    """
+    """Give the server's configuration."""
     text = _COMMON.format(address=address, folder=folder)
     for number, export in enumerate(exports, 1):
         access = "RO" if export.read_only else "RW"
@@ -248,7 +229,6 @@ def mount_gluster(
     """Mount a volume on every node.
 
     - `below`: folder of the nodes in which bricks are made; who gave it removes it.
-    - `clients`: where else it is mounted.
     - `private`: the nodes share this machine's folders, and have mount namespaces of their own.
     """
     users = [*(peer.run for peer in peers), *clients]
