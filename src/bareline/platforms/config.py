@@ -48,9 +48,7 @@ def load_platforms(
     """
     builtin = resources.files("bareline.platforms") / "builtin.toml"
     specs = platforms_from_toml(
-        parse_toml(builtin.read_bytes()),
-        where="built-in platforms",
-        builtin=True,
+        parse_toml(builtin.read_bytes()), where="built-in platforms", builtin=True
     )
     if path is None and DEFAULT_FILE.exists():
         path = _own(DEFAULT_FILE)
@@ -118,9 +116,7 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
     """Check one platform's table."""
     if not PLATFORM_NAME.fullmatch(name):
         raise PlatformError(
-            f"'{shown_name(name)}' is no name for a platform",
-            where=where,
-            hint=PLATFORM_NAME_HINT,
+            f"'{shown_name(name)}' is no name for a platform", where=where, hint=PLATFORM_NAME_HINT
         )
     if not isinstance(table, Mapping) or not isinstance(table.get("type"), str):
         raise PlatformError("the key 'type' is missing", where=where, hint=_types_hint())

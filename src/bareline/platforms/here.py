@@ -81,7 +81,7 @@ def check_neighbours(neighbours: Neighbours | None) -> None:
 
 
 def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
-    """Build bareline's own programs for an MPI library of this machine, or find them in the cache."""
+    """Build bareline's own programs for an MPI library of this machine; once for the cache."""
     return build_native(find_mpi(mpi) if isinstance(mpi, str) else mpi, cache)
 
 
@@ -203,10 +203,7 @@ def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:
     users = Counter(core for each in cores.values() for core in set(each))
     shared = sorted(core for core, count in users.items() if count > 1)
     listed = [f"{name}: {_numbers(each)}" for name, each in cores.items()]
-    return {
-        "cpu.pinned_to": "; ".join(listed),
-        "cpu.shared_cores": _numbers(shared) or "none",
-    }
+    return {"cpu.pinned_to": "; ".join(listed), "cpu.shared_cores": _numbers(shared) or "none"}
 
 
 def _numbers(cores: Sequence[int]) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from bareline.platforms.process import local_environment, run_process
+from bareline.platforms.process import run_process
 from bareline.platforms.ssh.options import SshOptions
 from bareline.platforms.ssh.platform import SshPlatform
 from bareline.vocabulary.errors import PlatformError
@@ -36,7 +36,7 @@ def job_hosts() -> tuple[str, ...]:
         return tuple(dict.fromkeys(os.environ["LSB_HOSTS"].split()))
     if "FLUX_URI" in os.environ:
         argv = ["flux", "getattr", "hostlist"]
-        done = run_process(argv, env=local_environment(), timeout_s=_ASK_S)
+        done = run_process(argv, timeout_s=_ASK_S)
         try:
             return tuple(unfold(done.stdout.strip()))
         except ValueError as error:

@@ -19,11 +19,7 @@ from bareline.platforms.here import (
     core_facts,
 )
 from bareline.platforms.hosts import contained
-from bareline.platforms.launchers import (
-    Job,
-    Transport,
-    mpi_facts,
-)
+from bareline.platforms.launchers import Job, Transport, mpi_facts
 from bareline.platforms.launchers.job import Node
 from bareline.platforms.layers.container.boxes import check_container
 from bareline.platforms.layers.container.options import ContainerKeys

@@ -82,7 +82,7 @@ class Nodes(Allocation):
     ) -> Finished:
         """Run a housekeeping command on a node, outside of any measurement."""
         line = self.node_argv(node, argv, env or {})
-        return run_process(line, env=local_environment(), timeout_s=timeout_s, stdin=stdin)
+        return run_process(line, timeout_s=timeout_s, stdin=stdin)
 
     def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
         """Run a shell script on every node, each with arguments of its own."""

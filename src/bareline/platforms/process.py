@@ -90,14 +90,15 @@ def die_with_parent() -> None:
 def run_process(
     argv: Sequence[str],
     *,
-    env: Mapping[str, str],
     timeout_s: float,
+    env: Mapping[str, str] | None = None,
     cwd: str | Path | None = None,
     stdin: str | bytes | None = None,
     lost: Callable[[], bool] | None = None,
 ) -> Finished:
     """Run a program to its end or its time limit, with its whole process group.
 
+    - `env`: the complete environment; `local_environment` without it.
     - `lost`: tells that there is nothing to wait for any more; asked twice a second.
 
     Raises PlatformError: the program cannot be started at all.
@@ -131,7 +132,7 @@ class Process:
 def spawn(
     argv: Sequence[str],
     *,
-    env: Mapping[str, str],
+    env: Mapping[str, str] | None = None,
     cwd: str | Path | None = None,
     stdin: bool = False,
     output: IO[bytes] | None = None,
@@ -147,7 +148,7 @@ def spawn(
     try:
         popen = subprocess.Popen(
             argv,
-            env=dict(env),
+            env=local_environment() if env is None else dict(env),
             cwd=cwd,
             stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
             stdout=output or subprocess.PIPE,
@@ -172,7 +173,7 @@ def spawn(
 def holding(
     argv: Sequence[str],
     *,
-    env: Mapping[str, str],
+    env: Mapping[str, str] | None = None,
     output: IO[bytes] | None = None,
     errors: IO[bytes] | None = None,
 ) -> Iterator[Process]:

@@ -60,10 +60,7 @@ def serving(
         port, data_port = random.sample(free, 2)
         values = {"server_port": str(port), "server_data_port": str(data_port)}
         # A file for what it says: nobody reads pipes while the command is measured.
-        with (
-            tempfile.TemporaryFile() as said,
-            start(line(values), env=env, output=said) as process,
-        ):
+        with tempfile.TemporaryFile() as said, start(line(values), env=env, output=said) as process:
             problem = ports.wait_listening(port, lambda: process.popen.poll() is not None)
             if not problem:
                 yield values

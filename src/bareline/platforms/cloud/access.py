@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bareline.platforms.cloud.budget import CloudOptions
-from bareline.platforms.process import local_environment, run_process
+from bareline.platforms.process import run_process
 from bareline.platforms.remote.keys import Keys, client_config, known_hosts, make_keys
 
 #: ssh to a host that is not there yet must not take longer than it takes to come.
@@ -97,9 +97,7 @@ class Access:
         options = ["BatchMode=yes", f"ConnectTimeout={connect_s}", "ControlPath=none"]
         words = [word for option in options for word in ("-o", option)]
         done = run_process(
-            ["ssh", "-F", str(self.config), *words, name, "true"],
-            env=local_environment(),
-            timeout_s=2 * _TRY_S,
+            ["ssh", "-F", str(self.config), *words, name, "true"], timeout_s=2 * _TRY_S
         )
         if done.exit_code == 0:
             return ""

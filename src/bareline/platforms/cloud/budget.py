@@ -60,10 +60,7 @@ class Budget:
     """Counts the instances of a platform and their hours, over all times that it comes up."""
 
     def __init__(
-        self,
-        platform: str,
-        options: CloudOptions,
-        clock: Callable[[], float] = time.monotonic,
+        self, platform: str, options: CloudOptions, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._taken = _TAKEN.setdefault(platform, _Taken())
         self._options = options

@@ -13,13 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bareline.host.locks import file_lock
-from bareline.platforms.cloud.journal import (
-    PREFIX,
-    Story,
-    folder_of,
-    is_abandoned,
-    journals,
-)
+from bareline.platforms.cloud.journal import PREFIX, Story, folder_of, is_abandoned, journals
 from bareline.platforms.cloud.provider import INSTANCE, BackOff, Insistence, Steward, Thing
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.files import replacing
@@ -32,10 +26,7 @@ _LOOK_S = 1.0
 
 
 def remove(
-    steward: Steward,
-    things: Sequence[Thing],
-    insist: Insistence,
-    gone: Callable[[Thing], None],
+    steward: Steward, things: Sequence[Thing], insist: Insistence, gone: Callable[[Thing], None]
 ) -> list[Thing]:
     """Remove things, and see that they are gone; give those that were there.
 
@@ -61,10 +52,7 @@ def remove(
 
 
 def _remove(
-    steward: Steward,
-    things: Sequence[Thing],
-    insist: Insistence,
-    gone: Callable[[Thing], None],
+    steward: Steward, things: Sequence[Thing], insist: Insistence, gone: Callable[[Thing], None]
 ) -> None:
     for thing in things:
         insist.ask(f"removing {thing.name}", partial(steward.delete, thing))

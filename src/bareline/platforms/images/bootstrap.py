@@ -51,12 +51,7 @@ def workplace(note: Path) -> Iterator[Path]:
 
 
 def bootstrap(
-    archive: Archive,
-    names: Sequence[str],
-    place: Path,
-    target: str,
-    more: Sequence[str],
-    log: Path,
+    archive: Archive, names: Sequence[str], place: Path, target: str, more: Sequence[str], log: Path
 ) -> None:
     """Let mmdebstrap make a root.
 

@@ -38,12 +38,7 @@ from bareline.platforms.netns.namespaces import (
     open_switch,
 )
 from bareline.platforms.netns.options import NetnsOptions, share_cores
-from bareline.platforms.netns.pace import (
-    Pace,
-    carried_bits_per_s,
-    choose_packet,
-    timer_lateness_s,
-)
+from bareline.platforms.netns.pace import Pace, carried_bits_per_s, choose_packet, timer_lateness_s
 from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
@@ -101,9 +96,7 @@ class NetnsAllocation(HereAllocation):
     ) -> list[str]:
         """Give the command line of the launcher in the switch, which starts ranks on the hosts."""
         network = Network(
-            device=links.HOST_DEVICE,
-            subnet=links.SUBNET,
-            launch_address=links.SWITCH_ADDRESS,
+            device=links.HOST_DEVICE, subnet=links.SUBNET, launch_address=links.SWITCH_ADDRESS
         )
         job = Job(
             argv=argv,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bareline.platforms.process import local_environment, run_process
+from bareline.platforms.process import run_process
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,6 @@ def make_keys(folder: Path) -> Keys:
         if not path.exists():
             run_process(
                 ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "bareline", "-f", str(path)],
-                env=local_environment(),
                 timeout_s=20.0,
             ).must("ssh-keygen failed")
         texts += [path.read_text(), path.with_suffix(".pub").read_text()]

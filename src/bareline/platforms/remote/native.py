@@ -27,7 +27,7 @@ from bareline.host.owner import owner_mark
 from bareline.host.tools import install_hint
 from bareline.platforms.launchers import find_mpi
 from bareline.platforms.nodes import Nodes
-from bareline.platforms.process import local_environment, run_process, spawn
+from bareline.platforms.process import run_process, spawn
 from bareline.platforms.remote.conversation import script
 from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE
@@ -77,7 +77,7 @@ def exchange(line: Sequence[str], content: bytes, timeout_s: float, most_bytes: 
 
     out: list[bytes] = []
     late = threading.Event()
-    with spawn(line, env=local_environment(), stdin=True) as process:
+    with spawn(line, stdin=True) as process:
         popen = process.popen
         assert popen.stdin and popen.stdout and popen.stderr
         threads = [
@@ -111,7 +111,7 @@ def exchange(line: Sequence[str], content: bytes, timeout_s: float, most_bytes: 
 
 def send(line: Sequence[str], archive: bytes, where: str) -> str:
     """Give an archive to a command line that unpacks it on a node; give what that says."""
-    done = run_process(line, env=local_environment(), timeout_s=_COPY_S, stdin=archive)
+    done = run_process(line, timeout_s=_COPY_S, stdin=archive)
     return done.must("files could not be copied", where=where).stdout
 
 

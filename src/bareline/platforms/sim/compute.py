@@ -121,10 +121,7 @@ def load(path: Path) -> Recording | None:
             for stage, before, count, after, after_count, calls, seconds in content["stretches"]
         }
         return Recording(
-            stretches,
-            float(content["scale"]),
-            str(content["source"]),
-            float(content["busy_cores"]),
+            stretches, float(content["scale"]), str(content["source"]), float(content["busy_cores"])
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

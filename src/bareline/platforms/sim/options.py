@@ -9,14 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from bareline.platforms.sim.network import (
-    Curve,
-    Network,
-    SharedMemory,
-    constant,
-    preset,
-    presets,
-)
+from bareline.platforms.sim.network import Curve, Network, SharedMemory, constant, preset, presets
 from bareline.platforms.sim.processor import processors
 from bareline.vocabulary.errors import did_you_mean
 from bareline.vocabulary.model import Command

@@ -10,15 +10,8 @@ from functools import cached_property
 
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Context
-from bareline.platforms.launchers import (
-    Job as MpiJob,
-)
-from bareline.platforms.launchers import (
-    MpiInstallation,
-    Network,
-    find_mpi,
-    srun_argv,
-)
+from bareline.platforms.launchers import Job as MpiJob
+from bareline.platforms.launchers import MpiInstallation, Network, find_mpi, srun_argv
 from bareline.platforms.launchers.job import Node
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.allocation import RemoteAllocation

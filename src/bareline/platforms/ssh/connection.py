@@ -30,15 +30,20 @@ _LOCKS = "/dev/shm/bareline"
 _KEEPER = re.compile(r"(\d{1,10}) (\d{1,20})")
 
 
+def configured(name: str, config: Path | None) -> dict[str, str]:
+    """Ask ssh how it would reach a host: its settings for that name."""
+    argv = ["ssh", *(["-F", str(config)] if config else []), "-G", name]
+    lines = run_process(argv, timeout_s=_ASK_S).stdout.splitlines()
+    return dict(line.split(" ", 1) for line in lines if " " in line)
+
+
 def has_address(name: str, config: Path | None) -> bool:
     """Tell whether ssh, as it is configured, would find where a host is; nothing is sent to it.
 
     What a jump host or a proxy resolves is not known here.
     """
-    argv = ["ssh", *(["-F", str(config)] if config else []), "-G", name]
-    done = run_process(argv, env=local_environment(), timeout_s=_ASK_S)
-    said = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
-    if done.exit_code or "hostname" not in said or said.keys() & {"proxyjump", "proxycommand"}:
+    said = configured(name, config)
+    if "hostname" not in said or said.keys() & {"proxyjump", "proxycommand"}:
         return True
     try:
         socket.getaddrinfo(said["hostname"], None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import shlex
 import socket
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -17,13 +16,12 @@ from bareline.platforms.base import Availability, Context
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi
 from bareline.platforms.launchers.job import Node, agent_text
-from bareline.platforms.process import local_environment
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.remote.cluster import cluster_facts
 from bareline.platforms.remote.conversation import Conversation, listening, make_room
 from bareline.platforms.remote.description import Description
 from bareline.platforms.remote.software import find_remote_mpi
-from bareline.platforms.ssh.connection import Connection, close_all, has_address
+from bareline.platforms.ssh.connection import Connection, close_all, configured, has_address
 from bareline.platforms.ssh.options import SshOptions
 from bareline.platforms.workdir import owned_folder, remove_ended
 from bareline.vocabulary.errors import PlatformError
@@ -76,7 +74,7 @@ class SshAllocation(RemoteAllocation):
             network = ipaddress.ip_network(options.subnet)
             found = [address for _, address in listed if ipaddress.ip_address(address) in network]
         else:
-            return _host_name(name, options.config)
+            return configured(name, options.config).get("hostname", name)
         if not found:
             known = ", ".join(f"{address} on {device}" for device, address in listed)
             raise PlatformError(
@@ -214,19 +212,6 @@ def open_all(connections: Sequence[Connection]) -> dict[str, Description]:
     for connection in connections:
         connection.start()
     return {connection.name: connection.wait() for connection in connections}
-
-
-def _host_name(name: str, config: Path | None) -> str:
-    """Ask ssh which host name or address a name stands for."""
-    line = ["ssh", *(["-F", str(config)] if config else []), "-G", name]
-    done = subprocess.run(
-        line, capture_output=True, text=True, env=local_environment(), check=False
-    )
-    for row in done.stdout.splitlines():
-        key, _, value = row.partition(" ")
-        if key == "hostname":
-            return value
-    return name
 
 
 def _address_towards(address: str) -> str:

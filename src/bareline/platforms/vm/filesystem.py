@@ -22,7 +22,7 @@ from bareline.platforms.layers.filesystem.mounted import (
     serve,
 )
 from bareline.platforms.layers.filesystem.options import Gluster, Loop, Nfs, NineP, Tmpfs, Virtiofs
-from bareline.platforms.process import Finished, local_environment, run_process
+from bareline.platforms.process import Finished, run_process
 from bareline.platforms.vm.domain import share_tag
 from bareline.platforms.vm.guest import Access, Guest
 from bareline.platforms.vm.hardware import Share
@@ -45,7 +45,7 @@ def start_exports(shares: Sequence[Share], hypervisor: Hypervisor) -> None:
 
     def inside(argv: Sequence[str], stdin: str) -> Finished:
         line = hypervisor.inside(argv)
-        return run_process(line, env=local_environment(), timeout_s=SETUP_S, stdin=stdin)
+        return run_process(line, timeout_s=SETUP_S, stdin=stdin)
 
     exports = exported(shares)
     if exports:
@@ -99,6 +99,6 @@ def mount_in_guests(
 def _peer(guest: Guest, access: Access) -> Peer:
     def run(argv: Sequence[str], stdin: str) -> Finished:
         line = access.argv(guest.name, argv)
-        return run_process(line, env=local_environment(), timeout_s=SETUP_S, stdin=stdin)
+        return run_process(line, timeout_s=SETUP_S, stdin=stdin)
 
     return Peer(guest.name, guest.address, run)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bareline.platforms.fleet import bring_up
-from bareline.platforms.process import local_environment, run_process
+from bareline.platforms.process import run_process
 from bareline.platforms.vm import room
 from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, moved
 from bareline.platforms.vm.guest import (
@@ -359,6 +359,6 @@ def overlay(base: Path, base_format: str, path: Path) -> Path:
     """Make an empty copy-on-write layer over an image."""
     path.unlink(missing_ok=True)
     argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", base_format, "-b", str(base)]
-    done = run_process([*argv, str(path)], env=local_environment(), timeout_s=30.0)
+    done = run_process([*argv, str(path)], timeout_s=30.0)
     done.must("the guest's disk cannot be made")
     return path

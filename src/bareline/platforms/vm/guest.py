@@ -129,11 +129,7 @@ class Access:
         socket = self._folder / name
         if not socket.exists():
             return
-        run_process(
-            ["ssh", "-F", str(self._config), "-O", "exit", name],
-            env=local_environment(),
-            timeout_s=10.0,
-        )
+        run_process(["ssh", "-F", str(self._config), "-O", "exit", name], timeout_s=10.0)
         socket.unlink(missing_ok=True)
 
     def forget(self, name: str) -> None:
@@ -154,7 +150,7 @@ class Access:
 
     def run(self, name: str, argv: Sequence[str], *, timeout_s: float = 60.0) -> Finished:
         """Run a housekeeping command in a guest."""
-        return run_process(self.argv(name, argv), env=local_environment(), timeout_s=timeout_s)
+        return run_process(self.argv(name, argv), timeout_s=timeout_s)
 
 
 #: Last part of the first guest's address; the host has 1.

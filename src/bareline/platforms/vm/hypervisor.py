@@ -142,7 +142,7 @@ class Hypervisor:
 
     def run_inside(self, argv: Sequence[str], *, timeout_s: float = 20.0) -> Finished:
         """Run a housekeeping program in the guests' network."""
-        return run_process(self.inside(argv), env=local_environment(), timeout_s=timeout_s)
+        return run_process(self.inside(argv), timeout_s=timeout_s)
 
     def last_words(self) -> str:
         """Give what the enclosure printed last."""
@@ -227,9 +227,7 @@ class Hypervisor:
                 else:
                     path.unlink()
         if not self._own_network:
-            run_process(
-                ["ip", "link", "delete", self.bridge], env=local_environment(), timeout_s=20.0
-            )
+            run_process(["ip", "link", "delete", self.bridge], timeout_s=20.0)
         self._start()
 
     def stop(self) -> None:

@@ -21,12 +21,7 @@ from bareline.host.locks import file_lock
 from bareline.host.tools import require
 from bareline.platforms.images.bootstrap import PROGRAMS, bootstrap, workplace
 from bareline.platforms.images.parts import describe_parts, find_damage
-from bareline.platforms.images.sources import (
-    Archive,
-    archive_of,
-    host_suite,
-    os_release,
-)
+from bareline.platforms.images.sources import Archive, archive_of, host_suite, os_release
 from bareline.platforms.vm.kernel import unpack_kernel
 from bareline.vocabulary.errors import PlatformError
 
@@ -199,8 +194,7 @@ def _build(recipe: _Recipe, folder: Path) -> None:
         shutil.copy(out / "busybox", building / "busybox")
         # cp keeps the disk's holes; the standard library does not.
         subprocess.run(
-            ["cp", "--sparse=always", str(out / "disk.raw"), str(building / "disk.raw")],
-            check=True,
+            ["cp", "--sparse=always", str(out / "disk.raw"), str(building / "disk.raw")], check=True
         )
     described = {
         "packages": packages,

@@ -10,16 +10,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bareline.host.tools import install_hint
-from bareline.platforms.process import local_environment, run_process
+from bareline.platforms.process import run_process
 from bareline.platforms.remote.keys import Keys
 from bareline.platforms.vm.domain import Boot
 from bareline.platforms.vm.fleet import overlay
-from bareline.platforms.vm.guest import (
-    DEVICE,
-    Guest,
-    guest_script,
-    settings_files,
-)
+from bareline.platforms.vm.guest import DEVICE, Guest, guest_script, settings_files
 from bareline.platforms.vm.hardware import Image
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.kernel import File, archive, load_order, read_module
@@ -256,7 +251,7 @@ def make_seed_medium(folder: Path, medium: Path) -> None:
     for program, line in _MAKERS:
         if shutil.which(program):
             argv = [*line, str(medium), str(folder)]
-            run_process(argv, env=local_environment(), timeout_s=60.0).must(f"{program} failed")
+            run_process(argv, timeout_s=60.0).must(f"{program} failed")
             return
     raise ToolMissing(
         "a cloud image needs a seed medium, and genisoimage is not installed",

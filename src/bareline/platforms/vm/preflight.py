@@ -20,7 +20,7 @@ from pathlib import Path
 from bareline.host.load import memory_bytes
 from bareline.host.locks import file_lock
 from bareline.platforms.layers.filesystem.mounted import PROGRAM
-from bareline.platforms.process import local_environment, run_process
+from bareline.platforms.process import run_process
 from bareline.platforms.vm.domain import Accelerator, host_cpus_needed
 from bareline.platforms.vm.hardware import Image, Nic, parse_cpu_set
 from bareline.platforms.vm.image import AutoImage
@@ -288,7 +288,7 @@ def _try_guest(image: AutoImage) -> Verdict:
         argv += ["-nodefaults", "-nographic", "-no-reboot", "-serial", "stdio"]
         argv += ["-kernel", str(image.kernel), "-initrd", str(initrd)]
         argv += ["-append", "console=ttyS0 panic=-1"]
-        done = run_process(argv, env=local_environment(), timeout_s=_TIMEOUT_S)
+        done = run_process(argv, timeout_s=_TIMEOUT_S)
     if _WORD in done.stdout:
         return Verdict(True)
     for line in done.stderr.splitlines():

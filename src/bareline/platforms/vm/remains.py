@@ -74,9 +74,7 @@ def claimed(
 ) -> Iterator[Holder]:
     """Keep a claim while a platform is in use; the first folder's name is the claim's."""
     claim = Claim(
-        owner=owner_mark(),
-        folders=tuple(str(folder) for folder in folders),
-        bridge=bridge,
+        owner=owner_mark(), folders=tuple(str(folder) for folder in folders), bridge=bridge
     )
     holder = Holder(claims_folder(cache_folder) / f"{folders[0].name}.json", claim)
     try:

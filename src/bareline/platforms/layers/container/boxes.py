@@ -27,7 +27,7 @@ from bareline.platforms.layers.container.look import (
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, Image, Runtime
 from bareline.platforms.nodes import Nodes
-from bareline.platforms.process import Process, holding, local_environment, run_process
+from bareline.platforms.process import Process, holding, run_process
 from bareline.platforms.workdir import OWN_FOLDER, folder_name
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
@@ -122,7 +122,7 @@ class Boxes:
             self._stack.callback(self._remove_folders, len(names))
             for node in range(len(names)):
                 line = self._nodes.node_argv(node, self.runtime.held(self._box), {})
-                self._held.append(self._stack.enter_context(holding(line, env=local_environment())))
+                self._held.append(self._stack.enter_context(holding(line)))
             for name, process in zip(names, self._held, strict=True):
                 wait_ready(process, f"the container of {name}")
         self._ready = names
@@ -240,5 +240,5 @@ def check_container(options: Container | None) -> None:
 def check_runtime(runtime: Runtime) -> None:
     """Try a runtime that is on this machine: without its rights or its service it makes nothing."""
     if runtime.tried:
-        tried = run_process(runtime.tried, env=local_environment(), timeout_s=_TRIED_S)
+        tried = run_process(runtime.tried, timeout_s=_TRIED_S)
         tried.must(f"{runtime.title} makes no container", hint=runtime.remedy)

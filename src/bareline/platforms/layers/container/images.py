@@ -64,13 +64,7 @@ def unpacked(archive: Path, folder: Path) -> Path:
             making.mkdir()
             try:
                 _unpack(archive, making)
-            except (
-                tarfile.TarError,
-                OSError,
-                ValueError,
-                KeyError,
-                EOFError,
-            ) as error:
+            except (tarfile.TarError, OSError, ValueError, KeyError, EOFError) as error:
                 shutil.rmtree(making, ignore_errors=True)
                 raise PlatformError(
                     f"is no archive of an image: {error}",

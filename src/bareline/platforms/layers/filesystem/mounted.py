@@ -49,7 +49,7 @@ class Peer:
 
 @contextmanager
 def folder_below(folder: Path) -> Iterator[Path]:
-    """Give a folder for what a file system lies in, and remove it, and those of killed barelines."""
+    """Give a folder for what a file system lies in; remove it, and those of killed barelines."""
     for left in folder.glob(f"{PREFIX}*"):
         if is_abandoned(left.name):
             _remove(left)
