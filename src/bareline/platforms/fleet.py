@@ -1,11 +1,12 @@
-"""Nodes that are made, guests and instances alike: side by side, and anew where they fail."""
+"""Nodes that are made or borrowed: brought up side by side, and replaced where they fail."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from bareline.vocabulary.errors import NotNow, PlatformError
+from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp, ToolMissing
+from bareline.vocabulary.model import Output
 from bareline.vocabulary.units import count
 
 M = TypeVar("M")
@@ -48,3 +49,18 @@ def bring_up(
     numbered = "; ".join(f"{number}. {why}" for number, why in enumerate(said, 1))
     tried = count(attempts, "attempt")
     raise kind(f"did not come up in {tried}: {numbered}", where=label(first), hint=hint)
+
+
+def run_repaired(run: Callable[[], Output], repaired: Callable[[PlatformError], bool]) -> Output:
+    """Run a trial; where nodes were lost meanwhile, once more on others.
+
+    - `repaired`: puts others in their place; tells whether any were lost.
+    """
+    try:
+        return run()
+    except (TimeUp, ToolMissing):
+        raise
+    except PlatformError as error:
+        if not repaired(error):
+            raise
+    return run()

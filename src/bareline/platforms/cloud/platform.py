@@ -19,15 +19,15 @@ from bareline.platforms.cloud.budget import Budget, CloudOptions
 from bareline.platforms.cloud.group import Group
 from bareline.platforms.cloud.journal import Journal
 from bareline.platforms.cloud.provider import Provider, Steward
+from bareline.platforms.fleet import run_repaired
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.ssh.options import ReachedOptions, SshOptions
 from bareline.platforms.ssh.platform import SshAllocation, SshPlatform
-from bareline.vocabulary.errors import PlatformError, TimeUp, ToolMissing
+from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.nodeset import nodes_text
 from bareline.vocabulary.platform import PlatformSpec
 
-_TRIES = 2
 #: Writes a file of the folder $1, its name $2, from standard input.
 _WRITE = 'umask 077 && mkdir -p -- "$1" && cat >"$1/$2"'
 
@@ -84,19 +84,14 @@ class CloudAllocation(Allocation):
 
         Raises TimeUp: the instances have cost what they may.
         """
-        for attempt in range(1, _TRIES + 1):
-            self._budget.see()
-            try:
-                return self.hosts.run(command, layout, timeout_s=timeout_s)
-            except (TimeUp, ToolMissing):
-                raise
-            except PlatformError as error:
-                if attempt == _TRIES or not self._replace_lost():
-                    raise
-                self._told.append(f"the trial is repeated: {error}")
-        raise AssertionError("unreachable")
 
-    def _replace_lost(self) -> bool:
+        def once() -> Output:
+            self._budget.see()
+            return self.hosts.run(command, layout, timeout_s=timeout_s)
+
+        return run_repaired(once, self._replace_lost)
+
+    def _replace_lost(self, error: PlatformError) -> bool:
         """Bring others up in the place of instances that died; tell whether any did."""
         lost = self._group.lost()
         if not lost:
@@ -106,6 +101,7 @@ class CloudAllocation(Allocation):
         names = nodes_text([member.name for member, _ in lost])
         self._told.append(f"{names}: replaced by {'others' if len(lost) > 1 else 'another'}")
         self.hosts = self._open()
+        self._told.append(f"the trial is repeated: {error}")
         return True
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:

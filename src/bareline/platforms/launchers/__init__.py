@@ -5,6 +5,7 @@ from bareline.platforms.launchers.installation import (
     MpiInstallation,
     find_mpi,
     identify,
+    launcher_names,
     mpi_facts,
 )
 from bareline.platforms.launchers.job import Job, Launcher, Network, Transport
@@ -19,6 +20,7 @@ __all__ = [
     "Transport",
     "find_mpi",
     "identify",
+    "launcher_names",
     "mpi_facts",
     "srun_argv",
 ]

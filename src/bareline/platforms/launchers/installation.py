@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -84,7 +84,7 @@ def find_mpi(choice: str = "auto") -> MpiInstallation:
       that it was installed into.
     """
     if choice == "auto" or choice in LAUNCHERS:
-        for path in _candidates(choice):
+        for path in filter(None, map(shutil.which, launcher_names(choice))):
             found = _inspect(path)
             if found is not None and choice in ("auto", found.flavour):
                 return found
@@ -111,16 +111,11 @@ def mpi_facts(choice: str, transport: Transport) -> dict[str, Scalar]:
     return {"mpi.flavour": mpi.flavour, "mpi.version": mpi.version, "mpi.transport": transport}
 
 
-def _candidates(choice: str) -> Iterator[str]:
-    """List the launchers on the path, those that say their flavour in their name first."""
-    if choice == "auto":
-        others = [name for launcher in LAUNCHERS.values() for name in launcher.launchers]
-        names: tuple[str, ...] = ("mpirun", *others)
-    else:
-        names = (*LAUNCHERS[choice].launchers, "mpirun", "mpiexec")
-    for name in names:
-        if path := shutil.which(name):
-            yield path
+def launcher_names(choice: str) -> tuple[str, ...]:
+    """Name the launchers of a flavour, or of any: those first that say their flavour."""
+    if choice in LAUNCHERS:
+        return (*LAUNCHERS[choice].launchers, "mpirun", "mpiexec")
+    return ("mpirun", *(name for each in LAUNCHERS.values() for name in each.launchers))
 
 
 @cache

@@ -20,7 +20,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bareline.platforms.launchers import LAUNCHERS, MpiInstallation, identify
+from bareline.platforms.launchers import LAUNCHERS, MpiInstallation, identify, launcher_names
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.remote.conversation import conversation, script
 from bareline.vocabulary.errors import PlatformError, ToolMissing
@@ -126,12 +126,9 @@ done
 def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
     """Find the MPI library of the first node."""
     where = nodes.nodes[0].name
-    if choice in LAUNCHERS:
-        names: Sequence[str] = (*LAUNCHERS[choice].launchers, "mpirun", "mpiexec")
-    elif choice == "auto":
-        names = ("mpirun", *(name for each in LAUNCHERS.values() for name in each.launchers))
-    else:
-        names = (choice, f"{choice}/bin/mpirun", f"{choice}/mpirun")
+    names: Sequence[str] = (choice, f"{choice}/bin/mpirun", f"{choice}/mpirun")
+    if choice in LAUNCHERS or choice == "auto":
+        names = launcher_names(choice)
     said = nodes.on_node(0, ["sh", "-c", _FIND, "sh", *names]).stdout
     for part in said.split("\nend\n"):
         line, _, version = part.partition("\n")

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Context
+from bareline.platforms.fleet import run_repaired
 from bareline.platforms.launchers import Job as MpiJob
 from bareline.platforms.launchers import MpiInstallation, Network, find_mpi, srun_argv
 from bareline.platforms.launchers.job import Node
@@ -40,7 +41,6 @@ from bareline.vocabulary.nodeset import fold, nodes_text
 
 #: An allocation with less time than a trial may take, and this, is renewed before it.
 _MARGIN_S = 30.0
-_TRIES = 2
 #: How long the first step of an allocation may take: nodes may have to wake up.
 _DESCRIBE_S = 120.0
 #: Exit codes of ranks that got SIGTERM or SIGKILL because another one had failed.
@@ -270,20 +270,26 @@ class SlurmAllocation(RemoteAllocation):
 
     def _run_on_nodes(self, command: Command, layout: Layout, timeout_s: float) -> Output:
         """Execute a command; where a node or the allocation ends meanwhile, again on new nodes."""
-        self._see_time(timeout_s)
-        for attempt in range(1, _TRIES + 1):
+
+        def once() -> Output:
             try:
-                return super().run(command, layout, timeout_s=timeout_s)
-            except TimeUp:
+                return super(SlurmAllocation, self).run(command, layout, timeout_s=timeout_s)
+            except (TimeUp, NodesLost):
                 raise
             except PlatformError as error:
-                lost = error if isinstance(error, NodesLost) else self._find_lost()
-                if lost is None:
-                    raise
-                if attempt == _TRIES or self._job.inherited:
+                if lost := self._find_lost():
                     raise lost from error
-                self._replace(lost, "the trial is repeated")
-        raise AssertionError("unreachable")
+                raise
+
+        self._see_time(timeout_s)
+        return run_repaired(once, self._repaired)
+
+    def _repaired(self, error: PlatformError) -> bool:
+        """Get other nodes in the place of those that a trial lost, where it lost any."""
+        if not isinstance(error, NodesLost) or self._job.inherited:
+            return False
+        self._replace(error, "the trial is repeated")
+        return True
 
     def explain_failure(self, stderr: str) -> None:
         """Look whether a launch failed because nodes or the allocation are gone."""

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from bareline.host.tools import require, tool_missing
 from bareline.platforms.held import wait_ready
+from bareline.platforms.launchers.installation import launcher_names
 from bareline.platforms.layers.container.images import resolve
 from bareline.platforms.layers.container.look import (
     Look,
     check_libc,
     check_mpi,
-    launcher_names,
     look_facts,
     look_script,
     read_look,
@@ -178,7 +178,7 @@ class Boxes:
     def _check(self) -> None:
         """Look inside and outside of the first node's container; refuse what does not fit."""
         mpi = self._nodes.found_mpi()
-        names = launcher_names(mpi) if mpi else []
+        names = launcher_names(mpi.flavour) if mpi else []
         look = ["sh", "-s", "--", *names]
         outside = self._nodes.on_node(0, look, stdin=look_script())
         inside = self._nodes.on_node(0, self.enter(look), stdin=look_script())

@@ -70,11 +70,6 @@ def read_look(text: str) -> Look:
     return Look(said, tuple(libraries))
 
 
-def launcher_names(mpi: MpiInstallation) -> list[str]:
-    """Name the launchers under which a library may be found inside."""
-    return [*LAUNCHERS[mpi.flavour].launchers, "mpirun", "mpiexec"]
-
-
 def check_mpi(inside: Look, outside: Look, mpi: MpiInstallation, where: str) -> None:
     """Refuse an image whose MPI library does not fit the one outside.
 
