@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bareline.host.owner import has_ended
-from bareline.platforms.kept import Ends
+from bareline.platforms.excerpt import Ends
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Output
 

@@ -21,7 +21,7 @@ from bareline.platforms.cloud.provider import (
     Thing,
 )
 from bareline.platforms.cloud.remains import remove
-from bareline.platforms.fleet import bring_up
+from bareline.platforms.repair import bring_up
 from bareline.vocabulary.errors import NotNow, PlatformError
 
 _LOOK_S = 1.0

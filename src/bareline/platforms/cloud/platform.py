@@ -19,8 +19,8 @@ from bareline.platforms.cloud.budget import Budget, CloudOptions
 from bareline.platforms.cloud.group import Group
 from bareline.platforms.cloud.journal import Journal
 from bareline.platforms.cloud.provider import Provider, Steward
-from bareline.platforms.fleet import run_repaired
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
+from bareline.platforms.repair import run_repaired
 from bareline.platforms.ssh.options import ReachedOptions, SshOptions
 from bareline.platforms.ssh.platform import SshAllocation, SshPlatform
 from bareline.vocabulary.errors import PlatformError

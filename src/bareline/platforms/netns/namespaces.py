@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from bareline.host.load import orphans_s
-from bareline.platforms.held import SETUP_S, WAIT, system_environment, tool, wait_ready
+from bareline.platforms.holder import SETUP_S, WAIT, system_environment, tool, wait_ready
 from bareline.platforms.process import Finished, holding, run_process
 from bareline.vocabulary.errors import PlatformError
 

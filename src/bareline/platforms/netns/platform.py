@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from bareline.platforms.base import Allocation, Context
-from bareline.platforms.held import tool
 from bareline.platforms.here import (
     HereAllocation,
     HerePlatform,
@@ -16,6 +15,7 @@ from bareline.platforms.here import (
     check_neighbours,
     core_facts,
 )
+from bareline.platforms.holder import tool
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers import Job, Network, mpi_facts
 from bareline.platforms.launchers.job import Node, agent_text

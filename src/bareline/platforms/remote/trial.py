@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bareline.facts import steal_caveats
 from bareline.facts.steal import StealReading, parse_stat
-from bareline.platforms.kept import KEEP_FILE, cut_of_file
+from bareline.platforms.excerpt import KEEP_FILE, cut_of_file
 from bareline.platforms.remote.conversation import Conversation, script
 from bareline.platforms.remote.description import number_of
 from bareline.platforms.serving import READY_S

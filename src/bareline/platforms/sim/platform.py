@@ -27,6 +27,7 @@ from bareline.platforms.sim.cluster import (
     made_anew,
     settings,
 )
+from bareline.platforms.sim.compute import RECORDING_TIMEOUT_S, Recorder
 from bareline.platforms.sim.network import Network, stretches
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
 from bareline.platforms.sim.processor import (
@@ -36,7 +37,6 @@ from bareline.platforms.sim.processor import (
     rates_here,
     widest_set,
 )
-from bareline.platforms.sim.recorder import RECORDING_TIMEOUT_S, Recorder
 from bareline.profile.trace import Trace, read_trace
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar

@@ -10,7 +10,6 @@ from functools import cached_property
 
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Context
-from bareline.platforms.fleet import run_repaired
 from bareline.platforms.launchers import Job as MpiJob
 from bareline.platforms.launchers import MpiInstallation, Network, find_mpi, srun_argv
 from bareline.platforms.launchers.job import Node
@@ -20,6 +19,7 @@ from bareline.platforms.remote.cluster import cluster_facts, read_topology, scat
 from bareline.platforms.remote.conversation import conversation, script
 from bareline.platforms.remote.description import read_description
 from bareline.platforms.remote.software import find_remote_mpi
+from bareline.platforms.repair import run_repaired
 from bareline.platforms.slurm.commands import (
     JobState,
     ask,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bareline.platforms.held import SETUP_S
+from bareline.platforms.holder import SETUP_S
 from bareline.platforms.layers.filesystem.mounted import (
     Export,
     Mounted,

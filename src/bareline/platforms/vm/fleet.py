@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
 
-from bareline.platforms.fleet import bring_up
 from bareline.platforms.process import run_process
+from bareline.platforms.repair import bring_up
 from bareline.platforms.vm import room
 from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, moved
 from bareline.platforms.vm.guest import (

@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from bareline.host.tools import require, tool_missing
-from bareline.platforms.held import wait_ready
+from bareline.platforms.holder import wait_ready
 from bareline.platforms.launchers.installation import launcher_names
 from bareline.platforms.layers.container.images import resolve
 from bareline.platforms.layers.container.look import (

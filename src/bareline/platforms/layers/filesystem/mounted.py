@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 
-from bareline.platforms.held import SETUP_S, WAIT, system_environment, tool, wait_ready
+from bareline.platforms.holder import SETUP_S, WAIT, system_environment, tool, wait_ready
 from bareline.platforms.layers.filesystem.options import Gluster, Loop, Nfs, Tmpfs
 from bareline.platforms.process import Finished, holding, run_process
 from bareline.platforms.workdir import PREFIX, folder_name, is_abandoned

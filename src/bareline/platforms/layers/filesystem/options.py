@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from bareline.platforms.held import system_path, tool
+from bareline.platforms.holder import system_path, tool
 from bareline.vocabulary.errors import PlatformError
 
 #: Options of mount(8), as they stand in its manual page.

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from bareline.platforms import kept
-from bareline.platforms.kept import KEEP_FILE, MOST_BYTES, Ends, cut_of_file
+from bareline.platforms import excerpt
+from bareline.platforms.excerpt import KEEP_FILE, MOST_BYTES, Ends, cut_of_file
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.conversation import conversation
 from bareline.platforms.remote.trial import house_script, housekeeping
@@ -128,7 +128,7 @@ def test_names_that_look_like_options_are_files(tmp_path):
         ["sh", "-c", script, "sh", str(tmp_path)], capture_output=True, check=True
     )
     assert done.stdout == b"text"
-    assert kept.cut_of_file("a", "") == ()
+    assert excerpt.cut_of_file("a", "") == ()
 
 
 def test_a_node_that_is_talked_with_names_odd_files_and_gives_both_ends(tmp_path):
