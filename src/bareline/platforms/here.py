@@ -9,7 +9,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from bareline.build.native import NativeBuild, build_native, ensure_native
 from bareline.host.owner import owner_mark
@@ -17,15 +19,44 @@ from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.platforms.launchers.job import Node
+from bareline.platforms.layers.container.boxes import check_container
+from bareline.platforms.layers.container.options import ContainerKeys
 from bareline.platforms.layers.neighbours import (
     Neighbours,
     busy_neighbours,
     facts_of,
     run_beside_the_same,
 )
+from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import O_co, PlatformSpec
+
+
+class HereOptions(ContainerKeys):
+    """Options of platforms on this machine.
+
+    - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
+      that an MPI library was installed into.
+    - `cores`: numbers of the cores to use; all that this process may use by default.
+    - `io_folder`: folder in which trials make their working directories: its file system is what
+      I/O probes measure. bareline's scratch folder by default.
+    - `neighbours`: who shares the nodes; see `Neighbours`.
+    """
+
+    mpi: str = "auto"
+    cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
+    io_folder: Path | None = None
+    neighbours: Neighbours | None = None
+
+    def check_here(self) -> None:
+        """See that cores and folder are here, and what neighbours and containers need."""
+        check_cores(self.cores)
+        check_io_folder(self.io_folder)
+        check_container(self.container)
+        if self.neighbours is not None:
+            self.neighbours.check()
+            check_cores(self.neighbours.cores)
 
 
 class HerePlatform(Platform[O_co]):
@@ -73,13 +104,6 @@ def check_cores(cores: Sequence[int] | None) -> None:
             )
 
 
-def check_neighbours(neighbours: Neighbours | None) -> None:
-    """Refuse neighbours that cannot be kept busy here."""
-    if neighbours is not None:
-        neighbours.check()
-        check_cores(neighbours.cores)
-
-
 def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
     """Build bareline's own programs for an MPI library of this machine; once for the cache."""
     return build_native(find_mpi(mpi) if isinstance(mpi, str) else mpi, cache)
@@ -109,25 +133,19 @@ class _Copy:
 
 
 class HereAllocation(HostsAllocation):
-    """Nodes that see this machine's files, its MPI library among them.
-
-    - `io_folder`: folder whose file system is measured; the scratch folder without it.
-    """
+    """Nodes that see this machine's files, its MPI library among them."""
 
     def __init__(
         self,
         nodes: Sequence[Node],
         context: Context,
-        *,
-        mpi: str,
-        io_folder: Path | None,
-        neighbours: Neighbours | None,
+        options: HereOptions,
     ) -> None:
         super().__init__(nodes)
-        self._neighbours = neighbours
+        self._neighbours = options.neighbours
         self._context = context
-        self._mpi_choice = mpi
-        self._io_folder = io_folder
+        self._mpi_choice = options.mpi
+        self._io_folder = options.io_folder
 
     @property
     def cores(self) -> int:

@@ -6,23 +6,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, ClassVar
-
-from pydantic import Field
+from typing import ClassVar
 
 from bareline.platforms.base import Allocation, Context
-from bareline.platforms.here import (
-    HereAllocation,
-    HerePlatform,
-    check_cores,
-    check_neighbours,
-    core_facts,
-)
+from bareline.platforms.here import HereAllocation, HereOptions, HerePlatform, core_facts
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers import Job, Transport, mpi_facts
 from bareline.platforms.launchers.job import Node
-from bareline.platforms.layers.container.boxes import check_container
-from bareline.platforms.layers.container.options import ContainerKeys
 from bareline.platforms.layers.filesystem.mounted import (
     Mounted,
     Mounts,
@@ -33,8 +23,7 @@ from bareline.platforms.layers.filesystem.mounted import (
     private_mounts,
 )
 from bareline.platforms.layers.filesystem.options import Nfs, OneNode, check_here
-from bareline.platforms.layers.neighbours import Neighbours
-from bareline.platforms.workdir import MEMORY, SESSION, check_io_folder, owned_folder, remove_ended
+from bareline.platforms.workdir import MEMORY, SESSION, owned_folder, remove_ended
 from bareline.vocabulary.model import Layout, Scalar
 from bareline.vocabulary.platform import PinningOptions, PlatformSpec
 
@@ -42,26 +31,16 @@ from bareline.vocabulary.platform import PinningOptions, PlatformSpec
 _ADDRESS = "127.0.0.1"
 
 
-class LocalOptions(ContainerKeys, PinningOptions):
+class LocalOptions(HereOptions, PinningOptions):
     """Options of the local platform.
 
-    - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
-      that an MPI library was installed into.
     - `transport`: ``shm`` or ``tcp`` (loopback) forces how ranks talk; ``auto`` leaves it to the
       library.
-    - `cores`: numbers of the cores to use; all that this process may use by default.
-    - `io_folder`: folder in which trials make their working directories: its file system is what
-      I/O probes measure. bareline's scratch folder by default.
-    - `neighbours`: who shares this machine; see `Neighbours`.
     - `filesystem`: a file system that is mounted for the trials alone, which then work on it; a
       file that it lies in is in `io_folder`.
     """
 
-    mpi: str = "auto"
     transport: Transport = "auto"
-    cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
-    io_folder: Path | None = None
-    neighbours: Neighbours | None = None
     filesystem: OneNode | None = None
 
     @property
@@ -88,13 +67,7 @@ class LocalAllocation(HereAllocation):
         self._options = options
         self._session = session
         cores = options.cores or tuple(os.sched_getaffinity(0))
-        super().__init__(
-            [Node("localhost", _ADDRESS, len(cores))],
-            context,
-            mpi=options.mpi,
-            io_folder=options.io_folder,
-            neighbours=options.neighbours,
-        )
+        super().__init__([Node("localhost", _ADDRESS, len(cores))], context, options)
         self._mounts = mounts[0] if mounts else None
         self.mounted = mounts[1] if mounts else None
 
@@ -164,10 +137,7 @@ class LocalPlatform(HerePlatform[LocalOptions]):
     def check(cls, spec: PlatformSpec[LocalOptions]) -> None:
         """See that the chosen cores, folder, layers are there."""
         options = spec.options
-        check_cores(options.cores)
-        check_io_folder(options.io_folder)
-        check_neighbours(options.neighbours)
-        check_container(options.container)
+        options.check_here()
         check_here(options.filesystem, root=os.geteuid() == 0, user_namespace=False, network=False)
 
     @contextmanager

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from bareline.platforms.layers.container.options import ContainerKeys
+from bareline.platforms.here import HereOptions
 from bareline.platforms.layers.filesystem.options import Networked
-from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.netns import links
 
 
-class NetnsOptions(ContainerKeys):
+class NetnsOptions(HereOptions):
     """Options of a platform of network namespaces.
 
     - `hosts`: number of hosts.
@@ -26,14 +24,9 @@ class NetnsOptions(ContainerKeys):
     - `offloads`: whether the links take packets of up to 64 KiB as a NIC with segmentation offload
       does; a limited link by default only such as it carries in 12 us, because a packet outruns it,
       or so long ones (up to 60 us) that this machine can fill the link.
-    - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
-      that an MPI library was installed into.
     - `transport`: ``auto`` (TCP between hosts, shared memory inside one) or ``tcp`` (everywhere).
     - `cores`: numbers of the cores to share out among the hosts; all that this process may use by
       default. Every host is pinned to its own share.
-    - `io_folder`: folder in which trials make their working directories: its file system is what
-      I/O probes measure. bareline's scratch folder by default.
-    - `neighbours`: who shares the hosts; see `Neighbours`.
     - `filesystem`: a file system that is mounted for the trials alone, which then work on it: all
       hosts see the same one. What it lies in is in `io_folder`.
     """
@@ -43,11 +36,7 @@ class NetnsOptions(ContainerKeys):
     shaper: links.Shaper = "htb"
     mtu: Annotated[int, Field(ge=576, le=65_535)] = 1500
     offloads: bool | None = None
-    mpi: str = "auto"
     transport: Literal["auto", "tcp"] = "auto"
-    cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
-    io_folder: Path | None = None
-    neighbours: Neighbours | None = None
     filesystem: Networked | None = None
 
     @property

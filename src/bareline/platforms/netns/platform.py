@@ -12,14 +12,12 @@ from bareline.platforms.here import (
     HereAllocation,
     HerePlatform,
     check_cores,
-    check_neighbours,
     core_facts,
 )
 from bareline.platforms.holder import tool
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers import Job, Network, mpi_facts
 from bareline.platforms.launchers.job import Node, agent_text
-from bareline.platforms.layers.container.boxes import check_container
 from bareline.platforms.layers.filesystem.mounted import (
     Mounted,
     Peer,
@@ -39,7 +37,6 @@ from bareline.platforms.netns.namespaces import (
 )
 from bareline.platforms.netns.options import NetnsOptions, share_cores
 from bareline.platforms.netns.pace import Pace, carried_bits_per_s, choose_packet, timer_lateness_s
-from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import PlatformSpec
@@ -71,9 +68,7 @@ class NetnsAllocation(HereAllocation):
                 for index, cores in enumerate(self._cores)
             ],
             context,
-            mpi=options.mpi,
-            io_folder=options.io_folder,
-            neighbours=options.neighbours,
+            options,
         )
 
     def _pinned(self, node: int, argv: Sequence[str]) -> list[str]:
@@ -195,10 +190,7 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
         """See that namespaces can be made here, and cores, folder and layers be had."""
         options = spec.options
         root = find_privilege() is Privilege.ROOT
-        usable_cores(options)
-        check_io_folder(options.io_folder)
-        check_container(options.container)
-        check_neighbours(options.neighbours)
+        options.check_here()
         check_here(options.filesystem, root=root, user_namespace=not root, network=True)
 
     @contextmanager

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
 
+from bareline.platforms.launchers import Transport
 from bareline.platforms.layers.container.options import ContainerKeys
+from bareline.platforms.remote.native import Way
 from bareline.platforms.remote.software import ModuleName, SoftwareName
 from bareline.vocabulary.facts import NODES_EXCLUDED, NODES_NAMES, NODES_SWITCHES
 from bareline.vocabulary.model import Scalar
@@ -30,6 +33,9 @@ def _folded(value: Any) -> Any:
 NodeList = Annotated[str, BeforeValidator(_folded)]
 
 
+_Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")]
+
+
 class ClusterOptions(ContainerKeys, PinningOptions):
     """Options of a platform that is some of a cluster's nodes.
 
@@ -39,12 +45,34 @@ class ClusterOptions(ContainerKeys, PinningOptions):
     - `software`: what to load on the nodes before anything, in this order: ``module:openmpi/4.1``,
       ``spack:/path/of/an/environment``, ``conda:name``.
     - `modules`: the same for environment modules alone, by their names, before `software`.
+    - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun on the nodes.
+    - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
+      ``ib0``; the library chooses without either.
+    - `transport`: how ranks talk.
+    - `native`: whether bareline's own programs are copied to the nodes, or the folder that they are
+      built in is ``shared`` by all of them.
+    - `folder`: folder of the nodes in which bareline makes its own, gone afterwards.
+    - `io_folder`: folder of the nodes whose file system I/O probes measure; `folder` without it.
     """
 
     exclude: NodeList = ""
     switches: dict[str, NodeList] = Field(default_factory=dict)
     software: tuple[SoftwareName, ...] = ()
     modules: tuple[ModuleName, ...] = ()
+    mpi: str = "auto"
+    subnet: str | None = None
+    device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+$")] | None = None
+    transport: Transport = "auto"
+    native: Way = "copy"
+    folder: _Path = "/tmp"
+    io_folder: _Path | None = None
+
+    @field_validator("subnet")
+    @classmethod
+    def _check_subnet(cls, value: str | None) -> str | None:
+        if value is not None:
+            ipaddress.ip_network(value)
+        return value
 
     @property
     def wanted(self) -> tuple[str, ...]:

@@ -7,12 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bareline.platforms.launchers import Transport
 from bareline.platforms.remote.cluster import ClusterOptions
 from bareline.platforms.remote.native import Way
 
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:&|*()\[\]=/@+-]+$", max_length=200)]
-_Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")]
 
 
 class SlurmOptions(ClusterOptions):
@@ -31,13 +29,6 @@ class SlurmOptions(ClusterOptions):
     - `launcher`: ``srun``, or the library's own ``mpirun`` from where bareline runs.
     - `mpi_type`: what ``srun --mpi`` is given: ``pmix`` for Open MPI, ``pmi2`` for an MPICH without
       PMIx.
-    - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun.
-    - `transport`: how ranks talk.
-    - `subnet`, `device`: the network that MPI uses, where the library is not to choose.
-    - `native`: whether bareline's own programs are copied to the nodes, or the folder that they are
-      built in is ``shared`` by all of them.
-    - `folder`: folder of the nodes in which bareline makes its own.
-    - `io_folder`: folder of the nodes whose file system I/O probes measure; `folder` without it.
     - `switches`: which nodes hang on which switch; what `scontrol show topology` tells without it.
     """
 
@@ -55,13 +46,7 @@ class SlurmOptions(ClusterOptions):
     queue_s: Annotated[float, Field(gt=0)] = 86_400.0
     launcher: Literal["srun", "mpirun"] = "srun"
     mpi_type: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")] = "pmix"
-    mpi: str = "auto"
-    transport: Transport = "auto"
-    subnet: Annotated[str, Field(pattern=r"^[0-9./]+$")] | None = None
-    device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+$")] | None = None
     native: Way = "shared"
-    folder: _Path = "/tmp"
-    io_folder: _Path | None = None
 
     @property
     def node_count(self) -> int:

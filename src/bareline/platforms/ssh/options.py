@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from bareline.platforms.launchers import Transport
 from bareline.platforms.remote.cluster import ClusterOptions
-from bareline.platforms.remote.native import Way
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import unfold
 
@@ -98,36 +95,16 @@ def _yaml_group(name: str, table: Any, groups: dict[str, list[str]], depth: int 
 class ReachedOptions(ClusterOptions):
     """Options of nodes on which programs are started over ssh, whoever made them.
 
-    - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun on the hosts.
     - `launcher`: where mpirun starts: on the ``first`` host, which must be able to log in to the
       others, or ``here``, on this machine, which the hosts must be able to reach.
     - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
       ``ib0``. Without either the library chooses, and hosts are known by the address that leads to
       their name.
-    - `transport`: how ranks talk.
-    - `native`: whether bareline's own programs are copied to the hosts, or the folder that they are
-      built in is ``shared`` by all of them.
-    - `folder`: folder of the hosts in which bareline makes its own, gone afterwards.
-    - `io_folder`: folder of the hosts whose file system I/O probes measure; `folder` without it.
     - `connect_s`: how long a host may take to answer.
     """
 
-    mpi: str = "auto"
     launcher: Literal["first", "here"] = "first"
-    subnet: str | None = None
-    device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+$")] | None = None
-    transport: Transport = "auto"
-    native: Way = "copy"
-    folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] = "/tmp"
-    io_folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] | None = None
     connect_s: Annotated[float, Field(gt=0, le=600)] = 20.0
-
-    @field_validator("subnet")
-    @classmethod
-    def _check_subnet(cls, value: str | None) -> str | None:
-        if value is not None:
-            ipaddress.ip_network(value)
-        return value
 
 
 class SshOptions(ReachedOptions):
