@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -339,57 +340,47 @@ class Nic(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Nic:
-        for problem in (self._wrong_attachment(), self._wrong_device_option(), self._wrong_mtu()):
-            if problem:
-                raise ValueError(problem)
-        parts = self.subnet.split(".")
-        if len(parts) != 3 or not all(part.isdigit() and int(part) < 256 for part in parts):
-            raise ValueError(f"subnet is three numbers like 10.94.7, not {self.subnet!r}")
+        for wrong, said in self._rules():
+            if wrong:
+                raise ValueError(said)
         return self
 
-    def _wrong_attachment(self) -> str:
-        match self.attach:
-            case "vf" if not self.addresses and not self.device:
-                return (
-                    'attach = "vf" needs the virtual functions\' PCI addresses in `addresses`, or '
-                    "the physical function in `device`; see `lspci -D | grep 'Virtual Function'`"
-                )
-            case "vf" if self.addresses and self.device:
-                return "give either `addresses` or `device` for a virtual function, not both"
-            case "adapter" if not self.addresses:
-                return 'attach = "adapter" needs the adapters\' PCI addresses in `addresses`'
-            case "macvtap" if not self.device:
-                return 'attach = "macvtap" needs the host\'s interface in `device`; see `ip link`'
-            case "bridge" if self.device or self.addresses:
-                return "the private bridge takes no `device` or `addresses`; set `attach` too"
-            case "adapter" | "macvtap" if self.device and self.addresses:
-                return f'attach = "{self.attach}" takes `device` or `addresses`, not both'
-        if len(set(self.addresses)) != len(self.addresses):
-            return "the same PCI address stands twice in `addresses`"
-        if self.vlan is not None and self.attach != "vf":
-            return 'a `vlan` can only be set on a virtual function (attach = "vf")'
-        return ""
-
-    def _wrong_device_option(self) -> str:
-        if self.passed_through:
-            chosen = {"model", "vhost", "queues", "offloads", "mergeable_buffers", "mitigation"}
-            set_anyway = sorted(chosen & self.model_fields_set)
-            if set_anyway:
-                return f"`{set_anyway[0]}` is an option of virtual devices, not of {self.attach}"
-            return ""
-        if not self.mitigation and self.model != "e1000":
-            return f"interrupt mitigation is an option of e1000, not of {self.model}"
-        if self.model != "virtio":
-            for name, default in (("vhost", None), ("queues", 1), ("offloads", True)):
-                if getattr(self, name) != default:
-                    return f"`{name}` is an option of virtio, not of {self.model}"
-            if not self.mergeable_buffers:
-                return f"`mergeable_buffers` is an option of virtio, not of {self.model}"
-        return ""
-
-    def _wrong_mtu(self) -> str:
-        limit = MAX_HARDWARE_MTU if self.passed_through else MAX_MTU[self.model]
-        name = self.attach if self.passed_through else self.model
-        if self.mtu > limit:
-            return f"an MTU of {self.mtu} is beyond what {name} takes ({limit} bytes)"
-        return ""
+    def _rules(self) -> Iterator[tuple[object, str]]:
+        """Give each thing that cannot be, with what is said of it."""
+        attach, addresses, device, model = self.attach, self.addresses, self.device, self.model
+        if attach == "vf":
+            yield (
+                not addresses and not device,
+                'attach = "vf" needs the virtual functions\' PCI addresses in `addresses`, or '
+                "the physical function in `device`; see `lspci -D | grep 'Virtual Function'`",
+            )
+            said = "give either `addresses` or `device` for a virtual function, not both"
+            yield addresses and device, said
+        said = 'attach = "adapter" needs the adapters\' PCI addresses in `addresses`'
+        yield attach == "adapter" and not addresses, said
+        said = 'attach = "macvtap" needs the host\'s interface in `device`; see `ip link`'
+        yield attach == "macvtap" and not device, said
+        said = "the private bridge takes no `device` or `addresses`; set `attach` too"
+        yield attach == "bridge" and (device or addresses), said
+        yield device and addresses, f'attach = "{attach}" takes `device` or `addresses`, not both'
+        said = "the same PCI address stands twice in `addresses`"
+        yield len(set(addresses)) != len(addresses), said
+        said = 'a `vlan` can only be set on a virtual function (attach = "vf")'
+        yield self.vlan is not None and attach != "vf", said
+        virtual = ("mitigation", "mergeable_buffers", "model", "offloads", "queues", "vhost")
+        for name in sorted(virtual) if self.passed_through else ():
+            said = f"`{name}` is an option of virtual devices, not of {attach}"
+            yield name in self.model_fields_set, said
+        said = f"interrupt mitigation is an option of e1000, not of {model}"
+        yield not self.passed_through and not self.mitigation and model != "e1000", said
+        of_virtio = {"vhost": None, "queues": 1, "offloads": True, "mergeable_buffers": True}
+        for name, default in of_virtio.items():
+            given = getattr(self, name) != default and not self.passed_through
+            yield given and model != "virtio", f"`{name}` is an option of virtio, not of {model}"
+        limit = MAX_HARDWARE_MTU if self.passed_through else MAX_MTU[model]
+        taker = attach if self.passed_through else model
+        said = f"an MTU of {self.mtu} is beyond what {taker} takes ({limit} bytes)"
+        yield self.mtu > limit, said
+        parts = self.subnet.split(".")
+        whole = len(parts) == 3 and all(part.isdigit() and int(part) < 256 for part in parts)
+        yield not whole, f"subnet is three numbers like 10.94.7, not {self.subnet!r}"
