@@ -32,9 +32,26 @@ def note_whole(folder: Path, names: Sequence[str]) -> None:
     _remember(folder, {name: _stamps(folder / name) for name in names})
 
 
+def read_record(path: Path) -> dict[str, Any]:
+    """Read what describes a build; nothing where it cannot be read."""
+    try:
+        described = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return described if isinstance(described, dict) else {}
+
+
+def damage_of(folder: Path, described: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Say what is wrong with what a record describes; nothing when it is whole."""
+    try:
+        return find_damage(folder, {name: described["parts"][name] for name in names})
+    except (KeyError, TypeError, AttributeError):
+        return "its record cannot be read"
+
+
 def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
     """Say which part is not what was built; nothing when all are."""
-    known = _read_checked(folder)
+    known = read_record(folder / _CHECKED)
     seen = {}
     for name, built in parts.items():
         path = folder / name
@@ -57,14 +74,6 @@ def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
 def _remember(folder: Path, stamps: Mapping[str, Any]) -> None:
     with contextlib.suppress(OSError):
         (folder / _CHECKED).write_text(json.dumps(stamps), encoding="utf-8")
-
-
-def _read_checked(folder: Path) -> dict[str, Any]:
-    try:
-        known = json.loads((folder / _CHECKED).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}
 
 
 def _files(path: Path) -> list[Path]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from bareline.host.locks import file_lock
 from bareline.host.tools import require
 from bareline.platforms.images.bootstrap import PROGRAMS, bootstrap, workplace
-from bareline.platforms.images.parts import describe_parts, find_damage
+from bareline.platforms.images.parts import damage_of, describe_parts, read_record
 from bareline.platforms.images.sources import Archive, archive_of, host_suite, os_release
 from bareline.platforms.vm.kernel import unpack_kernel
 from bareline.vocabulary.errors import PlatformError
@@ -120,20 +120,15 @@ def built_image(
 
 def _damage(folder: Path) -> str:
     """Say what is wrong with a built image; nothing when it is whole."""
-    try:
-        described = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
-        packages, parts = described["packages"], described["parts"]
-        whole = isinstance(described["build_s"], int | float) and set(parts) == set(_PARTS)
-        whole = whole and all({"bytes", "sha256"} <= set(part) for part in parts.values())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        whole, packages, parts = False, None, {}
-    if not whole or not isinstance(packages, dict):
+    described = read_record(folder / _RECORD)
+    timed = isinstance(described.get("build_s"), int | float)
+    if not timed or not isinstance(described.get("packages"), dict):
         return f"{_RECORD} cannot be read"
-    return find_damage(folder, parts)
+    return damage_of(folder, described, _PARTS)
 
 
 def _load(folder: Path, digest: str) -> AutoImage:
-    described = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
+    described = read_record(folder / _RECORD)
     modules = next((folder / "modules").iterdir())
     return AutoImage(
         disk=folder / "disk.raw",

@@ -25,18 +25,6 @@ from bareline.vocabulary.errors import PlatformError
 _ELF = b"\x7fELF"
 
 
-def _first_stream_xz(data: bytes) -> bytes:
-    return lzma.LZMADecompressor().decompress(data)
-
-
-def _first_stream_gzip(data: bytes) -> bytes:
-    return zlib.decompressobj(wbits=31).decompress(data)
-
-
-def _first_stream_bzip2(data: bytes) -> bytes:
-    return bz2.BZ2Decompressor().decompress(data)
-
-
 def _by_program(program: str) -> Callable[[bytes], bytes]:
     def unpack(data: bytes) -> bytes:
         # The kernel is followed by other code, at which the program rightly complains.
@@ -46,11 +34,12 @@ def _by_program(program: str) -> Callable[[bytes], bytes]:
     return unpack
 
 
+#: How a kernel may be packed, by what such data begin with: their first stream alone is unpacked.
 _PACKINGS: tuple[tuple[bytes, Callable[[bytes], bytes]], ...] = (
-    (b"\xfd7zXZ\x00", _first_stream_xz),
+    (b"\xfd7zXZ\x00", lambda data: lzma.LZMADecompressor().decompress(data)),
     (b"\x28\xb5\x2f\xfd", _by_program("zstd")),
-    (b"\x1f\x8b\x08", _first_stream_gzip),
-    (b"BZh", _first_stream_bzip2),
+    (b"\x1f\x8b\x08", lambda data: zlib.decompressobj(wbits=31).decompress(data)),
+    (b"BZh", lambda data: bz2.BZ2Decompressor().decompress(data)),
     (b"\x02\x21\x4c\x18", _by_program("lz4")),
 )
 

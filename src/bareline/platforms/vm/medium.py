@@ -239,20 +239,16 @@ def _network_config(options: VmOptions, guest: Guest) -> dict[str, object]:
     return {"version": 2, "ethernets": interfaces}
 
 
-_MAKERS = (
-    ("genisoimage", ["genisoimage", "-quiet", "-V", "cidata", "-J", "-r", "-o"]),
-    ("xorrisofs", ["xorrisofs", "-quiet", "-V", "cidata", "-J", "-r", "-o"]),
-    ("mkisofs", ["mkisofs", "-quiet", "-V", "cidata", "-J", "-r", "-o"]),
-)
+#: Programs that make the medium, which take the same options.
+_MAKERS = ("genisoimage", "xorrisofs", "mkisofs")
 
 
 def make_seed_medium(folder: Path, medium: Path) -> None:
     """Write a folder to the medium on which cloud-init looks for its seed."""
-    for program, line in _MAKERS:
-        if shutil.which(program):
-            argv = [*line, str(medium), str(folder)]
-            run_process(argv, timeout_s=60.0).must(f"{program} failed")
-            return
+    for program in filter(shutil.which, _MAKERS):
+        argv = [program, "-quiet", "-V", "cidata", "-J", "-r", "-o", str(medium), str(folder)]
+        run_process(argv, timeout_s=60.0).must(f"{program} failed")
+        return
     raise ToolMissing(
         "a cloud image needs a seed medium, and genisoimage is not installed",
         hint=install_hint("genisoimage"),

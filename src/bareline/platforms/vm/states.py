@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bareline.host.locks import file_lock
-from bareline.platforms.images.parts import describe_parts, find_damage, note_whole
+from bareline.platforms.images.parts import damage_of, describe_parts, note_whole, read_record
 from bareline.platforms.remote.keys import Keys, make_keys
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.options import VmOptions
@@ -58,7 +58,7 @@ class SavedStates:
         folder = self.folder / "keys"
         record = folder / _KEYS_RECORD
         with file_lock(self.folder.with_suffix(".lock")):
-            damage = _damage(folder, _read(record), _KEYS) if folder.exists() else ""
+            damage = damage_of(folder, read_record(record), _KEYS) if folder.exists() else ""
             if damage:
                 self._tell(f"the keys of saved guests are damaged, all is saved anew: {damage}")
                 shutil.rmtree(self.folder)
@@ -77,8 +77,8 @@ class SavedStates:
         folder = self.folder / name
         if not folder.exists():
             return None
-        described = _read(folder / _RECORD)
-        damage = _damage(folder, described, _PARTS)
+        described = read_record(folder / _RECORD)
+        damage = damage_of(folder, described, _PARTS)
         if damage:
             self._tell(f"the saved state of {name} is damaged and made anew: {damage}")
             self.forget(name)
@@ -115,22 +115,6 @@ class SavedStates:
     def forget(self, name: str) -> None:
         """Remove a state that did not start."""
         shutil.rmtree(self.folder / name, ignore_errors=True)
-
-
-def _read(record: Path) -> dict[str, Any]:
-    try:
-        described = json.loads(record.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return described if isinstance(described, dict) else {}
-
-
-def _damage(folder: Path, described: dict[str, Any], names: Iterable[str]) -> str:
-    """Say what is wrong with what a record describes; nothing when it is whole."""
-    try:
-        return find_damage(folder, {name: described["parts"][name] for name in names})
-    except (KeyError, TypeError, AttributeError):
-        return "its record cannot be read"
 
 
 def states_of(
