@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.vocabulary.template import KINDS
+from bareline.cli.template import KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS)

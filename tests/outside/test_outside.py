@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from bareline.cli.template import KINDS, write_package
 from bareline.store.raw import read_raw
-from bareline.vocabulary.template import KINDS, write_package
 
 SAMPLE = Path(__file__).with_name("sample")
 

@@ -70,6 +70,6 @@ def runs() -> Iterable[str]:
 @_offering
 def plugins() -> Iterable[str]:
     """Give the kinds of plug-ins."""
-    from bareline.vocabulary.template import KINDS
+    from bareline.cli.template import KINDS
 
     return list(KINDS)

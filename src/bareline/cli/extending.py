@@ -34,8 +34,8 @@ def new(
     as_json: JsonOption = False,
 ) -> None:
     """Write a package that brings a plug-in of your own, with its test, which passes at once."""
+    from bareline.cli.template import write_package
     from bareline.report.writers.console import print_next
-    from bareline.vocabulary.template import write_package
 
     made = write_package(kind, name, out)
     emit(as_json, lambda: list(map(written, made)), lambda _: print(*made, sep="\n"))
