@@ -29,8 +29,8 @@ from bareline.platforms.base import Allocation, Context
 from bareline.platforms.config import load_platforms
 from bareline.platforms.sim import PLATFORM
 from bareline.study.plan import lay_out
-from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.model import Case, Command
+from bareline.vocabulary.platform import Capacity
 
 _TIMEOUT_S = 3600.0
 _COSTS = [

@@ -8,13 +8,13 @@ import pytest
 from bareline.report.content.method import cost_texts
 from bareline.session import pauses
 from bareline.session.meter import Meter, outlook, told
-from bareline.session.pauses import see_hours
+from bareline.session.pauses import closed_until, see_hours
 from bareline.session.status import status_of
 from bareline.store.cost import write_cost
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.vocabulary.errors import LimitReached, StoreError, TimeUp, UsageError
-from bareline.vocabulary.limits import Limits, closed_until, parse_hours
+from bareline.vocabulary.limits import Limits, parse_hours
 
 #: A trial of a null platform takes so long, on one core: long beside what starts and ends it.
 PAUSE_S = 0.2

@@ -14,7 +14,7 @@ from bareline.store.run import Run
 from bareline.testing.bench import open_bench
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Command, Layout
-from bareline.vocabulary.pinning import PinningKeys
+from bareline.vocabulary.platform import PinningKeys
 
 
 def rank(cpus, node=0, sockets=2):

@@ -11,10 +11,10 @@ from bareline.probes.base import find_probe
 from bareline.study.order import order_block
 from bareline.study.plan import choose, largest_layout, lay_out, make_plan
 from bareline.study.study import study_from_toml
-from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Case, Layout, Placement
 from bareline.vocabulary.pinning import Pinning
+from bareline.vocabulary.platform import Capacity
 
 
 def study(**head):

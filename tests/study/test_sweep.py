@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bareline.platforms.config import platforms_from_toml
-from bareline.study.plan import choose, make_plan
+from bareline.study.plan import choose, left_out_lines, make_plan
 from bareline.study.study import study_from_toml
-from bareline.vocabulary.capacity import left_out_lines
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Layout
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bareline.cli.measuring import Asked, takes_what_is_asked
+from bareline.cli.measuring import Asked, limits_of, takes_what_is_asked
 from bareline.cli.options import (
     FileOption,
     JsonOption,
@@ -233,7 +233,6 @@ def _chosen(asked: Asked) -> tuple[Study, list[PlatformSpec], list[str]]:
     from bareline.platforms.config import choose_platforms
     from bareline.session import begin
     from bareline.study.catalogue import find_study
-    from bareline.vocabulary.limits import limits_of
 
     study, on = find_study(asked.study), asked.on or []
     if asked.scale is not None:
@@ -258,8 +257,7 @@ def _complain_of(
 ) -> None:
     """Say what of a study is not measured on these platforms, and what is measured in vain."""
     from bareline.study.likeness import unlike
-    from bareline.study.plan import choose
-    from bareline.vocabulary.capacity import left_out_lines
+    from bareline.study.plan import choose, left_out_lines
 
     left_out = [f"left out on {line}" for line in left_out_lines(choose(study, specs).left_out)]
     for line in [*filter(None, lacking), *left_out, *unlike(study, specs, baseline)]:
@@ -285,7 +283,6 @@ def continue_(
     from bareline.session.pauses import look, see_to_quiet
     from bareline.session.submission import see_to_jobs
     from bareline.store.run import Run
-    from bareline.vocabulary.limits import limits_of
     from bareline.vocabulary.units import parse_duration
 
     began = look()

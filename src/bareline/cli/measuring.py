@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -22,6 +22,9 @@ from bareline.cli.options import (
     StopOption,
     WaitQuietOption,
 )
+
+if TYPE_CHECKING:
+    from bareline.vocabulary.limits import Limits
 
 _Study = Annotated[
     str,
@@ -164,3 +167,14 @@ def takes_what_is_asked(verb: Callable[..., None]) -> Callable[..., None]:
     flat.__annotations__ = {one.name: one.annotation for one in every} | {"return": None}
     flat.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
     return flat
+
+
+def limits_of(max_core_hours: float | None, not_between: str | None) -> Limits:
+    """Give the limits that the command line asks for.
+
+    Raises UsageError: what it names are no hours of a day.
+    """
+    from bareline.vocabulary.limits import Limits, parse_hours
+
+    parse_hours(not_between or "")
+    return Limits(max_core_hours=max_core_hours, not_between=not_between)

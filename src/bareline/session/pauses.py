@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bareline.host.load import (
     BUSY_CORES,
@@ -19,7 +19,7 @@ from bareline.host.load import (
     wait_until_quiet,
 )
 from bareline.platforms.base import Allocation, load_platform_types
-from bareline.vocabulary.limits import closed_until
+from bareline.vocabulary.limits import parse_hours
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import format_duration
 
@@ -45,6 +45,26 @@ def see_hours(
         wait(f"no trial begins between {text}", f"{until:%H:%M} ({zone})")
         while (left_s := (until - now()).total_seconds()) > 0:
             time.sleep(min(left_s, _LOOK_S))
+
+
+def closed_until(not_between: str, now: datetime) -> datetime | None:
+    """Give when trials may begin again; None where they may now.
+
+    - `now`: in the zone that the hours are of.
+    """
+    at = now
+    # An end may lie in another span, and each of them is left once.
+    for _ in range(not_between.count(",") + 1):
+        for begins, ends in parse_hours(not_between):
+            clock = at.time()
+            if begins < ends:
+                inside, later = begins <= clock < ends, 0
+            else:  # over midnight
+                inside, later = clock >= begins or clock < ends, int(clock >= begins)
+            if inside:
+                day = at.date() + timedelta(days=later)
+                at = datetime.combine(day, ends, tzinfo=at.tzinfo)
+    return None if at == now else at
 
 
 #: Others disturb only if they kept cores busy for so long: it is no rounding of ticks of 10 ms.

@@ -35,10 +35,10 @@ from bareline.store.sessions import (
     read_session,
     session_line,
 )
-from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import read_bounded, step_to_read
 from bareline.vocabulary.model import Case, Output, Scalar, Trial, trial_name
+from bareline.vocabulary.platform import LeftOut
 
 _FACTS: TypeAdapter[dict[str, Scalar]] = TypeAdapter(dict[str, Scalar])
 

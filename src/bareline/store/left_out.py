@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from bareline.store.cases import Count, PinningText, case_keys, check_declared
-from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.model import Case, Placement
+from bareline.vocabulary.platform import LeftOut
 
 #: Names of the files within a run directory.
 LEFT_OUT_FILE = "left_out.jsonl"

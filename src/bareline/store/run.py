@@ -49,10 +49,10 @@ from bareline.store.left_out import (
 from bareline.store.lines import Wanted, from_line, head_from_line, to_line
 from bareline.store.sessions import SESSIONS_FILE
 from bareline.store.tables import Tables, read_tables
-from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import open_regular, step_to_read
 from bareline.vocabulary.model import Case, Record
+from bareline.vocabulary.platform import LeftOut
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bareline.study.plan import choose
+from bareline.study.plan import cases_words, choose
 from bareline.study.study import Study
-from bareline.vocabulary.capacity import cases_words
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.place import nodes_words
 from bareline.vocabulary.platform import PlatformSpec

@@ -14,11 +14,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from bareline.probes.base import Probe, find_probe
 from bareline.study.scale import MeasureScale
 from bareline.study.sweep import Count, Counts, NodeCounts, PerNode, Sweep
-from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.errors import StudyError, UsageError
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Case, Layout, Placement, Scalar, format_point
-from bareline.vocabulary.pinning import PinningKeys
+from bareline.vocabulary.platform import Capacity, PinningKeys
 from bareline.vocabulary.units import parse_size
 
 NO_DEFAULTS: Mapping[str, Scalar] = MappingProxyType({})

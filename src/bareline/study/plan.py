@@ -13,16 +13,16 @@ Reproducibility", arXiv:1505.07734.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bareline.study.order import order_block
 from bareline.study.study import Study
-from bareline.vocabulary.capacity import Capacity, LeftOut, left_out_lines
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Case, Layout, Placement, Trial
 from bareline.vocabulary.pinning import Pinning
-from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.platform import Capacity, LeftOut, PlatformSpec
+from bareline.vocabulary.units import listing
 
 #: A plan is made anew by every command that reads a run; more trials nobody waits for.
 MOST_TRIALS = 1_000_000
@@ -190,3 +190,31 @@ def largest_layout(trials: Sequence[Trial], platform: str) -> Layout:
         max((layout.ranks_per_node for layout in layouts), default=1),
         max((layout.threads_per_rank for layout in layouts), default=1),
     )
+
+
+def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
+    """Say in a line for each reason what is left out: on which platforms, of which probes."""
+    probes: dict[tuple[str, str], dict[str, list[int]]] = {}
+    for row in left_out:
+        probes.setdefault((row.platform, row.reason), {}).setdefault(row.case.probe, []).append(
+            row.case.ranks
+        )
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (platform, reason), cases in probes.items():
+        text = f"{cases_words(cases)}{':' if len(cases) > 1 else ''} {reason}"
+        alike.setdefault((reason, text), []).append(platform)
+    return [f"{listing(platforms)}: {text}" for (_, text), platforms in alike.items()]
+
+
+def cases_words(ranks: Mapping[str, Iterable[int]]) -> str:
+    """Name cases by probe and ranks: ``mpi.pingpong and mpi.allreduce with 2 ranks``."""
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for probe, numbers in ranks.items():
+        alike.setdefault(tuple(sorted(set(numbers))), []).append(probe)
+    return listing([f"{listing(probes)}{_with(numbers)}" for numbers, probes in alike.items()])
+
+
+def _with(ranks: Sequence[int]) -> str:
+    if tuple(ranks) == (1,):
+        return ""
+    return f" with {listing([str(number) for number in ranks])} ranks"

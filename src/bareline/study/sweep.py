@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.errors import ProbeError, StudyError
 from bareline.vocabulary.model import Placement
+from bareline.vocabulary.platform import Capacity
 
 #: Ranks, threads and nodes of the largest machines stay below.
 _MOST = 100_000_000

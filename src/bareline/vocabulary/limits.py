@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, time, timedelta
+from datetime import time
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -28,26 +28,6 @@ def parse_hours(text: str) -> tuple[tuple[time, time], ...]:
         hours = [int(number) for number in match.groups()]
         spans.append((time(hours[0], hours[1]), time(hours[2], hours[3])))
     return tuple(spans)
-
-
-def closed_until(not_between: str, now: datetime) -> datetime | None:
-    """Give when trials may begin again; None where they may now.
-
-    - `now`: in the zone that the hours are of.
-    """
-    at = now
-    # An end may lie in another span, and each of them is left once.
-    for _ in range(not_between.count(",") + 1):
-        for begins, ends in parse_hours(not_between):
-            clock = at.time()
-            if begins < ends:
-                inside, later = begins <= clock < ends, 0
-            else:  # over midnight
-                inside, later = clock >= begins or clock < ends, int(clock >= begins)
-            if inside:
-                day = at.date() + timedelta(days=later)
-                at = datetime.combine(day, ends, tzinfo=at.tzinfo)
-    return None if at == now else at
 
 
 def _checked(text: str) -> str:
@@ -81,15 +61,6 @@ class Terms(Limits):
 
     price_per_hour: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] | None = None
-
-
-def limits_of(max_core_hours: float | None, not_between: str | None) -> Limits:
-    """Give what the command line asks for.
-
-    Raises UsageError: what it names are no hours of a day.
-    """
-    parse_hours(not_between or "")
-    return Limits(max_core_hours=max_core_hours, not_between=not_between)
 
 
 #: Of whoever may take what he likes.

@@ -7,9 +7,7 @@ on two, answer different questions. What is compared must agree in it, as in nod
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Literal, get_args
-
-from pydantic import BaseModel, Field, model_validator
+from typing import Literal, get_args
 
 #: What each rank is kept on: nothing, or hardware threads, cores, a NUMA domain, a socket. With
 #: "hwthread" ranks and threads count hardware threads as cores, with "core" they get whole ones.
@@ -94,48 +92,3 @@ class Pinning:
 
 #: What a launcher does where nobody asks for anything.
 UNBOUND = Pinning()
-
-
-class PinningKeys(BaseModel):
-    """The keys of a table of a study or a platform that say how ranks are placed.
-
-    - `binding`: what each rank is kept on: "none", "hwthread", "core", "numa" or "socket".
-    - `ranks_per_socket`, `ranks_per_numa`: so many ranks on each socket, or on each NUMA domain;
-      they are bound to it unless `binding` says what else.
-    - `distribution`: "block" fills a socket before the next one, "cyclic" deals ranks to sockets in
-      turn.
-    """
-
-    binding: Binding | None = None
-    ranks_per_socket: Annotated[int, Field(ge=1, le=65_536)] | None = None
-    ranks_per_numa: Annotated[int, Field(ge=1, le=65_536)] | None = None
-    distribution: Distribution | None = None
-
-    @property
-    def asks_pinning(self) -> bool:
-        """Whether any of the keys is given."""
-        return any(getattr(self, name) is not None for name in PinningKeys.model_fields)
-
-    @property
-    def pinning(self) -> Pinning:
-        """What the keys come to."""
-        domain = "socket" if self.ranks_per_socket else "numa" if self.ranks_per_numa else "none"
-        return Pinning(
-            binding=self.binding or domain,  # type: ignore[arg-type]
-            distribution=self.distribution or "block",
-            ranks_per_numa=self.ranks_per_numa or 0,
-            ranks_per_socket=self.ranks_per_socket or 0,
-        )
-
-    @model_validator(mode="after")
-    def _agrees(self) -> PinningKeys:
-        if self.ranks_per_socket and self.ranks_per_numa:
-            raise ValueError("give `ranks_per_socket` or `ranks_per_numa`, not both")
-        placed = self.ranks_per_socket or self.ranks_per_numa or self.distribution == "cyclic"
-        if placed and self.pinning.binding == "none":
-            raise ValueError(
-                'ranks that are not bound are moved by the kernel: give `binding`, e.g. "core"'
-            )
-        if self.distribution == "cyclic" and (self.ranks_per_socket or self.ranks_per_numa):
-            raise ValueError("give a number of ranks for each socket, or how they are dealt")
-        return self

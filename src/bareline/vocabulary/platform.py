@@ -1,18 +1,17 @@
-"""A platform as it is configured: what its file says, whatever its type makes of it."""
+"""A platform as it is configured: what its file says, what it has room for, what is left out."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic
+from typing import Annotated, Any, ClassVar, Generic
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import TypeVar
 
-from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.limits import NO_TERMS, Terms
-from bareline.vocabulary.model import Command
-from bareline.vocabulary.pinning import UNBOUND, Pinning, PinningKeys
+from bareline.vocabulary.model import Case, Command
+from bareline.vocabulary.pinning import UNBOUND, Binding, Distribution, Pinning
 
 #: What a platform may be called, and how that is said; it names files of a run.
 PLATFORM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -61,10 +60,84 @@ class Options(BaseModel):
         return "is a trace, which only simulated platforms replay" if replays else ""
 
 
+class PinningKeys(BaseModel):
+    """The keys of a table of a study or a platform that say how ranks are placed.
+
+    - `binding`: what each rank is kept on: "none", "hwthread", "core", "numa" or "socket".
+    - `ranks_per_socket`, `ranks_per_numa`: so many ranks on each socket, or on each NUMA domain;
+      they are bound to it unless `binding` says what else.
+    - `distribution`: "block" fills a socket before the next one, "cyclic" deals ranks to sockets in
+      turn.
+    """
+
+    binding: Binding | None = None
+    ranks_per_socket: Annotated[int, Field(ge=1, le=65_536)] | None = None
+    ranks_per_numa: Annotated[int, Field(ge=1, le=65_536)] | None = None
+    distribution: Distribution | None = None
+
+    @property
+    def asks_pinning(self) -> bool:
+        """Whether any of the keys is given."""
+        return any(getattr(self, name) is not None for name in PinningKeys.model_fields)
+
+    @property
+    def pinning(self) -> Pinning:
+        """What the keys come to."""
+        domain = "socket" if self.ranks_per_socket else "numa" if self.ranks_per_numa else "none"
+        return Pinning(
+            binding=self.binding or domain,  # type: ignore[arg-type]
+            distribution=self.distribution or "block",
+            ranks_per_numa=self.ranks_per_numa or 0,
+            ranks_per_socket=self.ranks_per_socket or 0,
+        )
+
+    @model_validator(mode="after")
+    def _agrees(self) -> PinningKeys:
+        if self.ranks_per_socket and self.ranks_per_numa:
+            raise ValueError("give `ranks_per_socket` or `ranks_per_numa`, not both")
+        placed = self.ranks_per_socket or self.ranks_per_numa or self.distribution == "cyclic"
+        if placed and self.pinning.binding == "none":
+            raise ValueError(
+                'ranks that are not bound are moved by the kernel: give `binding`, e.g. "core"'
+            )
+        if self.distribution == "cyclic" and (self.ranks_per_socket or self.ranks_per_numa):
+            raise ValueError("give a number of ranks for each socket, or how they are dealt")
+        return self
+
+
 class PinningOptions(PinningKeys, Options):
     """Options of a platform type whose launcher places ranks."""
 
     pins: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What a platform holds.
+
+    - `nodes`: nodes over which ranks can be spread.
+    - `cores_per_node`: cores of each for ranks and their threads; None where that is not known.
+    """
+
+    nodes: int = 1
+    cores_per_node: int | None = None
+
+    def ranks(self, threads: int, nodes: int) -> int:
+        """Give how many ranks of so many threads have cores of their own on so many nodes."""
+        return (self.cores_per_node or 0) // threads * nodes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A case that a plan does not ask of a platform.
+
+    - `reason`: why, as the predicate of a sentence: "does not fit: needs 4 nodes, the platform has
+      2".
+    """
+
+    platform: str
+    case: Case
+    reason: str
 
 
 #: The options of a platform type; a spec whose type nobody has looked at has some `Options`.

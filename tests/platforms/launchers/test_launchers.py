@@ -24,7 +24,7 @@ from bareline.platforms.launchers import (
 from bareline.platforms.launchers.job import Node
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout
-from bareline.vocabulary.pinning import PinningKeys
+from bareline.vocabulary.platform import PinningKeys
 
 LOCAL = (Node("localhost", "127.0.0.1", 4),)
 PAIR = (Node("node1", "10.0.0.1", 4), Node("node2", "10.0.0.2", 4), Node("node3", "10.0.0.3", 4))
