@@ -106,7 +106,7 @@ def made(tmp_path):
 
 
 def told(run):
-    return [state.told for state in states_of(submission_of(Run.open(run.path)))]
+    return [state.words for state in states_of(submission_of(Run.open(run.path)))]
 
 
 def test_a_job_waits_runs_and_measures_the_run(made, queue, system, tmp_path):

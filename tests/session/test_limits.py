@@ -7,7 +7,7 @@ import pytest
 
 from bareline.report.content.method import cost_texts
 from bareline.session import pauses
-from bareline.session.meter import Meter, outlook, told
+from bareline.session.meter import Meter, outlook, outlook_lines
 from bareline.session.pauses import closed_until, see_hours
 from bareline.session.status import status_of
 from bareline.store.cost import write_cost
@@ -159,7 +159,7 @@ def test_what_a_run_costs_is_told_before_and_after(make_run, execute, null_platf
     budgeted = study.model_copy(update={"budget_s": 100.0})
     (before,) = outlook(budgeted, [spec], plan)
     assert before.expected_h == pytest.approx(1.0)
-    assert told([before], 0.5) == [
+    assert outlook_lines([before], 0.5) == [
         f"core hours: a (36 cores): about 1, at most {before.most_h:.2g}; it ends at 0.5"
     ]
     run = make_run(platforms=SLOW)

@@ -101,7 +101,7 @@ def test_a_job_that_slurm_has_forgotten_has_ended(monkeypatch):
     monkeypatch.setattr(
         "bareline.session.batch.job_state", lambda job: type("State", (), {"state": "GONE"})()
     )
-    assert [state.told for state in states_of(Submission("slurm", ("7",)))] == ["ended"]
+    assert [state.words for state in states_of(Submission("slurm", ("7",)))] == ["ended"]
 
 
 @pytest.mark.parametrize(
@@ -127,5 +127,5 @@ def test_a_job_of_an_earlier_version_is_still_known(made):
     submission = submission_of(made)
     assert submission == Submission("local", ("77",))
     (state,) = states_of(submission)
-    assert state.told.startswith("unknown: no batch system is called 'local'")
+    assert state.words.startswith("unknown: no batch system is called 'local'")
     assert see_to_jobs(made) == []

@@ -10,5 +10,5 @@ def test_the_size_of_a_message_comes_before_what_it_is_one_of():
         for size in (8, 64)
     ]
     telling = varying(places)
-    assert places[2].told(telling) == "8 B, of sizes up to 512 KiB"
-    assert places[2].told(["max_bytes", "nodes"]) == "sizes up to 512 KiB, 2 nodes"
+    assert places[2].words_of(telling) == "8 B, of sizes up to 512 KiB"
+    assert places[2].words_of(["max_bytes", "nodes"]) == "sizes up to 512 KiB, 2 nodes"

@@ -175,7 +175,7 @@ def _planned(asked: Asked, *, in_a_job: bool = False) -> _Planned:
     names = [spec.name for spec in built.platforms]
     built.study.check_question(names, where="the question")
     added = with_control(built.study, built.platforms, base, asked.control)
-    _complain_of([*lacking, built.told, added.reason], added.study, added.platforms, base)
+    _complain_of([*lacking, built.note, added.reason], added.study, added.platforms, base)
     return _Planned(added.study, added.platforms, base, added.name, largest)
 
 
@@ -190,18 +190,18 @@ def _show_plan(asked: Asked, planned: _Planned) -> None:
         exact_among(planned.platforms),
         planned.control,
         baseline=planned.baseline,
-        costs=[*study.sources_told(), *_costs(planned)],
+        costs=[*study.source_lines(), *_costs(planned)],
     )
     rows = _rows(asked, planned)
     emit(asked.as_json, lambda: rows, lambda on: print_plan(rows, on, about))
 
 
 def _costs(planned: _Planned) -> list[str]:
-    from bareline.session.meter import outlook, told
+    from bareline.session.meter import outlook, outlook_lines
     from bareline.study.plan import make_plan
 
     study, specs = planned.study, planned.platforms
-    return told(outlook(study, specs, make_plan(study, specs)), study.max_core_hours)
+    return outlook_lines(outlook(study, specs, make_plan(study, specs)), study.max_core_hours)
 
 
 def _rows(asked: Asked, planned: _Planned) -> list[PlannedTrial]:
@@ -386,5 +386,5 @@ def status(path: RunArgument, as_json: JsonOption = False, _out: FileOption = No
     submission = submission_of(opened)
     if submission is not None:
         row["job"] = str(submission)
-        row["job_state"] = ", ".join(state.told for state in states_of(submission))
+        row["job_state"] = ", ".join(state.words for state in states_of(submission))
     emit(as_json, lambda: [row], lambda console: print_status(row, console))

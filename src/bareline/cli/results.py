@@ -209,10 +209,10 @@ def _print_compared(
 def _compare_profiles(before: Path, after: Path, *, as_json: bool) -> None:
     from bareline.profile.comparison import compare_profiles
     from bareline.profile.files import read_profile
-    from bareline.report.profile.terminal import print_beside
+    from bareline.report.profile.terminal import print_profiles
 
     both = compare_profiles(read_profile(before), read_profile(after))
-    emit(as_json, both.rows, lambda console: print_beside(both, console))
+    emit(as_json, both.rows, lambda console: print_profiles(both, console))
 
 
 @app.command()

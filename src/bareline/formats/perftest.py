@@ -84,7 +84,7 @@ def read(text: str) -> Iterable[Reading]:
         header = _header(lines)
         columns = _columns(lines[header])
         lines = _rows(lines[header + 1 :])
-        told = _told(columns, lines)
+        told = _value_columns(columns, lines)
         given = (_COLUMNS[title][:2] for title in told)
         metrics = headline_first(
             given, "there is no column of average bandwidth or typical latency"
@@ -161,7 +161,7 @@ def _rows(lines: Sequence[Line]) -> list[Line]:
     raise ParseError("the table has no end: the output is truncated")
 
 
-def _told(columns: Sequence[str], lines: Sequence[Line]) -> list[str]:
+def _value_columns(columns: Sequence[str], lines: Sequence[Line]) -> list[str]:
     """Give the columns of measured values.
 
     With a duration instead of a number of iterations perftest knows no peak and prints 0.00.

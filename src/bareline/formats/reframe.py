@@ -102,7 +102,7 @@ def read(text: str) -> Iterable[Reading]:
         )
         return
     for check in checks:
-        if not check.told_nothing:
+        if not check.measures_nothing:
             yield check.reading()
 
 

@@ -72,7 +72,7 @@ class Check:
     figures: Mapping[str, Figure] = field(default_factory=dict)
 
     @property
-    def told_nothing(self) -> bool:
+    def measures_nothing(self) -> bool:
         """It passed and measures nothing, as a check that only builds does."""
         return self.result in _PASSED and not self.figures
 

@@ -226,7 +226,7 @@ def _condition(key: str, value: Any) -> str:
     if key == "placement":
         return "inside a node" if value == "intra_node" else "between nodes"
     if isinstance(value, Spread):
-        text = value.told(format_size if key.endswith("_bytes") else str)
+        text = value.text(format_size if key.endswith("_bytes") else str)
         if value.label is not None and key == "size_bytes":
             return text
     elif isinstance(value, list):

@@ -84,7 +84,7 @@ class Finding(BaseModel):
     unmeasured: str = ""
 
     @model_validator(mode="after")
-    def _told_once(self) -> Self:
+    def _is_checked_or_unmeasured(self) -> Self:
         if bool(self.checks) == bool(self.unmeasured):
             raise ValueError(f"give either 'check' or 'unmeasured' of: {self.statement}")
         return self

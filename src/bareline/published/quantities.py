@@ -56,7 +56,7 @@ class Spread(BaseModel):
             and (self.above is None or value > self.above)
         )
 
-    def told(self, form: Callable[[int], str]) -> str:
+    def text(self, form: Callable[[int], str]) -> str:
         """Write it, with its numbers in a given form."""
         if self.label is not None:
             return self.label
@@ -71,7 +71,7 @@ class Spread(BaseModel):
         return f"{text} except {left_out}" if left_out else text
 
     def __str__(self) -> str:
-        return self.told(str)
+        return self.text(str)
 
 
 #: A condition under which a figure was measured.

@@ -127,7 +127,7 @@ def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
     is left out.
     """
     told = {
-        _told(row.benchmark, row.metric, row.platform, row.baseline, row.conditions)
+        _comparison_key(row.benchmark, row.metric, row.platform, row.baseline, row.conditions)
         for row in printed_ratios(study)
     }
     absolute = [row for row in study.results if row.kind == "absolute" and row.value is not None]
@@ -139,7 +139,7 @@ def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
         base = values.get(_key(result, platform.against))
         if base is None or base.value is None or result.value is None:
             continue
-        if _told(*_what(result), platform.against, result.at) in told:
+        if _comparison_key(*_what(result), platform.against, result.at) in told:
             continue
         ratio = worse(result.value, base.value, better=result.better)
         text = f"{result.words} against {base.words}"
@@ -235,7 +235,7 @@ def _what(result: Result) -> tuple[str, str, str]:
     return result.benchmark, result.metric, result.platform
 
 
-def _told(
+def _comparison_key(
     benchmark: str, metric: str, platform: str, baseline: str, at: Mapping[str, Condition]
 ) -> tuple[str, ...]:
     """Give what tells one comparison from another, so that none is told twice."""

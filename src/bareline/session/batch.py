@@ -55,13 +55,13 @@ class Request:
 class State:
     """How a job stands.
 
-    - `told`: what a user reads: the system's word in small letters, and a reason where it gives
+    - `words`: what a user reads: the system's word in small letters, and a reason where it gives
       one.
     - `waits`, `runs`: whether the job will measure what is left, or does so now; neither where
       nobody can say.
     """
 
-    told: str
+    words: str
     waits: bool = False
     runs: bool = False
 

@@ -171,10 +171,10 @@ class Failures:
             self._absent.add((probe, platform))
         else:
             self._failed[probe, platform] += 1
-            return self._told(probe, outcome)
+            return self._hopeless(probe, outcome)
         return ""
 
-    def _told(self, probe: str, outcome: Failed) -> str:
+    def _hopeless(self, probe: str, outcome: Failed) -> str:
         tried = [cell for cell in self._planned if cell[0] == probe and cell not in self._absent]
         left = sum(self._left[cell] for cell in tried)
         enough = all(self._failed[cell] >= min(ENOUGH, self._planned[cell]) for cell in tried)

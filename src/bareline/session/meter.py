@@ -152,7 +152,7 @@ class Meter:
         left_s = self.left_s(name)
         return left_s > 0 and left_s >= expected_s
 
-    def told(self, left: int) -> str:
+    def limit_words(self, left: int) -> str:
         """Say that a limit is reached, what is used, and how many trials are left to do."""
         used = ", ".join(f"{name} {hours:.3g}" for name, hours in self.core_hours.items())
         limits = [f"{name} {most:g}" for name, most in self._limits.items() if most is not None]
@@ -244,7 +244,7 @@ def _earlier(study: str) -> dict[tuple[str, Case], float]:
     return {key: sum(times) / len(times) for key, times in took.items()}
 
 
-def told(rows: Sequence[Outlook], limit: float | None) -> list[str]:
+def outlook_lines(rows: Sequence[Outlook], limit: float | None) -> list[str]:
     """Say in a line what a plan costs, and which limit ends it before; nothing of no cost."""
     parts = []
     for row in rows:

@@ -242,7 +242,7 @@ class Runner:
             raise self._limit_reached()
 
     def _limit_reached(self) -> LimitReached:
-        return LimitReached(self._meter.told(self._history.tally().remaining))
+        return LimitReached(self._meter.limit_words(self._history.tally().remaining))
 
     def _run_trial(self, trial: Trial, attempt: int) -> Record:
         job = self._job(trial)

@@ -216,11 +216,11 @@ def see_to_jobs(run: Run) -> list[str]:
         cancel = f"`{find_system(submission.system).cancel} {shlex.quote(job)}` takes it back"
         if state.runs:
             raise UsageError(
-                f"the {submission.system} job {job} measures this run: it is {state.told}",
+                f"the {submission.system} job {job} measures this run: it is {state.words}",
                 hint=f"wait for it; {cancel}",
             )
         told.append(
-            f"the {submission.system} job {job} is {state.told} and measures what is left "
+            f"the {submission.system} job {job} is {state.words} and measures what is left "
             f"when it begins; {cancel}"
         )
     return told

@@ -39,12 +39,12 @@ class Builds:
 
     - `study`, `platforms`: as they are run: the platforms "a" and "b" in the place of the one that
       was named.
-    - `told`: what is to be said about them; "" where there is nothing.
+    - `note`: what is to be said about them; "" where there is nothing.
     """
 
     study: Study
     platforms: list[PlatformSpec]
-    told: str = ""
+    note: str = ""
 
 
 def with_builds(

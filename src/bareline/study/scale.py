@@ -101,11 +101,11 @@ class MeasureScale(_Table):
             before |= measure.get(name, {})
             after |= getattr(self, name)
         return [
-            f"{name} {_told(value)} instead of {_told(before.get(name, 'its default'))}"
+            f"{name} {_worded(value)} instead of {_worded(before.get(name, 'its default'))}"
             for name, value in after.items()
             if before.get(name) != value
         ]
 
 
-def _told(value: Any) -> str:
+def _worded(value: Any) -> str:
     return listing([str(item) for item in value]) if isinstance(value, list) else str(value)

@@ -186,7 +186,7 @@ class Study(Limits, BaseModel):
         """Give where a probe's program comes from: as its own name says, or its family's."""
         return self.sources.get(probe) or self.sources.get(probe.partition(".")[0])
 
-    def sources_told(self) -> list[str]:
+    def source_lines(self) -> list[str]:
         """Say, a line each, what of its programs is looked for, and what may be installed."""
         found = {name: self.source_of(name) for name in self.probes}
         return [f"{name}: each platform is asked for {one}" for name, one in found.items() if one]

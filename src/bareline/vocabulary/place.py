@@ -119,7 +119,7 @@ class Place:
         ]
         return ", ".join(filter(None, parts))
 
-    def told(self, names: Iterable[str]) -> str:
+    def words_of(self, names: Iterable[str]) -> str:
         """Say some of its parameters, where on the sweep first: ``8 B, transport tcp``."""
         known, point = self.coordinates, parse_point(self.point)
         there = [name for name in names if name in known]

@@ -64,7 +64,7 @@ class Grade(StrEnum):
     NOT_COMPARABLE = "not-comparable"
 
     @property
-    def told(self) -> bool:
+    def is_claim(self) -> bool:
         """Whether a difference is claimed."""
         return self in (Grade.CERTAIN, Grade.LIKELY)
 

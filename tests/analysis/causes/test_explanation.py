@@ -135,9 +135,9 @@ def test_what_an_earlier_layer_said_in_full_is_marked():
     facts, base = {"cpu.emulated": True}, {"cpu.emulated": False}
     mpi, stream = found("mpi.allreduce", 50.0, **SMALL), found("net.nuttcp", 9.0, nodes=2)
     (one,) = explained(mpi, facts=facts, base=base).causes
-    assert not one.told
+    assert not one.repeated
     told = explain([mpi, stream], {"vm": facts, "bare": base}, "bare")
-    assert [[cause.told for cause in one.causes] for one in told] == [[True], [False]]
+    assert [[cause.repeated for cause in one.causes] for one in told] == [[True], [False]]
 
 
 def test_every_cause_that_concerns_a_loss_is_there_or_says_why_not():

@@ -41,7 +41,7 @@ def test_what_was_recorded_on_a_busy_machine_does_not_count():
     assert meets(1.0, 1.0, 1.1, busy).is_disturbed and not meets(1.0, 1.0, 1.1).is_disturbed
     found = score([meets(2.0, 1.0, 4.0), meets(9.0, 1.0, 4.0, busy)])
     assert (found.inside, found.counted, found.disturbed) == (1, 1, 1)
-    assert "1 more are not counted: their computation was recorded" in found.told
+    assert "1 more are not counted: their computation was recorded" in found.words
 
 
 def test_ranges_bounds_and_what_is_given_are_counted_apart():
@@ -58,7 +58,7 @@ def test_ranges_bounds_and_what_is_given_are_counted_apart():
     assert (found.inside, found.counted) == (1, 2)
     assert (found.bounds_inside, found.bounds, found.given) == (2, 3, 1)
     assert found.off == pytest.approx((1 + 4) / 2)
-    assert "1 of 2 points lie inside" in found.told and "not counted" in found.told
+    assert "1 of 2 points lie inside" in found.words and "not counted" in found.words
 
 
 def test_the_coin_has_what_chance_has():

@@ -19,7 +19,7 @@ from statistics import median
 import polars as pl
 
 from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.analysis.numbers.programs import LaunchKey, kept_profiles, launch_values
+from bareline.analysis.numbers.programs import LaunchKey, launch_values, profiles_of
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.sizes import SMALL_BYTES
 from bareline.profile.files import read_profile
@@ -173,7 +173,7 @@ class _Sides:
     def profiles(self) -> dict[LaunchKey, tuple[Profile, Profile]]:
         """Give the profiles of each pair, the platform's first."""
         own, base = (
-            kept_profiles(self.records, name, self.profiled)
+            profiles_of(self.records, name, self.profiled)
             for name in (self.cell.platform, self.cell.baseline)
         )
         return {key: (read_profile(own[key]), read_profile(base[key])) for key in own.keys() & base}

@@ -27,13 +27,13 @@ _Values = dict[tuple[int, int], float]
 class Share:
     """The median over a platform's launches, whose interval needs six.
 
-    `beside` are other figures that are said with it, `size_bytes` where they were measured.
+    `context` are other figures that are said with it, `size_bytes` where they were measured.
     """
 
     value: Estimate
     n: int
     platform: str = ""
-    beside: tuple[float, ...] = ()
+    context: tuple[float, ...] = ()
     size_bytes: int = 0
     emulated: bool = False
 
@@ -72,12 +72,12 @@ def _ratio(over: _Values, under: _Values) -> Share | None:
     return _share(over[key] / under[key] for key in over if under.get(key, 0) > 0)
 
 
-def _with(share: Share | None, *beside: Share | None, size_bytes: int = 0) -> Share | None:
+def _with(share: Share | None, *context: Share | None, size_bytes: int = 0) -> Share | None:
     """Put other figures beside a share; nothing where one of them is missing."""
-    known = tuple(other.value.value for other in beside if other is not None)
-    if share is None or len(known) < len(beside):
+    known = tuple(other.value.value for other in context if other is not None)
+    if share is None or len(known) < len(context):
         return None
-    return replace(share, beside=known, size_bytes=size_bytes)
+    return replace(share, context=known, size_bytes=size_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +182,12 @@ def _bandwidth(figures: _Figures, platform: str) -> Share | None:
     return _with(_ratio(one, every), _share(one.values()), _share(each.values()))
 
 
-def _beside_others(figures: _Figures, platform: str) -> Share | None:
+def _all_cores(figures: _Figures, platform: str) -> Share | None:
     """What a core keeps of its random updates when all cores update at once."""
-    alone, beside = (
+    alone, together = (
         figures.of(platform, "rate", params={"mode": mode}) for mode in ("single", "star")
     )
-    return _ratio(beside, alone)
+    return _ratio(together, alone)
 
 
 def _measured(metric: str, **params: Scalar) -> Callable[[_Figures, str], Share | None]:
@@ -201,7 +201,7 @@ def _cached(figures: _Figures, platform: str) -> Share | None:
     caveats = pl.col("caveats").list
     cached = rows.filter(caveats.contains("page-cache") | caveats.contains("host-cache")).height
     share = _share([cached / rows.height]) if cached else None
-    return share and replace(share, beside=(cached, rows.height))
+    return share and replace(share, context=(cached, rows.height))
 
 
 def _rule(
@@ -219,6 +219,6 @@ _RULES = (
     _rule("jitter", Layer.COMPUTE, "compute.noise", _measured("lost_share")),
     _rule("bandwidth by core", Layer.MEMORY, "memory.stream", _bandwidth),
     _rule("finding a page", Layer.MEMORY, "memory.latency", _translation),
-    _rule("random updates", Layer.MEMORY, "memory.random_access", _beside_others),
+    _rule("random updates", Layer.MEMORY, "memory.random_access", _all_cores),
     _rule("cached reads", Layer.IO, "io.sequential", _cached),
 )

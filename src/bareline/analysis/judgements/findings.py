@@ -87,7 +87,7 @@ class Finding:
 
     def label(self, point: Cell) -> str:
         """Say what tells a point from the others, e.g. ``64 KiB`` or ``triad, 4 ranks``."""
-        return point.place.told(self.telling)
+        return point.place.words_of(self.telling)
 
     @property
     def anchor(self) -> str:
@@ -144,7 +144,7 @@ class Finding:
         """Whether no point changes certainly by itself, but all of them do in the mean."""
         if self.mean is None or not self.mean.verdict.decided:
             return False
-        told = [point for point in self.points if point.grade is not None and point.grade.told]
+        told = [point for point in self.points if point.grade is not None and point.grade.is_claim]
         alone = any(point.grade is Grade.CERTAIN for point in told)
         return not alone and all(point.verdict is self.mean.verdict for point in told)
 

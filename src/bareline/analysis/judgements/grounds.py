@@ -192,7 +192,7 @@ def _measured(cell: Cell, source: Source, title: str, telling: Sequence[str]) ->
         span = Estimate(span.value, span.value, span.value)  # as certain as its verdict
     if span is not None and cell.grade is Grade.OPEN:  # no loss is shown
         span = Estimate(span.value, span.lo and min(span.lo, 1.0), span.hi and max(span.hi, 1.0))
-    told = cell.grade is not None and cell.grade.told
+    told = cell.grade is not None and cell.grade.is_claim
     bound = cell.lost.at_least if told and cell.lost and cell.lost.by_loss else None
     if span is None and bound is not None and not without:
         span = Estimate(bound, bound if bound > 1 else None, bound if bound < 1 else None)
@@ -260,7 +260,7 @@ def _subject(cell: Cell, title: str, telling: Sequence[str]) -> str:
         title = f"the {metric} ({cell.place.probe})" if named else f"{title} ({metric})"
     size = cell.place.size_bytes
     of_size = f" of {format_size(size)}" if size is not None else ""
-    at = cell.place.told(name for name in telling if name not in ("size_bytes", "nodes"))
+    at = cell.place.words_of(name for name in telling if name not in ("size_bytes", "nodes"))
     at = ", ".join(filter(None, [at, cell.place.where]))
     return f"{title}{of_size}" + (f" ({at})" if at else "")
 

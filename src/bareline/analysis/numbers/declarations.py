@@ -74,15 +74,15 @@ def _unit(probe: str, metric: str, every: Sequence[_Declared]) -> str:
         if conversion(about["unit"], chosen) is None:
             other = next(one for one, said in every if said["unit"] == chosen)
             raise AnalysisError(
-                f"{probe} has {metric} in {_told(chosen)} in one run and in "
-                f"{_told(about['unit'])} in the other: that is not the same quantity",
+                f"{probe} has {metric} in {_unit_words(chosen)} in one run and in "
+                f"{_unit_words(about['unit'])} in the other: that is not the same quantity",
                 where=f"{other.path}, {run.path}",
                 hint=_ALONE,
             )
     return chosen
 
 
-def _told(unit: str) -> str:
+def _unit_words(unit: str) -> str:
     return "no unit" if unit == "1" else unit
 
 

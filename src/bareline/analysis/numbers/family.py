@@ -14,7 +14,7 @@ import numpy as np
 
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
-from bareline.analysis.numbers.members import Mean, Members, Points, beside_losses, by_holm, by_rate
+from bareline.analysis.numbers.members import Mean, Members, Points, by_holm, by_rate, with_losses
 from bareline.analysis.numbers.pairs import Pair
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -71,7 +71,7 @@ def family_wise(
         _share(p, unpaired, stats.holm(np.concatenate([members[k].p for k in unpaired]), weight))
     kinds = len(families) + bool(unpaired)
     p = [np.minimum(1.0, kinds * own) for own in p]
-    p, by_loss = beside_losses(members, p, stats.CERTAIN_ALPHA, by_holm)
+    p, by_loss = with_losses(members, p, stats.CERTAIN_ALPHA, by_holm)
     return Family(
         points=[member.at_points(own) for member, own in zip(members, p, strict=True)],
         by_loss=[member.at_points(own, 0) for member, own in zip(members, by_loss, strict=True)],
@@ -103,7 +103,7 @@ def discoveries(
     if unpaired:
         joint = np.concatenate([members[number].p for number in unpaired])
         _share(q, unpaired, stats.false_discovery(joint))
-    q, by_loss = beside_losses(members, q, stats.ALPHA, by_rate)
+    q, by_loss = with_losses(members, q, stats.ALPHA, by_rate)
     return (
         [member.at_points(own) for member, own in zip(members, q, strict=True)],
         [member.at_points(own, 0) for member, own in zip(members, by_loss, strict=True)],

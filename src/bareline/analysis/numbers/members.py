@@ -208,7 +208,7 @@ def _verdict(mean: Mean, margin: float) -> Verdict:
     return Verdict(judged.item())
 
 
-def beside_losses(
+def with_losses(
     members: Sequence[Members],
     p: list[FloatCube],
     alpha: float,

@@ -28,7 +28,7 @@ from bareline.vocabulary.place import CASE, Place
 LaunchKey = tuple[int, int]
 
 
-def kept_profiles(
+def profiles_of(
     records: Records, platform: str, case: tuple[object, ...]
 ) -> Mapping[LaunchKey, Path]:
     """Give the profiles of the measured launches of a case, whose parameters say ``profile=true``.
@@ -138,7 +138,7 @@ class Splits:
 
     def _read(self, case: _Case) -> Split | None:
         shares = []
-        for path in kept_profiles(self._records, self._baseline, case).values():
+        for path in profiles_of(self._records, self._baseline, case).values():
             try:
                 parts = {part.what: part.share for part in time_split(read_profile(path))}
             except ProfileError:

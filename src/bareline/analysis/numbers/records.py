@@ -73,7 +73,7 @@ class Records:
         ordered: dict[str, None] = {}
         for run in self.runs:
             for name in run.header.platforms:
-                for shown in (name, _told_apart(name, run)):
+                for shown in (name, _run_name(name, run)):
                     if shown in present:
                         ordered[shown] = None
         return list(ordered)
@@ -135,8 +135,8 @@ class Records:
         found: dict[str, dict[str, Scalar]] = {}
         for run in self.runs:
             for name, facts in run.facts().items():
-                told_apart = _told_apart(name, run)
-                found[told_apart if told_apart in self.platforms else name] = facts
+                shown = _run_name(name, run)
+                found[shown if shown in self.platforms else name] = facts
         return found
 
     @cached_property
@@ -242,7 +242,7 @@ def _without_controls(whole: Records, shared: Collection[str]) -> Records:
     for run in whole.runs:
         if run.header.control:
             names = (run.header.control, run.header.baseline)
-            again, base = (_told_apart(name, run) if name in shared else name for name in names)
+            again, base = (_run_name(name, run) if name in shared else name for name in names)
             controls[again] = base
     kept = [name for name in whole.platforms if name not in controls]
     if not controls or not kept:
@@ -254,13 +254,13 @@ def _with_run(frame: pl.DataFrame, *, shared: Collection[str], run: Run) -> pl.D
     """Tell the platforms apart whose names several runs share."""
     return frame.with_columns(
         pl.when(pl.col("platform").is_in(sorted(shared)))
-        .then(pl.col("platform") + _told_apart("", run))
+        .then(pl.col("platform") + _run_name("", run))
         .otherwise(pl.col("platform"))
         .alias("platform")
     )
 
 
-def _told_apart(name: str, run: Run) -> str:
+def _run_name(name: str, run: Run) -> str:
     """Name a platform that several runs share."""
     return f"{name}@{run.path.resolve().name}"
 

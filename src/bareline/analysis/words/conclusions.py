@@ -31,18 +31,18 @@ def _figure(share: Share, write: Callable[[float], str] = significant) -> list[P
 
 
 def _bandwidth(share: Share) -> list[Piece]:
-    alone, each = (format_value(value, "B/s") for value in share.beside)
+    alone, each = (format_value(value, "B/s") for value in share.context)
     together = f" of what all cores get together ({each} for each)"
     return [f"{alone}, ", *_in_percent(share), together]
 
 
 def _translation(share: Share) -> list[Piece]:
-    base = format_value(share.beside[0], "s")
+    base = format_value(share.context[0], "s")
     return [*_figure(share), f" times the {base} with 2 MiB pages"]
 
 
 def _cached(share: Share) -> list[Piece]:
-    cached, every = share.beside
+    cached, every = share.context
     return [f"{cached:.0f} of {every:.0f} read rates"]
 
 

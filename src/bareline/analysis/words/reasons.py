@@ -76,7 +76,7 @@ def _differing_reasons(explanations: Sequence[Explanation], named: _Named) -> li
     losses = Counter(one.finding.platform for one in explanations)
     for one in explanations:
         for cause in one.differing:
-            words = f"{cause.name}, as above" if cause.told else cause.text
+            words = f"{cause.name}, as above" if cause.repeated else cause.text
             of_platform = found.setdefault(one.finding.platform, {})
             of_platform.setdefault(words, []).append(one)
 

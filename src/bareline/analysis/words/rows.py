@@ -16,7 +16,7 @@ from bareline.analysis.judgements.suitability import Judgement
 from bareline.analysis.numbers.cell import Cell, bounds
 from bareline.analysis.words.conclusions import concluded
 from bareline.analysis.words.promise import control_text
-from bareline.analysis.words.suitability import reason_of, told_of
+from bareline.analysis.words.suitability import figure_words, reason_of
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.rows import Bounds, row_of
 from bareline.vocabulary.verdicts import Grade, Verdict
@@ -289,7 +289,7 @@ def judgement_row(judgement: Judgement) -> SuitabilityRow:
 
 def _ground_row(ground: Ground) -> GroundRow:
     caveats = [str(caveat) for caveat in ground.caveats]
-    return row_of(GroundRow, ground, text=told_of(ground), caveats=caveats)
+    return row_of(GroundRow, ground, text=figure_words(ground), caveats=caveats)
 
 
 ExplainRow = FindingRow | CauseRow | ConclusionRow | SuitabilityRow | ControlRow

@@ -18,7 +18,7 @@ _MEANING: Mapping[Answer, str] = {
 }
 
 
-def told_of(ground: Ground) -> str:
+def figure_words(ground: Ground) -> str:
     """Say the figure of a ground, or why there is none."""
     if text := ground.printed or ground.failure:
         return text
@@ -28,7 +28,7 @@ def told_of(ground: Ground) -> str:
 
 
 def _words(ground: Ground) -> str:
-    return f"{ground.subject}, {told_of(ground)}"
+    return f"{ground.subject}, {figure_words(ground)}"
 
 
 def reason_of(judgement: Judgement) -> str:

@@ -48,7 +48,7 @@ def _row(cell: Cell) -> Row:
     }
 
 
-def varying_beside(cells: Iterable[Cell], x: str) -> tuple[str, ...]:
+def varying_without(cells: Iterable[Cell], x: str) -> tuple[str, ...]:
     """Name the parameters that tell the panels of an axis apart: what varies beside `x`.
 
     More ranks may take more nodes. But where the same `x` was measured on several numbers of

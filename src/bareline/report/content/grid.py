@@ -17,10 +17,10 @@ from bareline.analysis.words.verdict import Glance, Square
 from bareline.report.blocks.prose import Prose
 from bareline.report.blocks.table import Column, Field, Table, Tone
 from bareline.report.content.wording import (
+    distinct_parts,
     layer_anchor,
     probe_anchor,
     sentence_case,
-    told_apart,
     verdict_word,
 )
 from bareline.vocabulary.model import Layer
@@ -76,7 +76,7 @@ def legend(findings: Sequence[Finding], baseline: str, margin: float) -> str:
 
 def tone_of(finding: Finding) -> Tone:
     """Give the ink of a finding: red and green are for what is claimed."""
-    if not finding.grade.told:
+    if not finding.grade.is_claim:
         return "muted"
     return "better" if finding.verdict is Verdict.FASTER else "worse"
 
@@ -85,7 +85,7 @@ def ratio_text(finding: Finding) -> str:
     """Write a finding in one column: ``1.48 [1.34, 1.68]``, ``? 0.93 to 1.25``, ``= equal``."""
     grade, verdict = finding.grade, finding.verdict
     mark = GRADE_MARKS[grade]
-    if grade.told:
+    if grade.is_claim:
         ratio = finding.ratio
         text = with_interval(ratio) if ratio else "worse"
         lost = finding.worst.lost if finding.worst else None
@@ -136,7 +136,7 @@ def _span(ratios: Sequence[Estimate], digits: int, *, bare: bool) -> str:
 
 def point_note(finding: Finding) -> str:
     """Say which point its ratio is of, where it has several: ``at 32 KiB``."""
-    if not finding.grade.told or len(finding.points) < 2:
+    if not finding.grade.is_claim or len(finding.points) < 2:
         return ""
     if finding.by_mean:
         return "mean"
@@ -165,7 +165,7 @@ def brief_sizes(words: str) -> str:
 def titles_of(findings: Sequence[Finding]) -> dict[str, str]:
     """Shorten the titles of a layer's probes to what tells them apart."""
     titles = list(dict.fromkeys(finding.title for finding in findings))
-    return dict(zip(titles, map(sentence_case, told_apart(titles)), strict=True))
+    return dict(zip(titles, map(sentence_case, distinct_parts(titles)), strict=True))
 
 
 def lone_platforms(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
@@ -271,8 +271,8 @@ def _part(finding: Finding | None) -> Field:
     point = ", ".join(filter(None, [finding.subject, finding.label(worst) if worst else ""]))
     tip = f"{finding.platform}, {point}: {'likely ' if grade is Grade.LIKELY else ''}"
     ratio = finding.ratio
-    if ratio is not None and (grade.told or grade is Grade.EQUAL):
-        text = f"{GRADE_MARKS[grade] if grade.told else ''}{significant(ratio.value, 2)}"
+    if ratio is not None and (grade.is_claim or grade is Grade.EQUAL):
+        text = f"{GRADE_MARKS[grade] if grade.is_claim else ''}{significant(ratio.value, 2)}"
         tip += f"{ratio_words(ratio, finding.rate)}, n = {finding.n}"
         return Field(text, tip=tip, look=shade(finding))
     tip += verdict_word(verdict) + (f" ({finding.reason})" if finding.reason else "")
@@ -286,7 +286,7 @@ def _part(finding: Finding | None) -> Field:
 def shade(finding: Finding) -> str:
     """Name the shade of what a finding says, ``worse-0`` to ``worse-4``."""
     grade = finding.grade
-    if not grade.told:
+    if not grade.is_claim:
         return "open" if grade is Grade.OPEN else str(grade.value)
     ratio = finding.ratio
     size = abs(math.log(ratio.value)) if ratio else _SHADES[-1]
@@ -310,7 +310,7 @@ def matrix(glance: Glance, findings: Sequence[Finding], platforms: Sequence[str]
 
 def _square(square: Square, findings: Sequence[Finding]) -> Field:
     """Write the worst of a layer as the grid does, and below it of what it is."""
-    told = [finding for finding in findings if finding.grade.told]
+    told = [finding for finding in findings if finding.grade.is_claim]
     losses = [finding for finding in told if finding.verdict is not Verdict.FASTER]
     if told:
         worst = max(losses or told, key=lambda f: (f.grade is Grade.CERTAIN, f.weight))

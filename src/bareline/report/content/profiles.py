@@ -9,7 +9,7 @@ from statistics import median
 
 import polars as pl
 
-from bareline.analysis.numbers.programs import kept_profiles
+from bareline.analysis.numbers.programs import profiles_of
 from bareline.analysis.numbers.records import Records
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
@@ -71,7 +71,7 @@ def profile_lines(records: Records) -> list[ProfileLine]:
         trials.select(*CASE, "platform").unique().iter_rows(named=True),
         key=lambda row: (*(row[key] for key in CASE), order[row["platform"]]),
     ):
-        kept = kept_profiles(records, row["platform"], tuple(row[key] for key in CASE))
+        kept = profiles_of(records, row["platform"], tuple(row[key] for key in CASE))
         if kept:
             profiles = [read_profile(path) for path in kept.values()]
             lines.append(_line(row["probe"], _case(row), row["platform"], profiles))

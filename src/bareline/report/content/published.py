@@ -70,7 +70,7 @@ class PublishedPoint:
         return slug("published", self.ratio.publication, *self.ratio.results, self.platform)
 
     @property
-    def told(self) -> str:
+    def factor(self) -> str:
         """Write the ratio, e.g. ``71 to 139``, ``at least 3``."""
         return str(self.ratio.span)
 
@@ -80,7 +80,7 @@ class PublishedPoint:
         at = conditions(self.ratio.conditions)
         printed = f"printed: {self.ratio.text}" + (", computed here" if self.ratio.computed else "")
         return (
-            f"published: {self.ratio.platform} against {self.ratio.baseline}, {self.told} times "
+            f"published: {self.ratio.platform} against {self.ratio.baseline}, {self.factor} times "
             f"worse{f' ({at})' if at else ''}; {printed}; {self.source}"
         )
 
@@ -256,7 +256,7 @@ def points_for(
     ]
 
 
-def beside(points: Sequence[PublishedPoint], cell: Cell) -> list[PublishedPoint]:
+def points_of(points: Sequence[PublishedPoint], cell: Cell) -> list[PublishedPoint]:
     """Choose the published ratios that speak of what one cell measured.
 
     Those told for its number of ranks, if there are any; else all, with their own ranks told.

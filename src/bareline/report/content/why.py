@@ -34,7 +34,7 @@ class Steps:
 
     title: str
     platform: str
-    told: str
+    summary: str
     bars: tuple[Bar, ...]
     source: str
 
@@ -73,7 +73,7 @@ def _steps(one: Breakdown) -> Steps:
     return Steps(
         title=sentence_case(", ".join(filter(None, [one.title, _case(one)]))),
         platform=one.platform,
-        told=told,
+        summary=told,
         bars=tuple(bars),
         source=_source(one),
     )

@@ -114,7 +114,7 @@ def said_again(floor: Score) -> str:
     )
 
 
-def told_apart(titles: Sequence[str]) -> list[str]:
+def distinct_parts(titles: Sequence[str]) -> list[str]:
     """Shorten titles to what tells them apart: the words with which all begin are left out."""
     words = [title.split() for title in titles]
     shared = 0

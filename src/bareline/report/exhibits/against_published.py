@@ -170,7 +170,7 @@ class Score:
     most: float
 
     @property
-    def told(self) -> str:
+    def words(self) -> str:
         """Say it in sentences."""
         parts = [
             f"{self.inside} of {self.counted} points lie inside what was printed, "
@@ -230,9 +230,9 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     if not lines:
         return
     every = [meeting for line in lines for meeting in line.meetings]
-    told = _score(document, lines).told
+    told = _score(document, lines).words
     rows = [
-        f"{line.title}: printed {line.point.told}, here {line.span}, "
+        f"{line.title}: printed {line.point.factor}, here {line.span}, "
         + (f"{line.inside} of {len(line.counting)} inside" if line.counting else line.kind)
         for line in lines[:12]
     ]
@@ -338,7 +338,7 @@ def _dots(line: Line, y: float, look: Look) -> Iterator[dict[str, Any]]:
     """Lay out the run's own ratios beside a published one."""
     names = varying(meeting.cell.place for meeting in line.meetings)
     for meeting in line.meetings:
-        at = meeting.cell.place.told(names)
+        at = meeting.cell.place.words_of(names)
         word = "inside" if meeting.inside else "outside"
         word += ", given to the simulation" if meeting.is_given else ""
         yield {
@@ -351,7 +351,7 @@ def _dots(line: Line, y: float, look: Look) -> Iterator[dict[str, Any]]:
 def _table(document: Document, lines: Sequence[Line]) -> Table:
     def printed(line: Line) -> Field:
         point = line.point
-        return Field(point.told, point.middle, link=point.anchor, tip=point.tip)
+        return Field(point.factor, point.middle, link=point.anchor, tip=point.tip)
 
     def here(line: Line) -> Field:
         doubts = dict.fromkeys(one for meeting in line.meetings for one in meeting.cell.caveats)

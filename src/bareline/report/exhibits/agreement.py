@@ -178,7 +178,7 @@ class _Pair:
     faster: Paired
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """The ratio, or why there is none: failed, missing, or launches that share no block."""
         if self.faster.ratio is not None:
             return plain(self.faster.ratio.value)
@@ -203,7 +203,7 @@ def _beside(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
             rows.parameter(parameter)
         rows.platforms().column(f"ours over {probe}, {name}", _ratio)
         rows.interval(lambda pair: pair.faster.ratio).number("n", lambda pair: pair.faster.n)
-        told = [f"{_where(pair.reference, names)} {pair.told}" for pair in pairs]
+        told = [f"{_where(pair.reference, names)} {pair.text}" for pair in pairs]
         yield Shown(
             title=f"Ours beside {probe}: {name}",
             what=(probe, metric),
@@ -241,7 +241,7 @@ def _where(cell: Cell, names: tuple[str, ...]) -> str:
 def _ratio(pair: _Pair) -> Field:
     ratio = pair.faster.ratio
     caveats = dict.fromkeys([*pair.ours.caveats, *pair.reference.caveats])
-    return Field(pair.told, ratio.value if ratio else None, caveats=tuple(caveats))
+    return Field(pair.text, ratio.value if ratio else None, caveats=tuple(caveats))
 
 
 EXHIBITS = (

@@ -9,12 +9,12 @@ from dataclasses import replace
 from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dot
-from bareline.report.content.published import PublishedPoint, beside
+from bareline.report.content.published import PublishedPoint, points_of
 from bareline.report.content.wording import (
+    distinct_parts,
     metric_name,
     sentence_case,
     summed_up,
-    told_apart,
     value_words,
     verdict_word,
 )
@@ -135,7 +135,7 @@ def expected(
         return []
     return [
         (point, value / point.middle if cell.rate else value * point.middle)
-        for point in beside(published, cell)
+        for point in points_of(published, cell)
     ]
 
 
@@ -236,7 +236,7 @@ def _by_ranks(document: Document, totals: Sequence[Cell]) -> list[Row]:
     rows, probes = labelled(totals), list(dict.fromkeys(cell.place.probe for cell in totals))
     if len(probes) == 1:
         return rows
-    titles = told_apart([document.probe_titles.get(probe, probe) for probe in probes])
+    titles = distinct_parts([document.probe_titles.get(probe, probe) for probe in probes])
     shorts = dict(zip(probes, titles, strict=True))
     rows.sort(key=lambda row: row.cell.place.ranks)
     return [
@@ -304,7 +304,7 @@ def _losses(chosen: Chosen) -> Drawing:
         cell, share = row.cell, row.shown
         printed = [
             (printed.value, point.tip, point.elsewhere(cell.place))
-            for point in beside(chosen.published, cell)
+            for point in points_of(chosen.published, cell)
             if (printed := lost(Estimate(point.middle)))
         ]
         if share is None:

@@ -171,7 +171,7 @@ def titled(document: Document, cell: Cell, names: Iterable[str], *, metric: bool
     """
     title = sentence_case(document.probe_titles.get(cell.place.probe, cell.place.probe))
     what = "" if cell.headline or not metric else metric_name(cell.place.metric)
-    return ", ".join(filter(None, [title, what, cell.place.told(names)]))
+    return ", ".join(filter(None, [title, what, cell.place.words_of(names)]))
 
 
 def grouped_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
@@ -314,7 +314,7 @@ def labelled(cells: Sequence[Cell]) -> list[Row]:
 
     def label(cell: Cell) -> str:
         metric = metric_name(cell.place.metric) if several else ""
-        return ", ".join(filter(None, [metric, cell.place.told(names)]))
+        return ", ".join(filter(None, [metric, cell.place.words_of(names)]))
 
     return [Row(cell, label(cell), cell.value, cell.ratio) for cell in cells]
 

@@ -56,7 +56,7 @@ class Check:
         return float(size) if isinstance(size, int | float) else None
 
     @property
-    def told(self) -> str:
+    def words(self) -> str:
         """Say where: "CG, problem class W"."""
         return ", ".join(coordinate(name, value) for name, value in self.at.items())
 
@@ -123,7 +123,7 @@ def _figure(name: str, look: Look, calibration: CalibrationKeys, checks: Sequenc
         data=[
             {
                 "platform": name, "probe": check.probe, "ranks": check.ranks,
-                "params": check.told, "unit": check.unit, "measured": check.measured,
+                "params": check.words, "unit": check.unit, "measured": check.measured,
                 "simulated": check.simulated, "error": check.error,
             }
             for check in checks
@@ -181,7 +181,7 @@ def _error_panel(look: Look, groups: Sequence[Group]) -> Chart:
         bars.append({"x": median, "y": y - 7, "end": y + 7, "tip": f"median {median:+.1f} %"})
         for check in group.checks:
             error = 100 * check.error
-            told = f"{check.told}: {error:+.1f} %"
+            told = f"{check.words}: {error:+.1f} %"
             dots.append({"x": error, "y": y, "colour": look.colour, "tip": told})
     height = PITCH_PX * len(groups)
     x, up = value_axis(signed_ticks(row["x"] for row in dots)), rows_axis(height)
@@ -189,8 +189,8 @@ def _error_panel(look: Look, groups: Sequence[Group]) -> Chart:
     bar: Style = {"strokeWidth": 2.4, "color": colour("ink")}
     layers = (
         rule_at(0.0, x),
-        layer("point", dots, "stroke", x=x, y=up, told=True, **point),
-        layer("rule", bars, x=x, y=up, y2="end", told=True, **bar),
+        layer("point", dots, "stroke", x=x, y=up, tips=True, **point),
+        layer("rule", bars, x=x, y=up, y2="end", tips=True, **bar),
         written(names, -LABELS_PX, up, limit=LABELS_PX - 6),
     )
     return plot(layers, WIDTH_PX, height, "Simulated over measured, less 1 (%)")
@@ -204,7 +204,7 @@ def _table(groups: Sequence[Group]) -> Table:
         .number("points", lambda group: len(group.checks))
         .number("median error (%)", lambda group: 100 * group.median, "{:.1f}".format)
         .number("worst (%)", lambda group: 100 * group.worst.error, "{:+.1f}".format)
-        .text("worst at", lambda group: group.worst.told)
+        .text("worst at", lambda group: group.worst.words)
         .text("made of it", lambda group: "yes" if group.probe in _MADE_OF else "no")
         .table()
     )

@@ -16,7 +16,7 @@ from bareline.report.blocks.table import Field, Rows, Table, Tone
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
-from bareline.report.content.published import PublishedPoint, beside
+from bareline.report.content.published import PublishedPoint, points_of
 from bareline.report.content.wording import axis_name, metric_name, verdict_word
 from bareline.report.exhibits.base import Chosen, Row
 from bareline.report.figures.scales import Scale
@@ -108,7 +108,7 @@ class CellRows(Rows[R]):
 
     def published(self, points: Sequence[PublishedPoint]) -> Self:
         """Add the published ratios that speak of the rows' cells, if any does."""
-        told = [beside(points, self.cell(row)) for row in self.rows] if points else []
+        told = [points_of(points, self.cell(row)) for row in self.rows] if points else []
         if not any(told):
             return self
         fields = iter(
@@ -137,7 +137,7 @@ def _published(points: Sequence[PublishedPoint], cell: Cell) -> Field:
         return Field("")
     told: dict[str, list[str]] = {}
     for point in points:
-        told.setdefault(point.elsewhere(cell.place), []).append(point.told)
+        told.setdefault(point.elsewhere(cell.place), []).append(point.factor)
     parts = [
         "; ".join(dict.fromkeys(own)) + (f" ({there})" if there else "")
         for there, own in told.items()

@@ -107,7 +107,7 @@ def _draw(found: Survey, one: Mapped, *, narrow: bool) -> Chart:
     left = 0.0 if narrow else -_LABEL_PX
     layers = (
         layer("rect", placed, **box, color=colour("line")),
-        layer("rect", placed, "fill", **box, told=True).encode(opacity=dark),
+        layer("rect", placed, "fill", **box, tips=True).encode(opacity=dark),
         layer("rect", [cell for cell in placed if cell["bad"]], **box, **frame),
         written(labels, left, rows_axis(y), limit=width if narrow else _LABEL_PX - 12),
     )

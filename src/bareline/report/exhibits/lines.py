@@ -8,15 +8,15 @@ from typing import Any
 
 from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.report.blocks.table import Table
-from bareline.report.content.cells import numeric_axis, position, varying_beside
+from bareline.report.content.cells import numeric_axis, position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dots, trial_dots
 from bareline.report.content.wording import (
     axis_name,
     compared_words,
+    distinct_parts,
     sentence_case,
     summed_up,
-    told_apart,
 )
 from bareline.report.exhibits.along import ALL_LARGE, DIAMONDS, Along, largest, placed
 from bareline.report.exhibits.base import (
@@ -51,8 +51,8 @@ def _curves(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
         x = spec.x or numeric_axis(cells)
         there = placed(cells, x) if x else []
         if x and any(cell.value is not None for cell in there):
-            names = varying_beside(there, x)
-            rows = [Row(cell, cell.place.told(names)) for cell in there]
+            names = varying_without(there, x)
+            rows = [Row(cell, cell.place.words_of(names)) for cell in there]
             yield Chosen(document, spec, there, rows, x, what, what[0])
 
 
@@ -131,7 +131,7 @@ def _relative(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     for what, own in groups.items():
         if len({position(cell, x) for cell in own if cell.ratio is not None}) < 2:
             continue
-        names = varying_beside(own, x)
+        names = varying_without(own, x)
         titles = [Row(cell, titled(document, cell, names, metric=False)) for cell in own]
         every = grouped_by(titles, lambda row: row.title)
         rows = [row for line in every.values() for row in line if row.cell.ratio]
@@ -143,7 +143,7 @@ def _relative_panels(chosen: Chosen) -> Drawing:
     """Draw a panel for each platform; no line crosses a place where its probe has no value."""
     along, there = Along(chosen), {cell.platform for cell in chosen.cells}
     platforms = [name for name in chosen.document.names if name in there]
-    shorts = dict(zip(chosen.groups, told_apart(list(chosen.groups)), strict=True))
+    shorts = dict(zip(chosen.groups, distinct_parts(list(chosen.groups)), strict=True))
     styles = line_looks(sorted(shorts.values()))
     # Colours are the lines': what is published of the platform has none of them.
     along.looks = dict.fromkeys(along.looks, Look("soft", "circle"))
@@ -198,7 +198,7 @@ def _speeds(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     """Choose one figure of all probes; only where the baseline has its fewest ranks."""
     x = spec.x or "ranks"
     cells = [cell for cell in placed(select(document, spec), x) if cell.metric.directed]
-    names = varying_beside(cells, x)
+    names = varying_without(cells, x)
     panels = grouped_by(cells, lambda cell: titled(document, cell, names))
     rows = []
     for title, own in panels.items():

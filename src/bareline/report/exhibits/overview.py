@@ -26,8 +26,8 @@ from bareline.report.figures.grammar import (
 )
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import (
+    absence,
     rule_at,
-    told_instead,
     value_axis,
     written,
     written_clear,
@@ -179,7 +179,7 @@ class _Drawing:
             *self._ground(),
             *self._names(),
             *self._values(),
-            told_instead(
+            absence(
                 self.drawn["empty"],
                 at_one * self.plot + 10,
                 self._y(),
@@ -240,7 +240,7 @@ class _Drawing:
         y, lo, wide = self._y(), self._x("lo"), self.pitch >= 10
         marks, ranges = self.drawn["marks"], self.drawn["ranges"]
         reach: Style = {"x": lo, "x2": "hi", "y": y}
-        point: Style = {"told": True, "size": 46 if wide else 32, "strokeWidth": 1.2, "opacity": 1}
+        point: Style = {"tips": True, "size": 46 if wide else 32, "strokeWidth": 1.2, "opacity": 1}
         drawn = [
             layer("rule", ranges, "stroke", **reach, strokeWidth=7, opacity=0.16),
             layer("rule", marks, "stroke", **reach, strokeWidth=2.2, opacity=0.55),

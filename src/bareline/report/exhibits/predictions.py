@@ -101,7 +101,7 @@ def _predicted_words(best: Score) -> str:
     )
 
 
-def _told(trials: Sequence[Trial], *, intervals: bool = False) -> Rows[Trial]:
+def _trial_rows(trials: Sequence[Trial], *, intervals: bool = False) -> Rows[Trial]:
     """Begin a table of predictions."""
     scale = unit_scale([trial.truth_s for trial in trials], "s")
     rows = (
@@ -126,7 +126,7 @@ def _cases(trials: Sequence[Trial]) -> Table:
         return "worse" if trial.has_interval and not trial.inside else ""
 
     ordered = sorted(trials, key=lambda one: (one.application, one.base, one.platform))
-    rows = _told(ordered, intervals=True)
+    rows = _trial_rows(ordered, intervals=True)
     return rows.number("error", lambda trial: trial.error, "{:+.1%}".format, tone=tone).table()
 
 
@@ -167,7 +167,7 @@ def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         return
     trials = [one for one in done.trials if one.model == done.best]
     trials = sorted(trials, key=lambda trial: -trial.log_error)[:_WORST]
-    rows = _told(trials).number("error", lambda trial: trial.error, "{:+.1%}".format)
+    rows = _trial_rows(trials).number("error", lambda trial: trial.error, "{:+.1%}".format)
     rows.text(
         "what is large enough to explain it",
         lambda trial: sentence_case("; ".join(trial.reasons)),

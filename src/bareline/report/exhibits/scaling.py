@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.report.content.cells import is_number, position, varying_beside
+from bareline.report.content.cells import is_number, position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_name, sentence_case, summed_up, value_words
 from bareline.report.exhibits.along import DIAMONDS, RATIO_HEIGHT_PX, Along, placed
@@ -193,8 +193,8 @@ def _scaled(document: Document, spec: ExhibitSpec) -> Iterator[_Scaled]:
             continue
         weak = spec.scaling == "weak"
         growing = document.records.growing.get(what[0], ()) if weak else ()
-        names = varying_beside([each_rank(cell, growing) for cell in cells], x)
-        titles = (each_rank(cell, growing).place.told(names) for cell in cells)
+        names = varying_without([each_rank(cell, growing) for cell in cells], x)
+        titles = (each_rank(cell, growing).place.words_of(names) for cell in cells)
         panels = {
             title: [cell for _, cell in own]
             for title, own in grouped_by(zip(titles, cells, strict=True), itemgetter(0)).items()

@@ -60,7 +60,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         yield Shown(
             title=f"{metric_name(place.metric)}, step by step",
             what=(place.probe, place.metric),
-            label=place.told(names),
+            label=place.words_of(names),
             notes=[
                 "" if spec.caption else usual,
                 "Dashed: as it is printed, on the hardware of its time." if printed else "",
@@ -218,7 +218,7 @@ def staircase(treads: Sequence[Tread], title: str, *, narrow: bool = False) -> C
     up = y_axis(ticks)
     own = [{**row, "x": at + 0.5} for at, tread in enumerate(treads) if (row := tread.own)]
     printed = [{**row, "x": at + 0.5} for at, tread in enumerate(treads) if (row := tread.printed)]
-    number: Style = {"text": "text", "told": True, "baseline": "middle"}
+    number: Style = {"text": "text", "tips": True, "baseline": "middle"}
     dashed: Style = {"strokeDash": [5, 3], "color": colour("faint")}
     held = [row for row in own if row.get("lo") and row.get("hi")]
     layers = [

@@ -52,7 +52,7 @@ def _figure(trend: Trend, what: tuple[str, str], series: Sequence[Series]) -> Sh
     """Give a panel for each point, a line for each platform, a stair where it moved."""
     probe, metric = what
     names = varying(one.place for one in series)
-    points = grouped_by(series, lambda one: one.place.told(names))
+    points = grouped_by(series, lambda one: one.place.words_of(names))
     # The sort is stable: points that moved first, else as they stand in the runs.
     titles = sorted(points, key=lambda title: not any(one.step for one in points[title]))
     drawn = {title: points[title] for title in titles[:MOST_PANELS]}
@@ -109,7 +109,7 @@ def _table(trend: Trend, series: Sequence[Series], scale: Scale) -> Table:
     names = varying(one.place for one in series)
     rows = Rows(series, lambda one: one.place)
     if names:
-        rows.text("point", lambda one: one.place.told(names), wrap=True)
+        rows.text("point", lambda one: one.place.words_of(names), wrap=True)
     return (
         rows.platform(lambda one: one.platform)
         .estimate(
@@ -142,7 +142,7 @@ class _Axes:
         """Draw the lines of a point."""
         name = self.scale.titled(metric_name(series[0].place.metric))
         stairs = [row for one in series for row in self._stair(one)]
-        told = [row for one in series for row in self._told(one)]
+        told = [row for one in series for row in self._step_labels(one)]
 
         def over(across: alt.X, up: alt.Y) -> Iterable[alt.Chart]:
             yield from dashes(stairs)(across, up)
@@ -202,7 +202,7 @@ class _Axes:
                     "stretch": f"{one.platform} {number}",
                 }
 
-    def _told(self, one: Series) -> Iterable[dict[str, Any]]:
+    def _step_labels(self, one: Series) -> Iterable[dict[str, Any]]:
         if one.step is not None:
             (_, turn, before), (_, _, after) = self._levels(one)
             yield {

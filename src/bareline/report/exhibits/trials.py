@@ -42,7 +42,7 @@ class _Listing:
     platform: str
     title: str
     trials: Sequence[Field]
-    beside: Sequence[Field]
+    counts: Sequence[Field]
     foot: Field
     marks: Sequence[Mark]
     printed: bool = False
@@ -52,7 +52,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     """Draw one per probe, metric and point."""
     for _, cells in by_metric(select(document, spec)):
         names = varying(cell.place for cell in cells)
-        points = [(cell.place.told(names), cell) for cell in cells]
+        points = [(cell.place.words_of(names), cell) for cell in cells]
         for label, group in grouped_by(points, itemgetter(0)).items():
             own = [cell for _, cell in group]
             if any(cell.value is not None for cell in own):
@@ -97,8 +97,8 @@ def _table(listings: Sequence[_Listing]) -> Table:
     for one in listings:
         rows.column(one.title, _at(one.trials))
         foot.append(one.foot)
-        if one.beside:
-            rows.column(_SHORT, _at(one.beside), "light")
+        if one.counts:
+            rows.column(_SHORT, _at(one.counts), "light")
             foot.append(Field(""))
     return rows.table(tuple(foot))
 

@@ -85,11 +85,11 @@ def tip() -> alt.Description:
     return alt.Description(field="tip", type="nominal")
 
 
-def layer(mark: str, rows: Rows, ink: str = "", *, told: bool = False, **how: Any) -> alt.Chart:
+def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **how: Any) -> alt.Chart:
     """Draw a layer: one mark for each row.
 
     - `ink`: what the rows colour, of `_INKS`.
-    - `told`: whether hovering says each row's "tip"; a mark without one is silent.
+    - `tips`: whether hovering says each row's "tip"; a mark without one is silent.
     - `how`: ``x`` and ``y`` as channels or px, ``x2``, ``y2``, ``text`` and ``detail`` as names of
       fields; the rest is the mark's style.
     """
@@ -97,9 +97,9 @@ def layer(mark: str, rows: Rows, ink: str = "", *, told: bool = False, **how: An
     for one in ink.split():
         kind, field = _INKS[one]
         channels["fill" if one == "hollow" else one] = raw(kind, field)
-    if told:
+    if tips:
         channels["description"] = tip()
-    style = how if told else {"aria": False, **how}
+    style = how if tips else {"aria": False, **how}
     chart: alt.Chart = getattr(alt.Chart(inline(rows)), f"mark_{mark}")(**style)
     return chart.encode(**channels)
 

@@ -75,10 +75,10 @@ def _drawn(
             for part in (
                 layer("area", rows, x=x, y=lo, y2="hi", color=rows[0]["colour"], opacity=0.15),
                 layer("line", rows, x=x, y=y, color=rows[0]["colour"]),
-                layer("point", rows, MARK, x=x, y=y, told=True, size=52),
+                layer("point", rows, MARK, x=x, y=y, tips=True, size=52),
             )
         ),
-        layer("point", measured, x=x, y=y, told=True, filled=True, size=52, color=ink),
+        layer("point", measured, x=x, y=y, tips=True, filled=True, size=52, color=ink),
         layer("text", names, x=x, y=beside, text="name", align="left", dx=10, color=ink),
     ).properties(width=_WIDTH, height=_HEIGHT)
 

@@ -112,19 +112,19 @@ def lines(rows: Rows, x: alt.X, y: alt.Y, **style: Any) -> alt.Chart:
 
 def marks(rows: Rows, x: alt.X, y: alt.Y) -> alt.Chart:
     """Draw the values in their platforms' marks."""
-    return layer("point", rows, MARK, x=x, y=y, told=True, size=24, strokeWidth=1.2, opacity=1)
+    return layer("point", rows, MARK, x=x, y=y, tips=True, size=24, strokeWidth=1.2, opacity=1)
 
 
 def dots(rows: Rows, x: alt.X, y: alt.Y) -> alt.Chart:
     """Draw single trials, faintly: x, y, colour and tip."""
     style: Style = {"filled": True, "shape": "circle", "size": 11, "opacity": 0.38}
-    return layer("point", rows, "fill", x=x, y=y, told=True, **style)
+    return layer("point", rows, "fill", x=x, y=y, tips=True, **style)
 
 
 def diamonds(rows: Rows, x: alt.X, y: alt.Y, *, size: float = 60, opacity: float = 1) -> alt.Chart:
     """Draw published values: x, y, colour and tip."""
     style = {"shape": PUBLISHED_SHAPE, "size": size, "fill": colour("paper"), "strokeWidth": 1.3}
-    return layer("point", rows, "stroke", x=x, y=y, told=True, opacity=opacity, **style)
+    return layer("point", rows, "stroke", x=x, y=y, tips=True, opacity=opacity, **style)
 
 
 def spans(rows: Rows, x: alt.X, y: alt.Y, **style: Any) -> alt.Chart:

@@ -64,7 +64,7 @@ def predicted_chart(
     return alt.layer(
         layer("line", [{"x": end, "y": end} for end in ticks.domain], x=x, y=y, **equal),
         layer("rule", rows, "stroke", x=x, y=lo, y2="hi", opacity=0.45),
-        layer("point", rows, "fill shape", x=x, y=y, told=True, **spots, opacity=0.9),
+        layer("point", rows, "fill shape", x=x, y=y, tips=True, **spots, opacity=0.9),
         # The corner that has no points has room for the platforms' names.
         layer("point", keys, "fill shape", x=16, y=corner, **spots),
         layer("text", keys, x=28, y=corner, text="name", align="left", color=colour("ink")),
@@ -99,7 +99,7 @@ def waterfall_chart(loss: Loss, shown: Mapping[str, Look], *, narrow: bool = Fal
     at = at.title(f"time ({scale.unit})")
     ink: Style = {"color": colour("ink")}
     return alt.layer(
-        layer("bar", rows, "fill", x=at, x2="to", y=y, told=True, height=_ROW * 0.6),
+        layer("bar", rows, "fill", x=at, x2="to", y=y, tips=True, height=_ROW * 0.6),
         layer("rule", rows, x=lo, x2="hi", y=y, strokeWidth=1.4, **ink),
         layer("text", rows, x=end, y=y, text="label", align="left", dx=6, **ink),
     ).properties(width=_NARROW_WIDTH if narrow else _WIDTH, height=_ROW * len(rows))
@@ -156,7 +156,7 @@ def upgrades_chart(
     y = alt.Y(field="change", type="nominal", sort=order, title=None, axis=names)
     x = axis(alt.X, "x", ticks, title="time saved (%)")
     style: Style = {"filled": True, "size": 46, "opacity": 0.75}
-    chart = layer("point", rows, "fill shape", x=x, y=y, told=True, **style)
+    chart = layer("point", rows, "fill shape", x=x, y=y, tips=True, **style)
     return chart.properties(
         width=_NARROW_WIDTH if narrow else _WIDTH, height=_ROW * max(2, len(changes))
     )
@@ -194,7 +194,7 @@ def coverage_chart(strips: Sequence[Strip], *, narrow: bool = False) -> Chart:
     return alt.layer(
         layer("bar", bars, x=x, x2="end", y=y, height=10, color=colour("band")),
         layer("tick", marks, x=x, y=y, **ticked),
-        layer("circle", dots, "fill", x=x, y=y, told=True, opacity=0.7).encode(size=area),
+        layer("circle", dots, "fill", x=x, y=y, tips=True, opacity=0.7).encode(size=area),
     ).properties(width=_NARROW_WIDTH if narrow else _STRIP, height=_PITCH * max(2, len(strips)))
 
 

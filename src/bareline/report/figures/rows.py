@@ -57,7 +57,7 @@ def written_clear(rows: Rows, x: float, y: alt.Y, **style: Any) -> list[alt.Char
     return [written(rows, x, y, **style, **clear), written(rows, x, y, **style)]
 
 
-def told_instead(rows: Rows, x: float, y: alt.Y, **style: Any) -> alt.Chart:
+def absence(rows: Rows, x: float, y: alt.Y, **style: Any) -> alt.Chart:
     """Write why a row has no mark."""
     soft = {"fontStyle": "italic", "color": colour("soft"), **style}
     chart = written(rows, x, y, **soft)
@@ -116,7 +116,7 @@ def bar_chart(
     (low, high), left = ticks.domain, -labels_px
     drawn, empty = laid["drawn"], laid["empty"]
     bold: Style = {"fontWeight": 600, "limit": labels_px + plot_px}
-    middle: Style = {"told": True, "strokeWidth": 2}
+    middle: Style = {"tips": True, "strokeWidth": 2}
     reach: Style = {"x": value_axis(ticks, "lo"), "x2": "hi", "strokeWidth": 1.6}
     layers = [
         *([rule_at(0.0, x)] if low < 0 else ()),
@@ -128,7 +128,7 @@ def bar_chart(
         names_of([*drawn, *empty], left + 5, up, 38),
         written([*drawn, *empty], left + 14, up, "name", limit=labels_px - 20),
         *written_clear(laid["heads"], left, up, **bold),
-        told_instead(empty, plot_px * -low / (high - low) + 5, up),
+        absence(empty, plot_px * -low / (high - low) + 5, up),
         *_printed(laid["published"], x, up, ticks, plot_px),
     ]
     return plot(layers, plot_px, height_px, title)
@@ -259,7 +259,7 @@ def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) ->
             found += [{"x": value, "y": y, "tip": told, **row.ink} for value, told in marks]
             if median:
                 middles.append({"x": median, "top": y - 6, "bottom": y + 6, **row.ink})
-    small: Style = {"told": True, "strokeWidth": 1.2, "opacity": 0.75}
+    small: Style = {"tips": True, "strokeWidth": 1.2, "opacity": 0.75}
     there: Style = {"shape": PUBLISHED_SHAPE, "size": 44, "fill": colour("paper")}
     upright: Style = {"y": rows_axis(height_px, "top"), "y2": "bottom"}
     lines: Style = {"color": colour("line"), "strokeWidth": 0.7, "x": -labels_px, "x2": width_px}

@@ -160,7 +160,7 @@ def draw_figure(
             Markup(
                 for_page(
                     draw(chart),  # type: ignore[arg-type]
-                    label=_told(figure, index),
+                    label=_description(figure, index),
                     prefix=f"{prefix}{index}",
                     term=_term_id if explained else None,
                 )
@@ -187,7 +187,7 @@ def _sources(figure: Figure, numbers: Mapping[str, int]) -> Mapping[str, Sequenc
     return found
 
 
-def _told(figure: Figure, index: int) -> str:
+def _description(figure: Figure, index: int) -> str:
     """Say what a panel shows; what all show is said once, where the reader begins."""
     if figure.large is None or index == figure.large:
         return f"{figure.title}. {figure.text_summary}"

@@ -153,7 +153,7 @@ def _worst(document: Document, layer: Layer, drawn: Iterable[str]) -> str:
     lost = {
         finding.probe: finding.weight
         for finding in sorted(document.findings, key=lambda finding: finding.weight)
-        if finding.layer is layer and finding.grade.told
+        if finding.layer is layer and finding.grade.is_claim
     }
     return max(drawn, key=lambda probe: lost.get(probe, -1.0), default="")
 
@@ -176,7 +176,7 @@ def _published(document: Document) -> Iterator[Section]:
     )
     rows.text("at", lambda it: conditions(it[1].ratio.conditions))
     rows.text("platforms", lambda it: f"{it[1].ratio.platform} against {it[1].ratio.baseline}")
-    rows.text("times worse", lambda it: it[1].told)
+    rows.text("times worse", lambda it: it[1].factor)
     rows.column(
         "printed",
         lambda it: Field(it[1].ratio.text, wrap=True, note=" ".join(it[1].ratio.doubts)),

@@ -123,7 +123,7 @@ def _rank_chart(table: pl.DataFrame, names: Mapping[int, str]) -> Chart:
         ),
     )
     x = axis(alt.X, "begin", ticks, title=None)
-    how: Style = {"told": True, "height": {"band": 0.72}}
+    how: Style = {"tips": True, "height": {"band": 0.72}}
     return layer("bar", bars, "fill", x=x, x2="end", y=y, **how).properties(
         width=430, height=max(40, 11 * table.height), title=heading(scale.titled("time"), 430)
     )
@@ -227,7 +227,7 @@ def _histogram(call: CallSum, own: Sequence[SizeSum]) -> Figure:
         axis=alt.Axis(title=None, grid=False, labelAngle=-40 if len(own) > 3 else 0),
     )
     y = axis(alt.Y, "count", ticks, title=None)
-    how: Style = {"told": True, "fill": colour("p1"), "width": {"band": 0.7}}
+    how: Style = {"tips": True, "fill": colour("p1"), "width": {"band": 0.7}}
     chart = layer("bar", bars, x=x, y=y, **how).properties(
         # Room for a bin's name under each of a few bars, else for slanted ones.
         width=110 * len(own) if len(own) <= 3 else min(360, 44 * len(own)),
@@ -318,7 +318,7 @@ def _matrix_chart(
     dark = alt.FillOpacity(field="opacity", type="quantitative", scale=None)
     place: Style = {"x": to, "x2": "to_end", "y": sender, "y2": "from_end"}
     frame = layer("rect", [{"a": 0, "b": size}], x=across, x2="b", y=up, y2="b", **box)
-    filled = layer("rect", cells, **place, told=True, fill=colour("p1")).encode(fillOpacity=dark)
+    filled = layer("rect", cells, **place, tips=True, fill=colour("p1")).encode(fillOpacity=dark)
     return alt.LayerChart(layer=[frame, filled]).properties(width=side, height=side)
 
 

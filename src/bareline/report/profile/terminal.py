@@ -140,7 +140,7 @@ def _print_matrix(profile: Profile, console: Console) -> None:
     console.print(Text(f"{shade}, {faint}; {sums}", style="dim"))
 
 
-def print_beside(both: ProfileComparison, console: Console) -> None:
+def print_profiles(both: ProfileComparison, console: Console) -> None:
     """Print two profiles: the times first, then calls and sizes by how much they change."""
     before, after = both.before, both.after
     first = both.split[0]

@@ -230,7 +230,7 @@ def _print_group(
 
 def _point(cell: Cell, names: Sequence[str], *, several: bool) -> str:
     parts = [metric_name(cell.place.metric)] if several else []
-    return ", ".join(filter(None, [*parts, cell.place.told(names)]))
+    return ", ".join(filter(None, [*parts, cell.place.words_of(names)]))
 
 
 def _thinned(cells: Sequence[Cell]) -> list[Cell]:

@@ -151,7 +151,7 @@ class Case:
         ]
 
 
-def beside(ratio: Estimate, cause: Cause, where: str) -> Cause:
+def bound_below(ratio: Estimate, cause: Cause, where: str) -> Cause:
     """Bound the part of a cause below by a platform without it, or withdraw it.
 
     - `ratio`: how much more the loss is than on the other platform; see `Case.against`.

@@ -43,7 +43,7 @@ class Cause:
     - `rule`: the name of the rule that found it.
     - `part`: it is what one part of the program's time costs: parts add up, whereas factors
       multiply.
-    - `told`: the sentence of an earlier layer says it in full.
+    - `repeated`: the sentence of an earlier layer says it in full.
     - `caveat`: code of the caveat that says the same: what a sentence says as a cause it need not
       repeat.
     """
@@ -57,7 +57,7 @@ class Cause:
     name: str = ""
     rule: str = ""
     part: bool = False
-    told: bool = False
+    repeated: bool = False
     caveat: str = ""
 
     @property

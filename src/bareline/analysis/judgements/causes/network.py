@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from bareline.analysis.judgements.causes.case import Case, Facts, Measurement, beside, number
+from bareline.analysis.judgements.causes.case import Case, Facts, Measurement, bound_below, number
 from bareline.analysis.judgements.causes.cause import Absent, Cause, Need, Rule, needs
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.sizes import Size
@@ -295,7 +295,9 @@ def nic(case: Case) -> Cause | Absent:
     for other, facts in case.others:
         ratio = case.against(other) if _faster_nic(case.facts, facts) else None
         if ratio is not None:
-            return beside(ratio, cause, f"on {other.platform}, whose NIC is {facts['net.kind']}")
+            return bound_below(
+                ratio, cause, f"on {other.platform}, whose NIC is {facts['net.kind']}"
+            )
     return replace(cause, words=f"{words}: {_NICS[own]}")
 
 

@@ -123,7 +123,7 @@ def _once(explanations: Sequence[Explanation]) -> list[Explanation]:
         replace(
             one,
             causes=tuple(
-                replace(cause, told=True)
+                replace(cause, repeated=True)
                 if first.get((one.finding.platform, cause.words), len(order))
                 < order[one.finding.layer]
                 else cause

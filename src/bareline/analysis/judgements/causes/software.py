@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from bareline.analysis.judgements.causes.case import Case, Facts, beside, nodes_of
+from bareline.analysis.judgements.causes.case import Case, Facts, bound_below, nodes_of
 from bareline.analysis.judgements.causes.cause import Absent, Cause, Rule, needs
 from bareline.analysis.numbers.cell import Cell
 from bareline.vocabulary.facts import format_fact
@@ -48,7 +48,7 @@ def user_namespaces(case: Case) -> Cause | Absent:
             continue
         ratio = case.against(other)
         if ratio is not None:
-            found = beside(ratio, cause, f"on {other.platform}, where they share one")
+            found = bound_below(ratio, cause, f"on {other.platform}, where they share one")
             if found.lo > 1 and most is not None:
                 return replace(found, hi=max(most, ratio.hi or 0.0))
             return found
