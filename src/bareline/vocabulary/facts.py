@@ -14,7 +14,7 @@ from types import MappingProxyType
 from bareline.vocabulary.instructions import INSTRUCTION_SETS
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.nodeset import fold_numbers
-from bareline.vocabulary.units import format_duration, format_value, significant
+from bareline.vocabulary.units import format_duration, format_value, percent, significant
 
 
 class Group(StrEnum):
@@ -206,7 +206,7 @@ def format_fact(key: str, value: Scalar | None) -> str:
     if isinstance(value, str):
         return _SPELLED.get((split_nodes(key)[1], value), value)
     if unit == "ratio":
-        return f"{significant(100 * value, 2)} %"
+        return percent(value, 2)
     if unit == "bit/s":
         # The decimal prefixes are those of bytes per second.
         return format_value(value, "B/s").removesuffix("B/s") + "b/s"

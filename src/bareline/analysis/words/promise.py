@@ -52,7 +52,7 @@ def _amount(ratio: float) -> str:
     if math.isinf(ratio):
         return "any size"
     if ratio < _TIMES_FROM:
-        return f"{significant((ratio - 1) * 100, 2)} %"
+        return percent(ratio - 1, 2)
     return f"{significant(ratio)} times"
 
 

@@ -24,7 +24,7 @@ from bareline.report.content.wording import (
     verdict_word,
 )
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import count, significant
+from bareline.vocabulary.units import count, percent, significant
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 #: What stands before a ratio that is not certain, and in place of one that is not there.
@@ -69,7 +69,7 @@ def legend(findings: Sequence[Finding], baseline: str, margin: float) -> str:
     few = any(f.grade is Grade.OPEN and "(n = " in ratio_text(f) for f in findings)
     return (
         f"Times worse than {baseline}, below 1 better, with the 95 % interval of the worst point. "
-        f"~ likely, not certain; ? open: between these ends; = equal within {100 * margin:g} %."
+        f"~ likely, not certain; ? open: between these ends; = equal within {percent(margin)}."
         + (" (n = 1): estimates of so few launches, which have no interval." if few else "")
     )
 

@@ -13,7 +13,7 @@ from bareline.report.blocks.table import Rows, Table
 from bareline.report.content.document import Document, study_title
 from bareline.store.cost import money
 from bareline.store.run import Run
-from bareline.vocabulary.units import HOUR_S, count, listing, significant
+from bareline.vocabulary.units import HOUR_S, count, listing, percent, significant
 
 #: Less is a minute of one core.
 _LEAST_CORE_HOURS = 1 / 60
@@ -32,7 +32,7 @@ def method(document: Document) -> Iterator[Block]:
         "compared block by block."
     )
     promise = f" {document.glance.promise}" if document.glance else ""
-    margin = f"±{100 * document.margin:g} %"
+    margin = f"±{percent(document.margin)}"
     yield Prose((
         "One trial is one launch of one benchmark; its thousands of inner iterations count as "
         f"n = 1. {order}",

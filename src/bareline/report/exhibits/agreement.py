@@ -15,7 +15,7 @@ from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.blocks.table import Field, Rows
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Paired, block_ratio
-from bareline.report.content.wording import metric_name, verdict_word
+from bareline.report.content.wording import metric_name, percent, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, grouped_by, select
 from bareline.report.exhibits.columns import CellRows
 from bareline.vocabulary.caveats import Caveat
@@ -76,7 +76,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     rows = list(_rows(document, select(document, spec)))
     if not rows:
         return
-    told = [f"{row.theirs} on {row.platform} {_percent(row.median)} %" for row in rows]
+    told = [f"{row.theirs} on {row.platform} {percent(row.median)}" for row in rows]
     table = (
         Rows(rows)
         .text("theirs", lambda row: row.theirs)
@@ -85,7 +85,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         .number("sizes", lambda row: len(row.ratios))
         .column(
             "median deviation (%)",
-            lambda row: Field(_percent(row.median), row.median, caveats=row.caveats),
+            lambda row: Field(f"{100 * row.median:.1f}", row.median, caveats=row.caveats),
         )
         .column(
             "greatest at",
@@ -158,10 +158,6 @@ def _our_place(cell: Cell) -> Place | None:
         point = f"size_bytes={size * place.ranks}"  # IMB counts a block
     probe, metric = counterpart
     return replace(place, probe=probe, metric=metric, params="", point=point)
-
-
-def _percent(deviation: float) -> str:
-    return f"{100 * deviation:.1f}"
 
 
 #: The parameter by which a probe of foreign programs says which one it runs: `npb.reference` with

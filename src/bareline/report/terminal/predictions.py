@@ -14,7 +14,7 @@ from bareline.predict.prediction import Prediction
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Score, Validation
 from bareline.report.blocks.table import Rows
-from bareline.report.content.wording import said_again
+from bareline.report.content.wording import percent, said_again
 from bareline.report.figures.scales import unit_scale
 from bareline.report.writers.terminal import print_blocks
 from bareline.vocabulary.units import format_value, significant
@@ -131,7 +131,7 @@ def print_loss(loss: Loss, application: str, console: Console) -> None:
         [
             Rows(loss.shares)
             .text("layer", lambda share: share.title)
-            .figure("share", lambda share: f"{100 * share.share:.1f} %")
+            .figure("share", lambda share: percent(share.share))
             .figure(scale.titled("time"), lambda share: scale.show(share.time_s))
             .figure(scale.titled("from"), lambda share: scale.show(share.lo_s), "light")
             .figure(scale.titled("to"), lambda share: scale.show(share.hi_s), "light")
