@@ -29,6 +29,11 @@ def test_another_kernel_is_said_between_guests_and_not_between_a_guest_and_its_h
     one = explained(loss, facts=guest(kernel="5.10.0-46-amd64"), base=guest())
     assert names(one) == ["kernel"]
     assert "Linux 5.10, the baseline's is 6.1" in one.standing[0].words
+    newer = guest(kernel="6.12.94+deb13-amd64")
+    for program in ("npb.cg", "app.ocean"):  # they communicate, too
+        told = explained(found(program, 1.4, nodes=2), facts=newer, base=guest())
+        assert names(told) == ["kernel"]
+    assert not explained(found("compute.dgemm", 1.4), facts=newer, base=guest()).known
     same = guest(kernel="6.1.0-47-cloud-amd64")
     assert "kernel" not in names(explained(loss, facts=same, base=guest()))
     host = guest(kernel="6.18.44", kind="bare metal")

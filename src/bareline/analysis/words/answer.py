@@ -307,20 +307,28 @@ def _undelivered(own: Asked) -> list[_Clause]:
 
 
 def _crashes(own: Asked) -> list[_Clause]:
-    """Say how many launches did not end well of what is compared all the same."""
-    found: dict[str, tuple[int, int]] = {}
+    """Say how many launches lost something of what is compared all the same: all, or some sizes."""
+    found: dict[tuple[str, bool], tuple[int, int]] = {}
     for finding in own.findings:
         for point in finding.compared:
-            if point.lost is not None and not point.lost.by_loss:
-                some, every = point.lost.ended_badly(worse=True)
-                if some > found.get(finding.title, (0, 0))[0]:
-                    found[finding.title] = (some, every)
-    if not found:
-        return []
-    if len(found) > _MOST_NAMES:
-        return [[f"launches of {len(found)} probes did not finish"]]
-    told = [f"{some} of {every} launches of {name}" for name, (some, every) in found.items()]
-    return [[Amount(f"{listing(told)} did not finish")]]
+            lost = point.lost
+            if lost is not None and not lost.by_loss:
+                some, every = lost.ended_badly(worse=True)
+                key = finding.title, lost.by_points and not lost.crashed
+                if some > found.get(key, (0, 0))[0]:
+                    found[key] = (some, every)
+    parts: list[_Clause] = []
+    for cut, verb in ((False, "did not finish"), (True, "left out sizes for lack of time")):
+        told = [
+            f"{some} of {every} launches of {name}"
+            for (name, of), (some, every) in found.items()
+            if of is cut
+        ]
+        if len(told) > _MOST_NAMES:
+            parts.append([f"launches of {len(told)} probes {verb}"])
+        elif told:
+            parts.append([Amount(f"{listing(told)} {verb}")])
+    return parts
 
 
 def _rest(own: Asked, *, whole: bool) -> list[_Clause]:

@@ -172,6 +172,9 @@ RULES = (
         needs("mpi.flavour", "mpi.version"),
     ),
     Rule(
-        "kernel", (Layer.NETWORK, Layer.MPI, Layer.IO, Layer.APP), kernel, needs("kernel.release")
+        "kernel",
+        (Layer.NETWORK, Layer.MPI, Layer.IO, Layer.NPB, Layer.APP),
+        kernel,
+        needs("kernel.release"),
     ),
 )
