@@ -16,7 +16,7 @@ from bareline.formats import importer, reading
 from bareline.platforms import base as platforms
 from bareline.platforms import hosts, nodes
 from bareline.probes import base as probes
-from bareline.report.blocks import prose, table
+from bareline.report import blocks
 from bareline.report.content import document
 from bareline.report.exhibits import base as exhibits
 from bareline.testing import bench, runs
@@ -72,7 +72,7 @@ INTERFACES = (
         "Kinds of exhibits",
         "A module ends in `EXHIBIT = ...`, an instance of a subclass of `Exhibit`.",
         (exhibits.Exhibit, exhibits.select, exhibits.by_metric, exhibit.ExhibitSpec,
-         document.Document, table.Rows, prose.Figure),
+         document.Document, blocks.Rows, blocks.Figure),
     ),
     Interface(
         "contracts",

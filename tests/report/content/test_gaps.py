@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bareline.report.blocks.prose import Block, Prose, Section
-from bareline.report.blocks.table import Table
+from bareline.report.blocks import Block, Prose, Section, Table
 from bareline.report.content.document import Document
 from bareline.report.content.gaps import gaps
 from bareline.vocabulary.exhibit import ExhibitSpec

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bareline.report.blocks.prose import Figure
+from bareline.report.blocks import Figure
 
 from . import drawn
 

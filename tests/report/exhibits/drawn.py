@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bareline.report.blocks.prose import Figure
+from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import find_exhibit
 from bareline.vocabulary.exhibit import ExhibitSpec

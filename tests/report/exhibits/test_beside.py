@@ -7,7 +7,7 @@ import pytest
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.report.blocks.table import Table
+from bareline.report.blocks import Table
 from bareline.report.content.document import Document, document_of
 from bareline.report.exhibits.base import find_exhibit
 from bareline.store.header import Header

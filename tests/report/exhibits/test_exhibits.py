@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bareline.report.blocks.prose import Figure
+from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.exhibits.along import parameter_axis
 from bareline.report.exhibits.base import (

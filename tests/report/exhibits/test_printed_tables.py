@@ -13,8 +13,7 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import publications
 from bareline.published.ratios import published_ratios
-from bareline.report.blocks.prose import Figure
-from bareline.report.blocks.table import Field
+from bareline.report.blocks import Field, Figure
 from bareline.report.content.document import Document, document_of
 from bareline.study.catalogue import find_study
 

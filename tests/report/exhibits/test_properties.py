@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.report.blocks.prose import Figure
+from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import load_exhibits
 from bareline.report.exhibits.columns import RULES, ruled_ratio

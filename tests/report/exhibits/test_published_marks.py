@@ -10,7 +10,7 @@ import pytest
 
 from bareline.published.catalogue import publications
 from bareline.published.ratios import PublishedRatio, published_ratios
-from bareline.report.blocks.prose import Figure
+from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, same_place, where_printed
 from bareline.vocabulary.place import Place

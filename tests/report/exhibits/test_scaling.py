@@ -10,7 +10,7 @@ import pytest
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import platforms_from_toml
-from bareline.report.blocks.prose import Figure
+from bareline.report.blocks import Figure
 from bareline.report.content.document import Document, document_of
 from bareline.session import begin
 from bareline.session.origin import plan_of

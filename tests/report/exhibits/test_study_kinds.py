@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from bareline.report.blocks.prose import Figure
-from bareline.report.blocks.table import Table
+from bareline.report.blocks import Figure, Table
 from bareline.report.content.document import Document
 from bareline.report.figures.svg import draw
 

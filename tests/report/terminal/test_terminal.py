@@ -4,8 +4,7 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from bareline.report.blocks.prose import Prose
-from bareline.report.blocks.table import Table
+from bareline.report.blocks import Prose, Table
 from bareline.report.content.document import Document
 from bareline.report.content.grid import grid
 from bareline.report.terminal.facts import print_facts

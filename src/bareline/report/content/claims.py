@@ -15,7 +15,7 @@ from bareline.published.catalogue import publications
 from bareline.published.findings import Check, Finding
 from bareline.published.model import PublishedStudy
 from bareline.published.ratios import PublishedRatio, published_ratios
-from bareline.report.blocks.table import Field, Rows, Table, Tone
+from bareline.report.blocks import Field, Rows, Table, Tone
 from bareline.report.content.published import same_place, where_printed
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import count, listing

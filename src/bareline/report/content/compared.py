@@ -11,8 +11,7 @@ from bareline.analysis.words.parts import Sentence, sentence
 from bareline.analysis.words.promise import control_sentence
 from bareline.analysis.words.reasons import reasons_of
 from bareline.analysis.words.suitability import reason_of
-from bareline.report.blocks.prose import Block, Note, Prose, Section, Words
-from bareline.report.blocks.table import Field, Rows
+from bareline.report.blocks import Block, Field, Note, Prose, Rows, Section, Words
 from bareline.report.content.claims import claims_of, claims_table
 from bareline.report.content.grid import by_loss, grid, layers_of, legend
 from bareline.vocabulary.caveats import briefs

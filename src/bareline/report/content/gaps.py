@@ -9,8 +9,7 @@ import polars as pl
 
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.published.catalogue import publications
-from bareline.report.blocks.prose import Block, Prose, Section
-from bareline.report.blocks.table import Rows
+from bareline.report.blocks import Block, Prose, Rows, Section
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case
 from bareline.vocabulary.caveats import Caveat, steps

@@ -14,8 +14,7 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Estimate, with_interval
 from bareline.analysis.words.amounts import ratio_words
 from bareline.analysis.words.verdict import Glance, Square
-from bareline.report.blocks.prose import Prose
-from bareline.report.blocks.table import Column, Field, Table, Tone
+from bareline.report.blocks import Column, Field, Prose, Table, Tone
 from bareline.report.content.wording import (
     distinct_parts,
     layer_anchor,

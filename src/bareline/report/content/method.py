@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 
 from bareline.analysis.words.promise import control_texts
-from bareline.report.blocks.prose import Block, Note, Prose, Section
-from bareline.report.blocks.table import Rows, Table
+from bareline.report.blocks import Block, Note, Prose, Rows, Section, Table
 from bareline.report.content.document import Document, study_title
 from bareline.store.cost import money
 from bareline.store.run import Run

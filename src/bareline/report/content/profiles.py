@@ -14,8 +14,7 @@ from bareline.analysis.numbers.records import Records
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.summary import SizeSum, sizes, time_split, top_calls
-from bareline.report.blocks.prose import Figure
-from bareline.report.blocks.table import Rows
+from bareline.report.blocks import Figure, Rows
 from bareline.report.content.wording import call_name, percent
 from bareline.vocabulary.model import format_point, parse_point
 from bareline.vocabulary.place import CASE, Place

@@ -17,7 +17,7 @@ from typing import Any
 from bareline.analysis.numbers.cell import Cell
 from bareline.published.catalogue import conditions
 from bareline.published.quantities import Spread
-from bareline.report.blocks.table import Field, Rows, Table
+from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
 from bareline.report.exhibits.base import Kind, Shown, select

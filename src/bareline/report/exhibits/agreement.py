@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.report.blocks.table import Field, Rows
+from bareline.report.blocks import Field, Rows
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Paired, block_ratio
 from bareline.report.content.wording import metric_name, percent, verdict_word

@@ -16,8 +16,7 @@ from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.report.blocks.prose import Figure
-from bareline.report.blocks.table import Table
+from bareline.report.blocks import Figure, Table
 from bareline.report.content.cells import headline_first, numeric_axis, tidy
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dots, trial_dots

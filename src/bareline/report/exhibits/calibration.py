@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from bareline.report.blocks.table import Rows, Table
+from bareline.report.blocks import Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_title
 from bareline.report.exhibits.along import parameter_axis

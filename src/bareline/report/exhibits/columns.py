@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Self, TypeVar
 
 from bareline.analysis.numbers.cell import Cell, Estimate, figure
-from bareline.report.blocks.table import Field, Rows, Table, Tone
+from bareline.report.blocks import Field, Rows, Table, Tone
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots

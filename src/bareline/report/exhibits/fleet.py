@@ -12,7 +12,7 @@ import numpy as np
 from bareline.analysis.judgements.survey import Deviating, Mapped, Survey, survey
 from bareline.analysis.numbers.fleet import fleets
 from bareline.analysis.words.remarks import unjudged
-from bareline.report.blocks.table import Rows, Table
+from bareline.report.blocks import Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.fleet import (
     deviates,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.report.blocks.table import Field, Table
+from bareline.report.blocks import Field, Table
 from bareline.report.content.document import Document
 from bareline.report.content.dots import block_ratio
 from bareline.report.content.wording import percent

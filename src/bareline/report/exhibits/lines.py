@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
-from bareline.report.blocks.table import Table
+from bareline.report.blocks import Table
 from bareline.report.content.cells import numeric_axis, position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dots, trial_dots

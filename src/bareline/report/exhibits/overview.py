@@ -10,7 +10,7 @@ from typing import Any
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import with_interval
-from bareline.report.blocks.table import Rows, Table
+from bareline.report.blocks import Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case, verdict_word
 from bareline.report.exhibits.base import Kind, Shown, grouped_by

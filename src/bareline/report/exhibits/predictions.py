@@ -14,7 +14,7 @@ from bareline.predict.predictions import Predictions
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Score, Trial, Validation
-from bareline.report.blocks.table import Field, Rows, Table, Tone
+from bareline.report.blocks import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import percent, said_again, sentence_case
 from bareline.report.exhibits.base import Kind, Shown, grouped_by

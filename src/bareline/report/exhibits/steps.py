@@ -14,7 +14,7 @@ from typing import Any, Literal
 import polars as pl
 
 from bareline.analysis.numbers.cell import Cell, Estimate, read_cells
-from bareline.report.blocks.table import Field, Table
+from bareline.report.blocks import Field, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PrintedValue, printed_values
 from bareline.report.content.wording import metric_name, sentence_case, value_words, verdict_word

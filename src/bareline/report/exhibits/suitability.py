@@ -16,7 +16,7 @@ from bareline.analysis.judgements.suitability import (
 from bareline.analysis.words.suitability import reason_of
 from bareline.published.catalogue import publications
 from bareline.published.model import PublishedPlatform
-from bareline.report.blocks.table import Field, Rows, Table, Tone
+from bareline.report.blocks import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.facts import table
 from bareline.report.content.profiles import Dominant

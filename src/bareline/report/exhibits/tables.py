@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bareline.analysis.numbers.cell import Cell
-from bareline.report.blocks.table import Rows, Table
+from bareline.report.blocks import Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.wording import metric_name, sentence_case

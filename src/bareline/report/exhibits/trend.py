@@ -10,7 +10,7 @@ from typing import Any
 from bareline.analysis.judgements.trend import Series, Step, Trend
 from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.words.remarks import since
-from bareline.report.blocks.table import Field, Rows, Table
+from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case
 from bareline.report.exhibits.along import ALL_LARGE

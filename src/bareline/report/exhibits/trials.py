@@ -11,7 +11,7 @@ from bareline.analysis.numbers.cell import Cell
 from bareline.published.catalogue import publications
 from bareline.published.model import Trials
 from bareline.published.quantities import UNITS
-from bareline.report.blocks.table import Field, Rows, Table
+from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.report.content.wording import metric_name, sentence_case, verdict_word

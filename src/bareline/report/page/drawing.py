@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 import polars as pl
 from markupsafe import Markup
 
-from bareline.report.blocks.prose import Figure
-from bareline.report.blocks.table import Field, Table
+from bareline.report.blocks import Field, Figure, Table
 from bareline.report.content.document import Document
 from bareline.report.content.glossary import term_anchor, term_in
 from bareline.report.content.wording import lettered

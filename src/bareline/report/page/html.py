@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from bareline import __version__
 from bareline.analysis.words.parts import Evidence, Sentence
-from bareline.report.blocks.prose import Figure, Section
+from bareline.report.blocks import Figure, Section
 from bareline.report.content.claims import Axis, claims_of
 from bareline.report.content.document import Document, glosses
 from bareline.report.content.glossary import TERMS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from bareline.report.blocks.prose import Block, Note, Prose, Section
+from bareline.report.blocks import Block, Note, Prose, Section
 from bareline.report.content.claims import claims_of, claims_table
 from bareline.report.content.document import Document
 from bareline.report.content.grid import by_loss, grid, legend

@@ -7,8 +7,7 @@ from itertools import groupby
 
 from bareline.analysis.words.verdict import layer_line
 from bareline.published.catalogue import conditions
-from bareline.report.blocks.prose import Block, Figure, Folded, Prose, Section
-from bareline.report.blocks.table import Column, Field, Rows, Table
+from bareline.report.blocks import Block, Column, Field, Figure, Folded, Prose, Rows, Section, Table
 from bareline.report.content.document import LAYER_NOTES, Document, glosses
 from bareline.report.content.facts import FactLine
 from bareline.report.content.gaps import gaps

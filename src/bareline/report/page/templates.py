@@ -18,8 +18,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from bareline.analysis.words.parts import Amount, Interval, Lead, Platform, Sentence
-from bareline.report.blocks.prose import Block, Figure, Folded, Note, Prose, Section
-from bareline.report.blocks.table import Table
+from bareline.report.blocks import Block, Figure, Folded, Note, Prose, Section, Table
 from bareline.report.content.glossary import explained, term_anchor, terms_of
 from bareline.report.content.wording import layer_anchor, probe_anchor, sentence_case
 from bareline.report.figures.obstacles import why_undrawn

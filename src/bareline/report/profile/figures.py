@@ -15,8 +15,7 @@ from bareline.profile.summary import (
     sizes,
     top_calls,
 )
-from bareline.report.blocks.prose import Figure
-from bareline.report.blocks.table import Field, Rows, Table
+from bareline.report.blocks import Field, Figure, Rows, Table
 from bareline.report.content.wording import call_name, slug
 from bareline.report.figures.grammar import (
     Chart,

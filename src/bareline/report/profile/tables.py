@@ -21,7 +21,7 @@ from bareline.profile.summary import (
     time_split,
     top_calls,
 )
-from bareline.report.blocks.table import Field, Rows, Table
+from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.wording import call_name, percent
 from bareline.report.figures.scales import unit_scale
 from bareline.vocabulary.units import count, format_size, format_value, significant, whole

@@ -14,8 +14,7 @@ from bareline.profile.comparison import CallPair, Pair, ProfileComparison, SiteP
 from bareline.profile.model import Profile
 from bareline.profile.sites import Site, call_sites
 from bareline.profile.summary import SizeSum, communication_matrix, remarks, sizes, top_calls
-from bareline.report.blocks.prose import Block, Note, Section
-from bareline.report.blocks.table import Field, Rows, Table
+from bareline.report.blocks import Block, Field, Note, Rows, Section, Table
 from bareline.report.content.profiles import ProfileLine
 from bareline.report.content.wording import call_name, percent
 from bareline.report.figures.scales import Scale, unit_scale

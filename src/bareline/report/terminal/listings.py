@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from bareline.report.blocks.table import Rows
+from bareline.report.blocks import Rows
 from bareline.report.writers.columns import Column, print_table
 from bareline.report.writers.console import clean
 from bareline.report.writers.terminal import print_blocks

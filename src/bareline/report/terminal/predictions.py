@@ -13,7 +13,7 @@ from bareline.predict.lacks import Lack
 from bareline.predict.prediction import Prediction
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Score, Validation
-from bareline.report.blocks.table import Rows
+from bareline.report.blocks import Rows
 from bareline.report.content.wording import percent, said_again
 from bareline.report.figures.scales import unit_scale
 from bareline.report.writers.terminal import print_blocks

@@ -18,7 +18,7 @@ from rich.text import Text
 from bareline.report.writers.console import clean
 
 if TYPE_CHECKING:  # what only lists loads no tables of figures
-    from bareline.report.blocks.table import Kind
+    from bareline.report.blocks import Kind
 
 #: Only a line under the heads.
 _RULE = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bareline.analysis.words.parts import Amount, Sentence
-from bareline.report.blocks.prose import Block, Figure, Folded, Note, Prose, Section, Words
-from bareline.report.blocks.table import Field, Table
+from bareline.report.blocks import Block, Field, Figure, Folded, Note, Prose, Section, Table, Words
 from bareline.vocabulary.caveats import Caveat, notes
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|#])")

@@ -10,8 +10,18 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from bareline.analysis.words.parts import Amount, Interval, Part, Sentence
-from bareline.report.blocks.prose import Block, Figure, Folded, Note, Prose, Section, Words
-from bareline.report.blocks.table import Field, Table, Tone
+from bareline.report.blocks import (
+    Block,
+    Field,
+    Figure,
+    Folded,
+    Note,
+    Prose,
+    Section,
+    Table,
+    Tone,
+    Words,
+)
 from bareline.report.writers.columns import Column, fitting_tables, print_table
 from bareline.report.writers.console import clean
 from bareline.vocabulary.caveats import Caveat, notes

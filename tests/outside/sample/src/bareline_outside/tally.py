@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bareline.report.blocks.prose import Figure
-from bareline.report.blocks.table import Rows
+from bareline.report.blocks import Figure, Rows
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import Exhibit, by_metric, select
 from bareline.vocabulary.exhibit import ExhibitSpec
