@@ -163,7 +163,9 @@ def main() -> None:
         (fleet,) = fleets(records)
         found = survey(fleet, records.margin)
         took_s = time.perf_counter() - begun
-        names = [f"{one.kind} {'-'.join(one.names)} {one.ratio:.2f}" for one in found.deviating]
+        names = [
+            f"{one.kind} {'-'.join(one.names)} {one.ratio.value:.2f}" for one in found.deviating
+        ]
         print(f"{run.path}: {found.tests} tests, {took_s:.1f} s, found: {', '.join(names) or '-'}")
 
 

@@ -34,7 +34,9 @@ def test_a_slow_node_switch_and_link_are_told_apart(tmp_path):
         ("link", ("node033", "node034")),
     }
     (node,) = (one for one in found.deviating if one.kind == "node")
-    assert node.probe == "memory.each_node" and node.lo < 1.2 < node.hi
+    assert node.measured.probe == "memory.each_node"
+    low, high = node.ratio.ends
+    assert low < 1.2 < high
     assert remedy(found).endswith('exclude = "node022"')
     text = "\n".join(survey_lines(found))
     assert "switch leaf4 (node[049-064]): bandwidth between nodes 1.3" in text

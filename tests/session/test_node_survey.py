@@ -61,6 +61,7 @@ def test_the_host_with_the_slow_link_is_named(tmp_path, slow_link):
     found = survey(fleet, 0.05)
     assert found.bad_nodes == ("node3",)
     (bad,) = (one for one in found.deviating if one.kind == "node")
-    assert bad.metric == "pair_bandwidth" and bad.lo > 1.5
+    assert bad.measured.metric == "pair_bandwidth" and bad.ratio.ends[0] > 1.5
     # Whose two hosts have to share a core has another latency; no other bandwidth is bad.
-    assert all(one.metric == "pair_latency" for one in found.deviating if one.kind == "link")
+    links = [one for one in found.deviating if one.kind == "link"]
+    assert all(one.measured.metric == "pair_latency" for one in links)

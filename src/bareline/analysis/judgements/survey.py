@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.numbers.fleet import Fleet, Measured
 from bareline.stats import ALPHA, holm
 from bareline.stats.fleet import Deviations, deviations
@@ -35,18 +36,13 @@ class Deviating:
 
     - `kind`: "switch": its nodes, or the links between them; "uplink": the links that leave it.
     - `names`: the switch, the node, or the two nodes of a link.
-    - `ratio`, `lo`, `hi`: how many times worse, with an interval that holds for the whole survey.
+    - `ratio`: how many times worse, with an interval that holds for the whole survey.
     """
 
     kind: Kind
     names: tuple[str, ...]
-    probe: str
-    metric: str
-    params: str
-    better: str
-    ratio: float
-    lo: float
-    hi: float
+    measured: Measured
+    ratio: Estimate
     p: float
     n: int
 
@@ -55,11 +51,7 @@ class Deviating:
 class Mapped:
     """One metric over the fleet: how many times worse each node is; NaN where nothing is known."""
 
-    probe: str
-    metric: str
-    params: str
-    unit: str
-    better: str
+    measured: Measured
     ratios: FloatArray
     lo: FloatArray
     hi: FloatArray
@@ -159,8 +151,7 @@ class _Judge:
         found = deviations(values, margin=self.margin, alpha=ALPHA, tests=self.tests)
         n = found.n.astype(np.int64)
         ends = (np.exp(found.shift), np.exp(found.lo), np.exp(found.hi))
-        about = (one.probe, one.metric, one.params, one.unit, one.better)
-        self.maps.append(Mapped(*about, *ends, n, math.exp(found.fence)))
+        self.maps.append(Mapped(one, *ends, n, math.exp(found.fence)))
 
     def _switches(self) -> list[tuple[str, ...]]:
         return [(name,) for name in self.fleet.switches]
@@ -227,29 +218,16 @@ def _certain(judged: Sequence[_Judged]) -> tuple[Deviating, ...]:
         for at, name in enumerate(one.names):
             value = float(adjusted[begin + at])
             if value <= ALPHA:
-                found.append(_deviating(one, at, name, value))
+                ends = (
+                    math.exp(each[at]) for each in (one.found.shift, one.found.lo, one.found.hi)
+                )
+                n = int(one.found.n[at])
+                found.append(Deviating(one.kind, name, one.measured, Estimate(*ends), value, n))
         begin += len(one.names)
-    return tuple(sorted(found, key=lambda one: (_KINDS.index(one.kind), -one.ratio)))
+    return tuple(sorted(found, key=lambda one: (_KINDS.index(one.kind), -one.ratio.value)))
 
 
 _KINDS: tuple[Kind, ...] = ("switch", "uplink", "node", "link")
-
-
-def _deviating(one: _Judged, at: int, names: tuple[str, ...], p: float) -> Deviating:
-    found = one.found
-    return Deviating(
-        one.kind,
-        names,
-        one.measured.probe,
-        one.measured.metric,
-        one.measured.params,
-        one.measured.better,
-        math.exp(found.shift[at]),
-        math.exp(found.lo[at]),
-        math.exp(found.hi[at]),
-        p,
-        int(found.n[at]),
-    )
 
 
 def _median(rows: FloatArray) -> FloatArray:

@@ -41,22 +41,14 @@ class Step:
     """Where a series changed its level, certainly over all series that were looked at.
 
     - `at`: number of the first run of the new level.
-    - `ratio`, `lo`, `hi`: the new level by the old one, above 1 worse, with its 95 % interval over
-      runs.
+    - `ratio`: the new level by the old one, above 1 worse, with its 95 % interval over runs.
     - `changed`: facts of the platform that are others on the two sides: name, before, after.
     """
 
     at: int
-    ratio: float
-    lo: float | None
-    hi: float | None
+    ratio: Estimate
     verdict: Verdict
     changed: tuple[tuple[str, str, str], ...]
-
-    @property
-    def amount(self) -> Estimate:
-        """The ratio with its interval."""
-        return Estimate(self.ratio, self.lo, self.hi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +190,8 @@ class Trend:
         ratio = stats.unpaired_ratio(pair[0][None, :], pair[1][None, :])
         value = float(ratio.ratio[0])
         verdict = Verdict.SLOWER if value > 1 else Verdict.FASTER
-        return Step(
-            at, value, finite(float(ratio.lo[0])), finite(float(ratio.hi[0])), verdict,
-            self._changed(row["platform"], at),
-        )  # fmt: skip
+        held = Estimate(value, finite(float(ratio.lo[0])), finite(float(ratio.hi[0])))
+        return Step(at, held, verdict, self._changed(row["platform"], at))
 
     def _changed(self, platform: str, at: int) -> tuple[tuple[str, str, str], ...]:
         """Give the facts that are the same within each side and differ between them."""
@@ -233,7 +223,7 @@ class Trend:
                 params=one.place.coordinates,
                 runs=self._values(one),
                 verdict=one.step.verdict if one.step else Verdict.INCONCLUSIVE,
-                **bounds(one.step.amount if one.step else None),
+                **bounds(one.step.ratio if one.step else None),
                 first_of_new_level=str(self.runs[one.step.at].path) if one.step else None,
                 changed=one.step.changed if one.step else (),
             )

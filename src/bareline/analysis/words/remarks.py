@@ -131,7 +131,7 @@ def layer_name(layer: Layer) -> str:
 def since(trend: Trend, step: Step) -> str:
     """Say a step in words: ``worse since 2026-02-07 (night-06), ratio 1.2 [1.1, 1.3]``."""
     run = trend.runs[step.at]
-    amount = with_interval(step.amount, write=significant)
+    amount = with_interval(step.ratio, write=significant)
     way = "worse" if step.verdict is Verdict.SLOWER else "better"
     return f"{way} since {run.header.created[:10]} ({run.path.name}), ratio {amount}"
 

@@ -10,7 +10,8 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from bareline.analysis.judgements.survey import Deviating, Mapped, Survey
-from bareline.analysis.numbers.fleet import Fleet
+from bareline.analysis.numbers.cell import bounds, with_interval
+from bareline.analysis.numbers.fleet import Fleet, Measured
 from bareline.report.content.wording import metric_name
 from bareline.vocabulary.nodeset import fold, nodes_text
 from bareline.vocabulary.rows import row_of
@@ -26,10 +27,10 @@ _WHAT: Mapping[tuple[str, str], str] = {
 _MOST_LINKS = 20
 
 
-def measure_words(probe: str, metric: str, params: str = "") -> str:
+def measure_words(one: Measured) -> str:
     """Name what was measured of each node or pair."""
-    known = _WHAT.get((probe, metric)) or f"{probe} {metric_name(metric)}"
-    return f"{known} ({params})" if params else known
+    known = _WHAT.get((one.probe, one.metric)) or f"{one.probe} {metric_name(one.metric)}"
+    return f"{known} ({one.params})" if one.params else known
 
 
 def unit_words(one: Deviating) -> str:
@@ -43,12 +44,11 @@ def unit_words(one: Deviating) -> str:
 
 def deviation_words(one: Deviating, fleet: Fleet) -> str:
     """Say how a unit deviates: ``node n17: memory bandwidth 1.31 times lower [1.27, 1.35]``."""
-    word = "lower" if one.better == "higher" else "higher"
-    what = measure_words(one.probe, one.metric, one.params)
+    word = "lower" if one.measured.better == "higher" else "higher"
     own = fleet.switches.get(one.names[0], ()) if one.kind == "switch" else ()
     whose = f" ({nodes_text(own)})" if own else ""
-    ratio = f"{plain(one.ratio)} times {word} [{plain(one.lo)}, {plain(one.hi)}]"
-    return f"{unit_words(one)}{whose}: {what} {ratio}, n = {one.n}"
+    ratio = with_interval(one.ratio, f"times {word}", plain)
+    return f"{unit_words(one)}{whose}: {measure_words(one.measured)} {ratio}, n = {one.n}"
 
 
 def survey_lines(found: Survey) -> Iterator[str]:
@@ -109,8 +109,9 @@ def deviating_rows(found: Survey) -> list[Deviation]:
     """Give what deviates as tidy rows."""
     platform = found.fleet.platform
     return [
-        row_of(Deviation, one, platform=platform, name=one.names[0],
-               peer=one.names[1] if len(one.names) > 1 else None, deviates=True)
+        row_of(Deviation, one.measured, platform=platform, kind=one.kind, name=one.names[0],
+               peer=one.names[1] if len(one.names) > 1 else None, p=one.p, n=one.n, deviates=True,
+               **bounds(one.ratio))
         for one in found.deviating
     ]  # fmt: skip
 
@@ -120,7 +121,7 @@ def node_rows(found: Survey) -> list[Deviation]:
     return [
         row_of(
             Deviation,
-            one,
+            one.measured,
             platform=found.fleet.platform,
             kind="node",
             name=name,
@@ -139,8 +140,8 @@ def node_rows(found: Survey) -> list[Deviation]:
 
 def deviates(found: Survey, one: Mapped, name: str) -> bool:
     """Tell whether a node itself deviates by a metric."""
-    about = ("node", (name,), one.probe, one.metric, one.params)
-    return any(about == (d.kind, d.names, d.probe, d.metric, d.params) for d in found.deviating)
+    about = [d.measured for d in found.deviating if (d.kind, d.names) == ("node", (name,))]
+    return any(measured is one.measured for measured in about)
 
 
 def rows_of_nodes(fleet: Fleet, most: int) -> list[tuple[str, tuple[int, ...]]]:

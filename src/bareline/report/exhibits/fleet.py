@@ -64,12 +64,12 @@ def _list(found: Survey) -> Shown:
 
 
 def _map(found: Survey, one: Mapped, spec: ExhibitSpec) -> Shown:
-    what = measure_words(one.probe, one.metric, one.params)
+    measured, what = one.measured, measure_words(one.measured)
     known = one.ratios[~np.isnan(one.ratios)]
     worst = float(known.max()) if len(known) else math.nan
     return Shown(
         title=f"{sentence_case(what)} of every node of {found.fleet.platform}",
-        what=(found.fleet.platform, one.probe, one.metric, one.params),
+        what=(found.fleet.platform, measured.probe, measured.metric, measured.params),
         notes=[
             ""
             if spec.caption
@@ -135,10 +135,10 @@ def _table(deviating: Sequence[Deviating]) -> Table:
     return (
         Rows(deviating)
         .text("what", unit_words)
-        .text("measured", lambda one: measure_words(one.probe, one.metric, one.params))
-        .number("times worse", lambda one: one.ratio, plain, tone=lambda _: "worse")
-        .number("at least", lambda one: one.lo, plain, kind="light")
-        .number("at most", lambda one: one.hi, plain, kind="light")
+        .text("measured", lambda one: measure_words(one.measured))
+        .number("times worse", lambda one: one.ratio.value, plain, tone=lambda _: "worse")
+        .number("at least", lambda one: one.ratio.lo, plain, kind="light")
+        .number("at most", lambda one: one.ratio.hi, plain, kind="light")
         .number("n", lambda one: one.n)
         .table()
     )

@@ -114,7 +114,7 @@ def _table(trend: Trend, series: Sequence[Series], scale: Scale) -> Table:
         rows.platform(lambda one: one.platform)
         .estimate(
             "ratio at the step",
-            lambda one: one.step.amount if one.step else None,
+            lambda one: one.step.ratio if one.step else None,
             tone=lambda one: tone_of(one.step.verdict if one.step else None),
         )
         .text("since", lambda one: trend.runs[one.step.at].header.created[:10] if one.step else "–")
@@ -216,8 +216,8 @@ class _Axes:
 def _amount(step: Step) -> str:
     """Say how much, as short as a label has room."""
     if step.verdict is Verdict.SLOWER:
-        return f"{plain(step.ratio)}× worse"
-    return f"{plain(1 / step.ratio)}× better"
+        return f"{plain(step.ratio.value)}× worse"
+    return f"{plain(1 / step.ratio.value)}× better"
 
 
 def _seconds(created: str) -> float:
