@@ -18,15 +18,14 @@ from bareline.analysis.judgements.findings import Finding, find
 from bareline.analysis.judgements.grades import Judged, question_of
 from bareline.analysis.judgements.suitability import Judgement, judge_measured
 from bareline.analysis.numbers.cell import Cell, read_cell
-from bareline.analysis.numbers.emulation import emulated_platforms
 from bareline.analysis.numbers.frames import ANY
 from bareline.analysis.numbers.lopsided import lopsided
+from bareline.analysis.numbers.models import emulated_platforms, model_errors, pair_of
 from bareline.analysis.numbers.pairs import Pair
 from bareline.analysis.numbers.points import COLUMNS, compare_points
 from bareline.analysis.numbers.programs import Splits, unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import named
-from bareline.analysis.numbers.simulated import model_errors, pair_of
 from bareline.analysis.numbers.summary import summarize
 from bareline.vocabulary.errors import AnalysisError
 

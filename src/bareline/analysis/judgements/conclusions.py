@@ -13,7 +13,7 @@ import polars as pl
 from bareline import stats
 from bareline.analysis.judgements.causes.cause import Rule
 from bareline.analysis.numbers.cell import Estimate
-from bareline.analysis.numbers.emulation import emulated_platforms
+from bareline.analysis.numbers.models import emulated_platforms
 from bareline.analysis.numbers.records import Records
 from bareline.vocabulary.model import Layer, Scalar, parse_point
 from bareline.vocabulary.place import CASE

@@ -12,9 +12,9 @@ from bareline import stats
 from bareline.analysis.numbers.cell import Lost
 from bareline.analysis.numbers.columns import MetricRow, table_columns
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
-from bareline.analysis.numbers.emulation import EMULATED, emulated_platforms, unlike_processors
 from bareline.analysis.numbers.family import discoveries
 from bareline.analysis.numbers.frames import layouts, unlike_text
+from bareline.analysis.numbers.models import EMULATED, emulated_platforms, unlike_processors
 from bareline.analysis.numbers.pairs import Pair
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.summary import LAYERS, failures, flag

@@ -14,9 +14,9 @@ import polars as pl
 from bareline import stats
 from bareline.analysis.numbers.columns import MetricRow, table_columns
 from bareline.analysis.numbers.cube import FloatCube, IntCube
+from bareline.analysis.numbers.models import model_errors
 from bareline.analysis.numbers.pairs import of_launches
 from bareline.analysis.numbers.records import Records
-from bareline.analysis.numbers.simulated import model_errors
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Layer, Stage
 from bareline.vocabulary.place import CASE, KEY

@@ -8,7 +8,7 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.survey import FEWEST_LINKS, FEWEST_SWITCHES, Survey
 from bareline.analysis.judgements.trend import Step, Trend
 from bareline.analysis.numbers.cell import with_interval
-from bareline.analysis.numbers.emulation import EMULATED
+from bareline.analysis.numbers.models import EMULATED
 from bareline.analysis.words.parts import Piece, Platform, joined
 from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from bareline.analysis.judgements.causes.cause import Cause
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
-from bareline.analysis.numbers.emulation import is_emulated
+from bareline.analysis.numbers.models import is_emulated
 from bareline.analysis.numbers.programs import Split
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import Place

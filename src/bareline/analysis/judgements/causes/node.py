@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from bareline.analysis.judgements.causes.case import Case, Facts, checked, number
 from bareline.analysis.judgements.causes.cause import Absent, Cause, Need, Rule, needs
 from bareline.analysis.judgements.causes.network import measured_below
-from bareline.analysis.numbers.emulation import EMULATED_CPU
+from bareline.analysis.numbers.models import EMULATED_CPU
 from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place
