@@ -12,7 +12,7 @@ import pytest
 from bareline.build.native import load_library
 from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
-from bareline.predict.lacks import lacks_of
+from bareline.predict.fitness import lacks_of
 from bareline.predict.needs import RECEIVING, SENDING
 from bareline.predict.replay import _Tables, replay, why_not_replayable
 from bareline.report.terminal.predictions import said_lacks

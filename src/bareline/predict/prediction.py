@@ -13,8 +13,14 @@ import numpy as np
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.costs import INPUTS, Costs, StartUp, mixed, start_up
 from bareline.predict.delta import delta, message_share
-from bareline.predict.fitness import check_base, check_ladders, needs_on, refuse_contradictions
-from bareline.predict.lacks import Lack, lacks_of
+from bareline.predict.fitness import (
+    Lack,
+    check_base,
+    check_ladders,
+    lacks_of,
+    needs_on,
+    refuse_contradictions,
+)
 from bareline.predict.ladder import Ladder
 from bareline.predict.replay import Replayed, replay, why_not_replayable
 from bareline.predict.rows import PredictionRow

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bareline.predict.lacks import Lack
+from bareline.predict.fitness import Lack
 from bareline.predict.rows import (
     LackingCall,
     ModelScore,

@@ -58,23 +58,10 @@ class CallPair:
 
     def row(self) -> dict[str, Any]:
         """Give it as a tidy row."""
-        return {
-            "call": self.call,
-            "size_low": self.size_low,
-            "size_high": self.size_high,
-            **{
-                f"{name}_{when}": values[index]
-                for name, values in (
-                    ("count", self.count),
-                    ("bytes", self.bytes),
-                    ("time_s", self.time_s),
-                )
-                for index, when in enumerate(("before", "after"))
-            },
-            "imbalance_before": self.imbalance[0],
-            "imbalance_after": self.imbalance[1],
-            "change_s": self.change_s,
-        }
+        row: dict[str, Any] = {key: getattr(self, key) for key in ("call", "size_low", "size_high")}
+        for name in ("count", "bytes", "time_s", "imbalance"):
+            row[f"{name}_before"], row[f"{name}_after"] = getattr(self, name)
+        return {**row, "change_s": self.change_s}
 
 
 @dataclass(frozen=True, slots=True)

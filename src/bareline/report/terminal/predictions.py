@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bareline.predict.costs import StartUp
-from bareline.predict.lacks import Lack
+from bareline.predict.fitness import Lack
 from bareline.predict.prediction import Prediction
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Score, Validation
