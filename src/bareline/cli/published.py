@@ -28,7 +28,7 @@ def published(
     from bareline.analysis.judgements.suitability import judge_published
     from bareline.published.catalogue import find_publications, publications, published_rows
     from bareline.report.content.compared import suited
-    from bareline.report.terminal.published import print_publications, print_published
+    from bareline.report.terminal.listings import print_publications, print_published
     from bareline.report.writers.terminal import print_blocks
 
     found = list(publications().values()) if study is None else find_publications(study)

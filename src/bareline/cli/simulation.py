@@ -51,7 +51,7 @@ def calibrate(
     """Make a simulated platform from a run, and say how well it agrees with that run."""
     import tomli_w
 
-    from bareline.report.terminal.calibration import print_calibration
+    from bareline.report.terminal.listings import print_calibration
     from bareline.session.calibration import calibrate as calibrate_run
     from bareline.store.run import Run
     from bareline.vocabulary.errors import UsageError

@@ -23,10 +23,10 @@ Look = Literal["data", "plain", "facts", "strip", "glance", "claims", "steps"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; the unit stands in the head."""
+    """A column of a table; the unit stands in the head. Only text wraps."""
 
     title: str
-    kind: Kind = "number"
+    kind: Kind = "text"
     platform: str = ""
 
     @property

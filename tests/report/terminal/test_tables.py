@@ -4,9 +4,10 @@ import re
 import pytest
 from rich.console import Console
 
+from bareline.report.blocks import Column
 from bareline.report.content.facts import FactLine
 from bareline.report.terminal.facts import print_facts
-from bareline.report.writers.columns import Column, print_table
+from bareline.report.writers.columns import print_table
 from bareline.report.writers.console import make_console
 
 NAMES = [f"vm-virtio-jumbo-on-the-rack-of-building-{i}-with-a-name-that-never-ends" for i in (1, 2)]

@@ -233,7 +233,7 @@ def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -
         rows.append((Field(words, link=probe_anchor(probe)), *parts))
     heads = (
         Column("times worse", "text"),
-        *(Column("", platform=n) for _ in columns for n in there),
+        *(Column("", "number", n) for _ in columns for n in there),
     )
     return Table(
         heads,

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from bareline.report.blocks import Column
 from bareline.report.content.facts import FactLine
-from bareline.report.writers.columns import Column, fitting_tables, print_table
+from bareline.report.writers.columns import fitting_tables, print_table
 from bareline.report.writers.console import clean
 from bareline.vocabulary.units import count
 

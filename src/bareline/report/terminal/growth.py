@@ -9,7 +9,8 @@ from rich.text import Text
 
 from bareline.predict.grid import program_of
 from bareline.predict.growth import Growth, Point
-from bareline.report.writers.columns import Column, print_table
+from bareline.report.blocks import Column
+from bareline.report.writers.columns import print_table
 from bareline.vocabulary.units import format_value
 
 

@@ -1,15 +1,18 @@
-"""What there is: platforms, probes, studies."""
+"""What there is: platforms, probes, studies, published figures; and what calibration found."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
-from bareline.report.blocks import Rows
-from bareline.report.writers.columns import Column, print_table
+from bareline.published.model import PublishedStudy
+from bareline.report.blocks import Column, Rows
+from bareline.report.writers.columns import print_table
 from bareline.report.writers.console import clean
 from bareline.report.writers.terminal import print_blocks
 
@@ -121,3 +124,74 @@ def print_schemas(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
     """Print the names of schemas."""
     heads = [Column("schema"), Column("of")]
     print_table(heads, [[row["schema"], row["of"]] for row in rows], console)
+
+
+def print_publications(studies: Sequence[PublishedStudy], console: Console) -> None:
+    """Print what has been published, and which study repeats it."""
+    rows = [
+        [study.id, study.publication.study, str(study.count), study.publication.title]
+        for study in studies
+    ]
+    heads = [Column("publication"), Column("study"), Column("figures", "number")]
+    print_table([*heads, Column("title", "text")], rows, console)
+    console.print("`bareline published NAME` lists the figures.", style="dim", highlight=False)
+
+
+def print_published(
+    studies: Sequence[PublishedStudy], rows: Sequence[Mapping[str, Any]], console: Console
+) -> None:
+    """Print every figure of publications, with what does not fit together below."""
+    columns = [
+        Column("benchmark", "text"),
+        Column("at", "text"),
+        Column("platform", "text"),
+        Column("printed", "text"),
+        Column("in", "text"),
+    ]
+    for number, study in enumerate(studies):
+        if number:
+            console.print()
+        console.print(study.publication.short, style="bold", highlight=False)
+        console.print(study.publication.source, style="dim", highlight=False)
+        own = [row for row in rows if row["publication"] == study.id]
+        doubts: dict[str, None] = dict.fromkeys(text for row in own for text in row["doubts"])
+        marks = {text: f"[{place}]" for place, text in enumerate(doubts, 1)}
+        print_table(columns, [_published_row(row, marks) for row in own], console)
+        for text, mark in marks.items():
+            console.print(f"{mark} {text}", style="dim", highlight=False, markup=False)
+        for note in study.publication.notes:
+            console.print(note, style="dim", highlight=False, markup=False)
+
+
+def _published_row(row: Mapping[str, Any], marks: Mapping[str, str]) -> list[str]:
+    text = " ".join([row["text"], *(marks[doubt] for doubt in row["doubts"])])
+    against = f"{row['platform']} / {row['baseline']}" if row["baseline"] else row["platform"]
+    what = f"{row['benchmark']}, {row['metric'].replace('_', ' ')}"
+    return [what, row["conditions"], against, text, row["label"]]
+
+
+def print_calibration(
+    rows: Sequence[Mapping[str, Any]], left_out: Sequence[str], console: Console
+) -> None:
+    """Print how far simulation and measurements lie apart, a line a probe, the worst point named.
+
+    - `rows`: as of ``--json``: probe, ranks, params, measured, simulated, error.
+    """
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("probe", overflow="fold")
+    for title in ("ranks", "points", "median error", "worst"):
+        table.add_column(title, justify="right")
+    table.add_column("at", overflow="fold")
+    groups: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["probe"], row["ranks"]), []).append(row)
+    for (probe, ranks), group in groups.items():
+        worst = max(group, key=lambda row: abs(row["error"]))
+        median = statistics.median(abs(row["error"]) for row in group)
+        at = ", ".join(f"{key} {value}" for key, value in worst["params"].items())
+        table.add_row(
+            probe, str(ranks), str(len(group)), f"{median:.1%}", f"{worst['error']:+.1%}", at
+        )
+    console.print(table)
+    for line in left_out:
+        console.print(f"not simulated: {line}", highlight=False, markup=False)

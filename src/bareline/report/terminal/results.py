@@ -17,6 +17,7 @@ from bareline.analysis.numbers.cell import Cell, between, figure, read_cells
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.promise import control_sentence
+from bareline.report.blocks import Column
 from bareline.report.content.cells import headline_first, numeric_axis
 from bareline.report.content.compared import compared
 from bareline.report.content.wording import (
@@ -27,7 +28,7 @@ from bareline.report.content.wording import (
     verdict_word,
 )
 from bareline.report.figures.scales import SIZE_TICKS, Scale, unit_scale
-from bareline.report.writers.columns import Column, print_table
+from bareline.report.writers.columns import print_table
 from bareline.report.writers.console import clean
 from bareline.report.writers.terminal import print_blocks
 from bareline.vocabulary.caveats import notes

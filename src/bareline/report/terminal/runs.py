@@ -12,7 +12,8 @@ from typing import Any, Protocol
 from rich.console import Console
 from rich.text import Text
 
-from bareline.report.writers.columns import Column, print_table
+from bareline.report.blocks import Column
+from bareline.report.writers.columns import print_table
 from bareline.report.writers.console import clean, print_next
 from bareline.store.run import Run
 from bareline.vocabulary.model import Failed, Record

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from bareline.analysis.judgements.trend import Series, Step, Trend
 from bareline.analysis.words.remarks import since
+from bareline.report.blocks import Column
 from bareline.report.figures.scales import unit_scale
-from bareline.report.writers.columns import Column, print_table
+from bareline.report.writers.columns import print_table
 from bareline.report.writers.console import clean
 from bareline.stats import MIN_RUNS
 from bareline.vocabulary.units import count

@@ -10,7 +10,8 @@ from rich.text import Text
 from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.judgements.causes.why_not import Answer, Measured, WhyNot
 from bareline.analysis.words.amounts import ratio_words
-from bareline.report.writers.columns import Column, print_table
+from bareline.report.blocks import Column
+from bareline.report.writers.columns import print_table
 from bareline.report.writers.console import clean
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Scalar

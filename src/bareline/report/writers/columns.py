@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rich.box import Box
 from rich.cells import cell_len
@@ -15,10 +14,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from bareline.report.blocks import Column
 from bareline.report.writers.console import clean
-
-if TYPE_CHECKING:  # what only lists loads no tables of figures
-    from bareline.report.blocks import Kind
 
 #: Only a line under the heads.
 _RULE = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
@@ -28,19 +25,6 @@ _READABLE = 18
 #: What is never broken: a word up to a space, a hyphen within a name, a slash, a dot before a
 #: letter. Figures such as ``4.1.4`` stay whole.
 _PIECE = re.compile(r".+?(?:\s+|[-_,;@](?=\S)|/(?=\w\w)|\.(?=[A-Za-z])|$)", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column: its head, and how it is aligned; only text wraps."""
-
-    head: str
-    kind: Kind = "text"
-
-    @property
-    def figures(self) -> bool:
-        """Whether it holds figures, which stand in one piece."""
-        return self.kind != "text"
 
 
 def print_table(
@@ -53,7 +37,7 @@ def print_table(
     widths = fitting_widths(columns, texts, console.width)
     for column, width in zip(columns, widths, strict=True):
         table.add_column(
-            _wrapped(Text(clean(column.head)), width),
+            _wrapped(Text(clean(column.title)), width),
             justify="right" if column.kind in ("number", "light") else "left",
             style="dim" if column.kind == "light" else "",
             width=width,
@@ -99,7 +83,7 @@ def fitting_widths(
     fields = [[_field(row[index]) for row in rows] for index in range(len(columns))]
     least = [least_width(column, own) for column, own in zip(columns, fields, strict=True)]
     wanted = [
-        max(cell_len(column.head), *(_length(field) for field in own), 0)
+        max(cell_len(column.title), *(_length(field) for field in own), 0)
         for column, own in zip(columns, fields, strict=True)
     ]
     spare = most - sum(least) - _GAP * (len(columns) - 1)
@@ -124,7 +108,7 @@ def fitting_tables(
     room, places = width - used, list[int]()
     for place, column in enumerate(columns[1:], 1):
         needed = least_width(column, [row[place] for row in rows])
-        own = _GAP + max(needed, min(len(column.head), _READABLE))
+        own = _GAP + max(needed, min(len(column.title), _READABLE))
         if places and own > room:
             yield places
             room, places = width - used, []
@@ -136,7 +120,7 @@ def fitting_tables(
 
 def least_width(column: Column, fields: Sequence[Text | str]) -> int:
     """Give the cells that a column needs at least so that nothing in it is cut."""
-    head = max((cell_len(piece.rstrip()) for piece in _pieces(clean(column.head))), default=0)
+    head = max((cell_len(piece.rstrip()) for piece in _pieces(clean(column.title))), default=0)
     texts = [_field(field) for field in fields]
     if column.figures:
         return max(head, *(_length(text) for text in texts), 0)

@@ -22,7 +22,7 @@ from bareline.report.blocks import (
     Tone,
     Words,
 )
-from bareline.report.writers.columns import Column, fitting_tables, print_table
+from bareline.report.writers.columns import fitting_tables, print_table
 from bareline.report.writers.console import clean
 from bareline.vocabulary.caveats import Caveat, notes
 
@@ -99,18 +99,19 @@ def _print_table(table: Table, console: Console) -> None:
     Notes of fields stand beside them where that needs no further table.
     """
     letters = dict(zip(table.caveats, ascii_lowercase, strict=False))
-    heads = [Column(column.title, column.kind) for column in table.columns]
     lines = [*table.rows, *([table.foot] if table.foot else [])]
     for noted in (True, False):
         rows = [[_field(field, letters, noted=noted) for field in row] for row in lines]
-        tables = list(fitting_tables(heads, rows, console.width))
+        tables = list(fitting_tables(table.columns, rows, console.width))
         if len(tables) < 2:
             break
     for number, places in enumerate(tables):
         if number:
             console.print()
         own = [0, *places]
-        print_table([heads[at] for at in own], [[row[at] for at in own] for row in rows], console)
+        print_table(
+            [table.columns[at] for at in own], [[row[at] for at in own] for row in rows], console
+        )
     for caveat, told in notes(letters).items():
         console.print(Text(f"  {letters[caveat]}  {clean(told)}", style="dim"))
 
