@@ -29,9 +29,8 @@ from bareline.doctor import (
     to_rows,
 )
 from bareline.doctor.conditions import judge
-from bareline.doctor.containers import runtimes
 from bareline.doctor.examine import look_safely
-from bareline.doctor.isolation import kvm
+from bareline.doctor.isolation import kvm, runtimes
 from bareline.doctor.programs import benchmarks, program
 from bareline.doctor.purposes import Purpose, lines, purposes
 from bareline.doctor.study import needs

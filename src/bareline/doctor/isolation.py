@@ -1,4 +1,4 @@
-"""Look whether network namespaces and virtual machines can be had, by trying."""
+"""Look which namespaces, virtual machines, containers and file systems can be had, by trying."""
 
 from __future__ import annotations
 
@@ -10,11 +10,22 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bareline.doctor.check import Area, Check, Status, ask
-from bareline.doctor.programs import program
+from bareline.doctor.programs import find_program, program
 from bareline.host.cache import cache_folder
-from bareline.host.tools import package_hint
+from bareline.host.tools import install_hint, package_hint
+from bareline.platforms.layers.container.boxes import check_runtime
+from bareline.platforms.layers.container.runtimes import RUNTIMES
+from bareline.platforms.layers.filesystem.options import (
+    FileSystem,
+    Gluster,
+    Loop,
+    Nfs,
+    Tmpfs,
+    check_here,
+)
 from bareline.platforms.netns.namespaces import Privilege, find_privilege
-from bareline.vocabulary.errors import BarelineError
+from bareline.vocabulary.errors import BarelineError, PlatformError
+from bareline.vocabulary.units import listing
 
 _KVM = Path("/dev/kvm")
 _KVM_GET_API_VERSION = 0xAE00
@@ -177,3 +188,50 @@ def _iommu() -> Check:
         "off: no device can be passed through to a guest",
         "boot with intel_iommu=on or amd_iommu=on, and switch it on in the firmware",
     )
+
+
+_RUNTIME_HINT = "install what your site uses, if a platform is to have it"
+
+
+def runtimes() -> Iterable[Check]:
+    """Name the runtimes that are here one by one, and the others together: few sites have many."""
+    missing = []
+    for runtime in RUNTIMES.values():
+        if find_program(runtime.program) is None:
+            missing.append(runtime.title)
+            continue
+        found = program(runtime.program, Area.CONTAINERS, title=runtime.title)
+        if found.status is Status.OK:
+            try:
+                check_runtime(runtime)
+            except PlatformError as error:
+                detail, hint = error.what.removeprefix(f"{runtime.title} "), error.hint or ""
+                found = Check(runtime.title, Area.CONTAINERS, Status.WARN, detail, hint)
+        yield found
+    if missing:
+        detail = f"not installed: {listing(missing)}"
+        usual = RUNTIMES["bwrap"]
+        hint = install_hint(usual.program) if usual.title in missing else _RUNTIME_HINT
+        yield Check("others", Area.CONTAINERS, Status.MISSING, detail, hint)
+
+
+_FILE_SYSTEMS: tuple[FileSystem, ...] = (
+    Tmpfs(type="tmpfs"),
+    Loop(type="loop-ext4"),
+    Loop(type="loop-xfs"),
+    Loop(type="loop-btrfs"),
+    Gluster(type="gluster"),
+    Nfs(type="nfs"),
+)
+
+
+def file_systems() -> Iterable[Check]:
+    """Ask of each kind what mounting it between hosts as namespaces would need."""
+    for chosen in _FILE_SYSTEMS:
+        try:
+            check_here(chosen, root=os.geteuid() == 0, user_namespace=True, network=True)
+        except BarelineError as error:
+            hint = error.hint or ""
+            yield Check(chosen.type, Area.FILES, Status.MISSING, str(error.what), hint)
+        else:
+            yield Check(chosen.type, Area.FILES, Status.OK, "can be mounted")
