@@ -23,8 +23,8 @@ from bareline.report.content.document import document_of
 from bareline.report.exhibits.base import draw_figures, find_exhibit
 from bareline.report.exhibits.predictions import ranked
 from bareline.report.figures.svg import draw
+from bareline.report.page.files import render_markdown
 from bareline.report.page.html import render_page
-from bareline.report.page.markdown import render_markdown
 from bareline.report.terminal.predictions import print_loss
 from bareline.testing.runs import planted_run
 from bareline.vocabulary.errors import StoreError

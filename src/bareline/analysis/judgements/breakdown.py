@@ -225,9 +225,9 @@ def _by_profile(sides: _Sides, times: _Times) -> tuple[Piece, ...]:
         mine, theirs = _by_call(own), _by_call(base)
         for call in mine.keys() | theirs:
             here, there = mine.get(call, _NONE), theirs.get(call, _NONE)
-            one = _Paired((here.per_rank_s - there.per_rank_s) / base_s, here, there)
-            extras[_group(*call[1:])] += one.extra
-            calls[call].append(one)
+            extra = (here.per_rank_s - there.per_rank_s) / base_s
+            extras[_group(*call[1:])] += extra
+            calls[call].append((extra, here, there))
         for name, extra in extras.items():
             sums[name].append(extra)
     dearest = _dearest(calls, len(times))
@@ -256,13 +256,8 @@ class _Calls:
 _NONE = _Calls()
 
 
-@dataclass(frozen=True, slots=True)
-class _Paired:
-    extra: float
-    own: _Calls
-    base: _Calls
-
-
+#: What such calls add in a pair of launches, over the baseline's time, and both sides' calls.
+_Paired = tuple[float, _Calls, _Calls]
 #: A function, its kind and the power of two of its messages' sizes, -1 for none.
 _Key = tuple[str, str, int]
 
@@ -294,9 +289,9 @@ def _dearest(calls: Mapping[_Key, Sequence[_Paired]], launches: int) -> dict[str
     """Give the call of each piece that adds most in the middle one of the launches."""
     found: dict[str, Call] = {}
     for key, paired in calls.items():
-        extra = median([one.extra for one in paired] + [0.0] * (launches - len(paired)))
-        times = [one.own.each_s / one.base.each_s for one in paired if one.base.each_s > 0]
-        size = median(max(one.own.size_bytes, one.base.size_bytes) for one in paired)
+        extra = median([one for one, _, _ in paired] + [0.0] * (launches - len(paired)))
+        times = [own.each_s / base.each_s for _, own, base in paired if base.each_s > 0]
+        size = median(max(own.size_bytes, base.size_bytes) for _, own, base in paired)
         call = Call(key[0], round(size), median(times) if times else None, extra)
         name = _group(*key[1:])
         if name not in found or extra > found[name].extra:

@@ -1,18 +1,21 @@
-"""What is written to disk: the page, printed by Chromium as PDF, and figures as files."""
+"""What is written to disk: the page, printed by Chromium as PDF, Markdown, and figures as files."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bareline.host.tools import find_browser, install_hint
 from bareline.predict.growth import Growth
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Validation
+from bareline.report.blocks import Block, Note, Prose, Section
+from bareline.report.content.claims import claims_of, claims_table
 from bareline.report.content.document import Document
+from bareline.report.content.grid import by_loss, grid, legend
 from bareline.report.exhibits.base import draw_figures
 from bareline.report.figures.grammar import Chart
 from bareline.report.figures.growth import growth_chart
@@ -21,10 +24,12 @@ from bareline.report.figures.predictions import predicted_chart, waterfall_chart
 from bareline.report.figures.svg import draw, for_file, to_png
 from bareline.report.figures.theme import looks
 from bareline.report.page.html import render_page
-from bareline.report.page.markdown import render_markdown
 from bareline.report.page.preview import picture, picture_name
+from bareline.report.page.sections import sections
+from bareline.report.writers.markdown import escaped, markdown
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import replacing
+from bareline.vocabulary.texts import cleaned
 
 #: Forms of a report, by the ending of their file.
 FORMATS = ("html", "md", "pdf")
@@ -200,3 +205,30 @@ def print_page(html: str, path: Path) -> Path:
                 hint="open the HTML page and print it",
             )
         return write_file(path, printed.read_bytes())
+
+
+def render_markdown(document: Document, figures: Path | None = None) -> str:
+    """Give the report's text."""
+    about = (document.study_title, document.subtitle, document.study_description)
+    head = [f"# {escaped(document.title)}", "  \n".join(map(escaped, filter(None, about)))]
+    blocks = [*_verdict(document), *_claims(document), *sections(document, *draw_figures(document))]
+    return cleaned("\n\n".join([*head, *markdown(blocks, figures)])) + "\n"
+
+
+def _verdict(document: Document) -> Iterator[Block]:
+    glance = document.glance
+    blocks: list[Block] = []
+    if glance is not None:
+        blocks.append(Prose(tuple(glance.headline.clauses)))
+        blocks += grid(document.findings, by_loss(document.findings, glance.platforms))
+        how = legend(document.findings, document.baseline, document.margin)
+        blocks.append(Note(f"{how} {glance.promise}"))
+    told = [sentence for sentence in document.statements if not sentence.about]
+    blocks += [Prose(tuple(told), "list")] if told else []
+    if blocks:
+        yield Section("Verdict", tuple(blocks))
+
+
+def _claims(document: Document) -> Iterator[Block]:
+    if rows := claims_of(document.comparison).rows:
+        yield Section("Printed and measured", (claims_table(rows, sources=True),))
