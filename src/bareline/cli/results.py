@@ -123,7 +123,7 @@ def _show_profile(path: Path, *, everything: bool, as_json: bool) -> None:
 
 def _show_facts(path: Path, *, everything: bool, as_json: bool) -> None:
     from bareline.report.content.facts import fact_lines, facts_by_machine, to_rows
-    from bareline.report.terminal.facts import print_facts
+    from bareline.report.terminal.listings import print_facts
     from bareline.store.run import Run
 
     facts = facts_by_machine(Run.open(path))

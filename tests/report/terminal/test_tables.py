@@ -6,7 +6,7 @@ from rich.console import Console
 
 from bareline.report.blocks import Column
 from bareline.report.content.facts import FactLine
-from bareline.report.terminal.facts import print_facts
+from bareline.report.terminal.listings import print_facts
 from bareline.report.writers.columns import print_table
 from bareline.report.writers.console import make_console
 

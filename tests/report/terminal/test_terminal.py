@@ -7,8 +7,7 @@ from rich.console import Console
 from bareline.report.blocks import Prose, Table
 from bareline.report.content.document import Document
 from bareline.report.content.grid import grid
-from bareline.report.terminal.facts import print_facts
-from bareline.report.terminal.listings import print_platforms
+from bareline.report.terminal.listings import print_facts, print_platforms
 from bareline.report.terminal.progress import Steps
 from bareline.report.terminal.results import print_comparison, print_summary
 from bareline.report.terminal.runs import PlanNotes, print_plan, print_status

@@ -1,20 +1,24 @@
-"""What there is: platforms, probes, studies, published figures; and what calibration found."""
+"""What there is: platforms and what they are, probes, studies, published and calibrated figures."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bareline.published.model import PublishedStudy
 from bareline.report.blocks import Column, Rows
-from bareline.report.writers.columns import print_table
+from bareline.report.writers.columns import fitting_tables, print_table
 from bareline.report.writers.console import clean
 from bareline.report.writers.terminal import print_blocks
+from bareline.vocabulary.units import count
+
+if TYPE_CHECKING:  # what only lists loads no tables
+    from bareline.published.model import PublishedStudy
+    from bareline.report.content.facts import FactLine
 
 
 def print_platforms(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
@@ -195,3 +199,43 @@ def print_calibration(
     console.print(table)
     for line in left_out:
         console.print(f"not simulated: {line}", highlight=False, markup=False)
+
+
+def print_facts(
+    rows: Sequence[FactLine], names: Sequence[str], console: Console, *, details: bool = False
+) -> None:
+    """Print the platforms' characteristics by group: what differs, and on demand the rest.
+
+    Platforms that do not fit beside each other stand in further tables below.
+
+    - `names`: the platforms, in the order of each row's values.
+    - `details`: also details that differ, and what is the same everywhere.
+    """
+    shown = [row for row in rows if details or not (row.equal or row.detail)]
+    if not shown and rows:
+        console.print(f"Nothing differs between {count(len(names), 'platform')}.")
+    if shown:
+        fields = [[f"  {row.label}", *row.values] for row in shown]
+        heads = [Column("characteristic"), *map(Column, names)]
+        for index, places in enumerate(fitting_tables(heads, fields, console.width)):
+            if index:
+                console.print()
+            own = [heads[0], *(heads[place] for place in places)]
+            print_table(own, list(_grouped(shown, places)), console)
+    same = sum(row.equal for row in rows)
+    left_out = len(rows) - len(shown) - same
+    folded = [f"{count(left_out, 'detail')} that differ"] if left_out and not details else []
+    folded += (
+        [f"{count(same, 'characteristic')} the same everywhere"] if not details and same else []
+    )
+    if folded:
+        console.print(Text(f"{' and '.join(folded)}; --all shows them.", style="dim"))
+
+
+def _grouped(rows: Sequence[FactLine], places: Sequence[int]) -> Iterator[list[Text | str]]:
+    group = ""
+    for row in rows:
+        if row.group != group:
+            group = row.group
+            yield [Text(clean(group), style="bold"), *("" for _ in places)]
+        yield [f"  {row.label}", *(row.values[place - 1] for place in places)]
