@@ -135,6 +135,7 @@ def fits() -> Callable[[str, Any], None]:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
+    import bareline.cli.main  # noqa: F401 -- its verbs say what they print
     from bareline.cli.schemas import schema_of
 
     @cache

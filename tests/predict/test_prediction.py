@@ -464,15 +464,44 @@ def test_what_two_ladders_have_in_common_does_not_widen_a_prediction():
     assert predict(case()).residual > 0.1
 
 
+def with_times(planted, setup_s=0.0):
+    """Ranks that set up first, and the time in each call: what its like take on A."""
+    streams = []
+    for one in planted.trace.streams:
+        computed = one.compute_s.copy()
+        computed[0] += setup_s
+        streams.append(replace(one, compute_s=computed))
+    done = replay(replace(planted.trace, streams=tuple(streams)), Costs(planted.a))
+    for at, one in enumerate(streams):
+        means = done.taken_s[at] / np.maximum(np.bincount(one.shape), 1)
+        streams[at] = replace(one, spent_s=means[one.shape])
+    trace = replace(planted.trace, streams=tuple(streams))
+    profile = profile_of(trace, done.time_s, compute_s=STEPS * 1e-3 + setup_s)
+    return replace(planted, profile=profile, trace=trace)
+
+
 def test_a_prediction_is_of_the_applications_own_clock():
-    """What the clock leaves out computes; the median launch counts, not the profiled one."""
-    planted = case()
+    """What comes before the clock starts computes; the median launch counts, not the profiled."""
+    setup_s = 0.02
+    planted = with_times(case(), setup_s)
     wall = base_time_s(planted.profile)
     truth = replay(planted.trace, Costs(planted.b)).time_s
-    clocked = replace(planted, clock=Clock(launch_s=0.9 * wall, median_s=1.8 * wall))
-    found = predict(clocked)
-    assert found.base_s == pytest.approx(1.8 * wall)
-    assert found.time_s == pytest.approx(2 * (truth - 0.1 * wall), rel=0.01)
+    own = wall - setup_s
+    found = predict(replace(planted, clock=Clock(launch_s=own, median_s=2 * own)))
+    assert found.base_s == pytest.approx(2 * own)
+    assert found.time_s == pytest.approx(2 * (truth - setup_s), rel=0.005)
+
+
+@pytest.mark.parametrize(("a", "b"), [(FAST, SLOW), (SLOW, FAST)])
+def test_steps_that_the_clock_leaves_out_take_their_messages_with_them(a, b):
+    """An iteration that warms up sends as much as the others do, on both platforms."""
+    planted = with_times(case(a=a, b=b, size=1 << 20))
+    wall = base_time_s(planted.profile)
+    truth = replay(planted.trace, Costs(planted.b)).time_s
+    left = 0.2
+    clock = Clock(launch_s=(1 - left) * wall, median_s=(1 - left) * wall)
+    found = predict(replace(planted, clock=clock))
+    assert found.time_s == pytest.approx((1 - left) * truth, rel=0.04)
 
 
 def test_wait_rows_are_charged_one_latency():

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.costs import INPUTS, Costs, StartUp, mixed, start_up
@@ -35,7 +36,7 @@ Form = Literal["ratio", "difference"]
 
 #: 90 % of the errors |ln(true/predicted)| of programs that were not looked at, by model, where no
 #: validation of one's own is at hand (docs/method/prediction.md).
-RESIDUAL = {"replay": 0.18, "delta": 0.25}
+RESIDUAL = {"replay": 0.17, "delta": 0.25}
 #: Half-width that is left where nothing differs: a launch is no median.
 _LEAST_UNSEEN = 0.05
 #: How far a replay may be from the time that it replays.
@@ -157,13 +158,54 @@ class Case:
     def on_clock(self, time_s: float, factor: float) -> float:
         """Turn a time from ``MPI_Init`` to ``MPI_Finalize`` into the application's own.
 
-        What its clock leaves out (setting up, verification) is taken to compute.
+        For want of a replay, what its clock leaves out is taken to compute.
         """
         if self.clock is None:
             return time_s
         outside_s = max(0.0, base_time_s(self.profile) - self.clock.launch_s)
         own_s = max(time_s - factor * outside_s, 0.01 * self.clock.launch_s)
         return own_s * self.clock.median_s / self.clock.launch_s
+
+    @cached_property
+    def _before(self) -> tuple[int, float, npt.NDArray[np.float64]]:
+        """What the application's clock leaves out, of the rank that takes longest.
+
+        It lies at both ends of its trace (setting up, perhaps an iteration that is not timed, and
+        verification), with as little in calls as any cut leaves there. Given are the rank's place
+        among the streams, the share of its computing, and of the calls of each shape.
+        """
+        assert self.trace is not None
+        ranks = self.profile.rank_table
+        slowest = int(np.argmax((ranks["wall_ns"] - ranks["paused_ns"]).to_numpy()))
+        at = [stream.rank for stream in self.trace.streams].index(int(ranks["rank"][slowest]))
+        stream = self.trace.streams[at]
+        of = len(stream.shapes)
+        left_s = base_time_s(self.profile) - self.clock.launch_s if self.clock else 0.0
+        if left_s <= 0 or not stream.shape.size:
+            return at, 0.0, np.zeros(of)
+        ends = np.cumsum(stream.compute_s + stream.spent_s)
+        starts = ends - stream.spent_s
+        knots = np.column_stack([starts, ends]).ravel()
+        spent = np.cumsum(np.column_stack([0 * starts, stream.spent_s]).ravel())
+        launch_s = max(0.0, ends[-1] - left_s)
+        begins = np.concatenate([[0.0], knots, knots - launch_s]).clip(0.0, ends[-1] - launch_s)
+        in_calls = np.interp(begins + launch_s, knots, spent) - np.interp(begins, knots, spent)
+        chosen = int(np.argmax(in_calls))
+        low, high = begins[chosen], begins[chosen] + launch_s
+        within = np.minimum(ends, high) - np.maximum(starts, low)
+        least = np.finfo(float).tiny
+        timed = np.clip((within + least) / (stream.spent_s + least), 0.0, 1.0)
+        calls = np.bincount(stream.shape, minlength=of)
+        counted = np.bincount(stream.shape, weights=timed, minlength=of)
+        computed = float(stream.compute_s.sum())
+        own = (launch_s - in_calls[chosen]) / computed if computed else 1.0
+        return at, float(np.clip(1 - own, 0.0, 1.0)), 1 - counted / np.maximum(calls, 1)
+
+    def timed_s(self, replayed: Replayed) -> float:
+        """Give the time of a replay that the application's own clock counts, in s."""
+        at, computing, calls = self._before
+        before_s = computing * replayed.compute_s[at] + float(calls @ replayed.taken_s[at])
+        return float(max(replayed.time_s - before_s, 0.01 * replayed.time_s))
 
     def replayed(self, factor: float | None = None) -> Replayed:
         """Replay the trace, once: on A (None), or on B with this factor of computing."""
@@ -353,10 +395,12 @@ def _time(case: Case, model: str, form: Form, factor: float) -> float:
     wall_s = base_time_s(case.profile)
     if model == "delta":
         time_s = wall_s + delta(case.profile, *case.costs(factor))
-    else:
-        on_a, on_b = case.replayed().time_s, case.replayed(factor).time_s
-        time_s = wall_s * on_b / on_a if form == "ratio" else wall_s + on_b - on_a
-    return case.on_clock(max(time_s, 0.01 * wall_s), factor)
+        return case.on_clock(max(time_s, 0.01 * wall_s), factor)
+    on_a, on_b = case.timed_s(case.replayed()), case.timed_s(case.replayed(factor))
+    if form == "ratio":
+        return case.base_s * on_b / on_a
+    launch_s = case.clock.launch_s if case.clock else wall_s
+    return case.base_s * max(launch_s + on_b - on_a, 0.01 * launch_s) / launch_s
 
 
 def _speeds(case: Case) -> Iterator[str]:

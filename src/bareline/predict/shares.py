@@ -222,13 +222,13 @@ def _values(case: Case, factor: float, a_s: float) -> tuple[dict[str, float], fl
     """
     trace, on_a, reproduced = _replayed(case)
     a, b = case.costs(factor)
-    values = shapley(_differing(a, b), lambda swapped: replay(trace, mixed(a, b, swapped)).time_s)
+    values = shapley(
+        _differing(a, b), lambda swapped: case.timed_s(replay(trace, mixed(a, b, swapped)))
+    )
     wall_s = base_time_s(case.profile)
     computing_s = min(case.profile.computing_s, wall_s)
     launch_s = case.clock.launch_s if case.clock else wall_s
     scale = (wall_s - computing_s) / (on_a - computing_s) if on_a > computing_s else 1.0
-    if "compute" in values:  # nor is that which the application's own clock leaves out
-        values["compute"] -= (factor - 1) * max(0.0, wall_s - launch_s)
     median = a_s / launch_s
     scaled = {
         name: value * median * (1.0 if name in _TRACED else scale) for name, value in values.items()
