@@ -176,7 +176,7 @@ def disagreements(comparison: Comparison) -> Iterator[str]:
             point.grade for point in finding.points
         ]:
             yield f"JSON: {finding.subject}"
-        if finding.grade.told and finding.subject not in told:
+        if finding.grade.is_claim and finding.subject not in told:
             yield f"sentence: {finding.subject}"
     for probe, platform in {(f.probe, f.platform) for f in comparison.findings}:
         own = [f for f in comparison.findings if (f.probe, f.platform) == (probe, platform)]
@@ -236,7 +236,7 @@ def wrong(plan: Plan, comparison: Comparison) -> Counter[str]:
     found: Counter[str] = Counter()
     for finding in comparison.findings:
         for point in finding.points:
-            if point.grade is None or not point.grade.told:
+            if point.grade is None or not point.grade.is_claim:
                 continue
             kind = plan.kinds[point.place.probe, point.platform]
             worse = point.verdict is Verdict.SLOWER

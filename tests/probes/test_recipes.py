@@ -34,10 +34,12 @@ EXPECTED: dict[str, tuple[float, dict[str, float], dict[str, Scalar]]] = {
 
 
 def recipes() -> dict[str, str]:
-    """Give every table ``[app.NAME]`` of the page, by name."""
+    """Give every table ``[app.NAME]`` of the page, by name; sources of programs are no recipes."""
     blocks = re.findall(r"^```toml\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     found = {}
     for block in blocks:
+        if re.search(r"^(from =|\[from\])", block, re.MULTILINE):
+            continue
         (name,) = set(re.findall(r"^\[app\.(\w+)", block, re.MULTILINE))
         found[name] = block
     return found
