@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.predict.applications import applications
-from bareline.predict.prediction import Clock
+from bareline.predict.clock import Clock
 from bareline.profile.files import PROFILE_FILE
 from bareline.store.header import Header
 from bareline.store.run import Run

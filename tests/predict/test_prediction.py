@@ -11,13 +11,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from bareline.predict.clock import Clock
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.fitness import check_base
 from bareline.predict.ladder import LadderGaps
 from bareline.predict.needs import Need, merged, needs_of, plan_study
-from bareline.predict.prediction import Case, Clock, base_time_s, predict
+from bareline.predict.prediction import Case, base_time_s, predict
 from bareline.predict.questions import parse_what_if
 from bareline.predict.replay import replay
 from bareline.predict.shares import explain_loss, shapley

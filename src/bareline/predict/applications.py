@@ -12,8 +12,9 @@ import polars as pl
 
 from bareline.analysis.numbers.programs import LaunchKey, launch_values
 from bareline.analysis.numbers.records import Records
+from bareline.predict.clock import Clock
 from bareline.predict.compute import program_of
-from bareline.predict.prediction import Clock, base_time_s
+from bareline.predict.prediction import base_time_s
 from bareline.predict.replay import read_trace
 from bareline.profile.files import PROFILE_FILE, TRACE_FILE, is_profile, read_profile
 from bareline.profile.model import Profile

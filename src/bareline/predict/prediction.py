@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from bareline.predict.clock import Clock, left_out
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.costs import INPUTS, Costs, StartUp, mixed, start_up
 from bareline.predict.delta import delta, message_share
@@ -117,18 +118,6 @@ def base_time_s(profile: Profile) -> float:
     return float((ranks["wall_ns"] - ranks["paused_ns"]).to_numpy().max()) * 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """An application's time by its own clock, which is what a comparison compares.
-
-    - `launch_s`: of the profiled launch.
-    - `median_s`: of all launches.
-    """
-
-    launch_s: float
-    median_s: float
-
-
 @dataclass(frozen=True)
 class Case:
     """One application between two platforms, ready to be predicted.
@@ -167,43 +156,18 @@ class Case:
         return own_s * self.clock.median_s / self.clock.launch_s
 
     @cached_property
-    def _before(self) -> tuple[int, float, npt.NDArray[np.float64]]:
-        """What the application's clock leaves out, of the rank that takes longest.
-
-        It lies at both ends of its trace (setting up, perhaps an iteration that is not timed, and
-        verification), with as little in calls as any cut leaves there. Given are the rank's place
-        among the streams, the share of its computing, and of the calls of each shape.
-        """
+    def _left_out(self) -> tuple[int, float, npt.NDArray[np.float64]]:
+        """Where the rank that takes longest is among the streams, and what its clock leaves out."""
         assert self.trace is not None
         ranks = self.profile.rank_table
         slowest = int(np.argmax((ranks["wall_ns"] - ranks["paused_ns"]).to_numpy()))
         at = [stream.rank for stream in self.trace.streams].index(int(ranks["rank"][slowest]))
-        stream = self.trace.streams[at]
-        of = len(stream.shapes)
         left_s = base_time_s(self.profile) - self.clock.launch_s if self.clock else 0.0
-        if left_s <= 0 or not stream.shape.size:
-            return at, 0.0, np.zeros(of)
-        ends = np.cumsum(stream.compute_s + stream.spent_s)
-        starts = ends - stream.spent_s
-        knots = np.column_stack([starts, ends]).ravel()
-        spent = np.cumsum(np.column_stack([0 * starts, stream.spent_s]).ravel())
-        launch_s = max(0.0, ends[-1] - left_s)
-        begins = np.concatenate([[0.0], knots, knots - launch_s]).clip(0.0, ends[-1] - launch_s)
-        in_calls = np.interp(begins + launch_s, knots, spent) - np.interp(begins, knots, spent)
-        chosen = int(np.argmax(in_calls))
-        low, high = begins[chosen], begins[chosen] + launch_s
-        within = np.minimum(ends, high) - np.maximum(starts, low)
-        least = np.finfo(float).tiny
-        timed = np.clip((within + least) / (stream.spent_s + least), 0.0, 1.0)
-        calls = np.bincount(stream.shape, minlength=of)
-        counted = np.bincount(stream.shape, weights=timed, minlength=of)
-        computed = float(stream.compute_s.sum())
-        own = (launch_s - in_calls[chosen]) / computed if computed else 1.0
-        return at, float(np.clip(1 - own, 0.0, 1.0)), 1 - counted / np.maximum(calls, 1)
+        return at, *left_out(self.trace.streams[at], left_s)
 
     def timed_s(self, replayed: Replayed) -> float:
         """Give the time of a replay that the application's own clock counts, in s."""
-        at, computing, calls = self._before
+        at, computing, calls = self._left_out
         before_s = computing * replayed.compute_s[at] + float(calls @ replayed.taken_s[at])
         return float(max(replayed.time_s - before_s, 0.01 * replayed.time_s))
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import applications, name_of, usable
+from bareline.predict.clock import Clock
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.needs import INIT
-from bareline.predict.prediction import Case, Clock, Model, Prediction, point, predict
+from bareline.predict.prediction import Case, Model, Prediction, point, predict
 from bareline.predict.replay import read_trace
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
