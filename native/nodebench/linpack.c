@@ -93,7 +93,7 @@ static int order_for(double memory_share)
 {
     const size_t available_bytes = bl_available_bytes();
     if (available_bytes == 0)
-        bl_die(BL_STATUS_FAILED, "this system does not tell its available memory, use --n");
+        bl_die(BL_STATUS_FAILED, "this system does not report its available memory, use --n");
     const double order = sqrt(memory_share * (double)available_bytes / sizeof(double));
     return order < 8 ? 8 : (int)order / 8 * 8;
 }

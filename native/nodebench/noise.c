@@ -156,7 +156,7 @@ static double stolen_share(const long long before[2])
 {
     long long stolen, wanted;
     if (!read_steal(&stolen, &wanted))
-        bl_die(BL_STATUS_FAILED, "/proc/stat does not tell stolen time, noise needs Linux");
+        bl_die(BL_STATUS_FAILED, "/proc/stat does not report stolen time, noise needs Linux");
     return wanted > before[1] ? (double)(stolen - before[0]) / (double)(wanted - before[1]) : 0;
 }
 
@@ -266,7 +266,7 @@ void bl_noise(const struct bl_node_options *options)
     bl_node_report_header(&json, options, noise.cores, add_options, &noise, NULL);
     long long before[2];
     if (!read_steal(&before[0], &before[1]))
-        bl_die(BL_STATUS_FAILED, "/proc/stat does not tell stolen time, noise needs Linux");
+        bl_die(BL_STATUS_FAILED, "/proc/stat does not report stolen time, noise needs Linux");
     measure(&noise);
     report_point(&noise, stolen_share(before), &json);
     bl_node_report_end(&json, 1, NULL, 0);

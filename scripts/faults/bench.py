@@ -117,7 +117,7 @@ class Witness:
         indices = [json.loads(line)["trial"] for line in now]
         if len(set(indices)) != len(indices):
             self._count.repeated += 1
-            self._count.notes.append(f"{self._run}: a trial stands twice")
+            self._count.notes.append(f"{self._run}: a trial appears twice")
         self._seen = now
         return len(now)
 

@@ -181,5 +181,5 @@ def test_a_node_with_another_network(hosts: Callable[..., HostsAllocation]) -> N
 
 
 def test_a_node_that_does_not_answer(hosts: Callable[..., HostsAllocation]) -> None:
-    with pytest.raises(PlatformError, match="n1: the node does not tell its facts"):
+    with pytest.raises(PlatformError, match="n1: the node does not report its facts"):
         gather(hosts([], ["false"]))

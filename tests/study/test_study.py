@@ -62,7 +62,7 @@ def test_a_study_survives_the_run_directory(tmp_path):
         (HEAD + NULL + "ranks = 8\nper_rank = {median_s = 1e308}\n", ["measure 1", "finite"]),
         (HEAD + NULL + "rank = 2\n", ["number 1", "'rank'", "did you mean 'ranks'?"]),
         (HEAD + NULL + "ranks = 0\n", ["ranks"]),
-        (HEAD + NULL + NULL, ["stands twice"]),
+        (HEAD + NULL + NULL, ["appears twice"]),
         (HEAD + NULL + "params = {points = 1}\nsweep = {points = [1]}\n", ["params and in sweep"]),
         (HEAD + '[[measure]]\nprobe = "mpi.pingpong"\n', ["at least 2 ranks", "ranks = 2"]),
         ('[study]\nname = "A B"\n' + NULL, ["name"]),
@@ -162,7 +162,7 @@ def test_built_in_studies_are_valid_and_say_what_they_are_for():
 
 def test_a_parameter_said_as_its_default_is_the_same_case():
     twice = [{"probe": "null"}, {"probe": "null", "params": {"points": 1}}]
-    with pytest.raises(StudyError, match="stands twice"):
+    with pytest.raises(StudyError, match="appears twice"):
         study_from_toml({"study": {"name": "s"}, "measure": twice}, where="t")
 
 

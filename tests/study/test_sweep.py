@@ -192,7 +192,7 @@ def test_one_mechanism_says_what_is_left_out_and_nothing_left_is_an_error():
         ({"ranks_per_node": "cores", "ranks": 4}, ["nodes are meant", 'nodes = "powers"']),
         ({"ranks_per_node": 3, "ranks": 4}, ["no multiple of 3"]),
         ({"ranks": 4, "nodes": 2, "per_rank": {"points": 1}, "params": {"points": 2}},
-         ["'points' stands in params and in per_rank"]),
+         ["'points' is in params and in per_rank"]),
         ({"per_rank": {"point": 1}}, ["no parameter 'point'"]),
         ({"probe": "net.nuttcp", "ranks": 3}, ["3 ranks do not divide evenly over 2 nodes"]),
         ({"probe": "net.nuttcp", "nodes": [1, 4]},

@@ -51,13 +51,13 @@ def gather(allocation: Nodes) -> Facts:
     for node, done in zip(allocation.nodes, answers, strict=True):
         if len(done.stdout) > _MOST_CHARACTERS:
             raise PlatformError(
-                f"the node tells {len(done.stdout):,} characters of facts", where=node.name
+                f"the node returns {len(done.stdout):,} characters of facts", where=node.name
             )
         facts = parse_node(done.stdout)
         if not facts:
             said = done.stderr.strip().splitlines()
             raise PlatformError(
-                f"the node does not tell its facts: {said[-1] if said else 'no output'}",
+                f"the node does not report its facts: {said[-1] if said else 'no output'}",
                 where=node.name,
                 hint="check that `sh` runs there",
             )

@@ -81,7 +81,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found and found[key] != value:
-            raise ParseError(f"'{key}' stands twice with different values")
+            raise ParseError(f"'{key}' appears twice with different values")
         found[key] = value
     return found
 

@@ -88,7 +88,7 @@ def _imported(results: Sequence[_Result], text: str, *, whole: bool) -> Reading:
         ranks = p * q
     caveats: tuple[str, ...] = ()
     if _UNCHECKED in text and all(result.passed is None for result in results):
-        caveats += ("HPL was told not to check its residuals",)
+        caveats += ("HPL ran without a check of its residuals",)
     if not whole:
         caveats += ("the output ends before HPL does: later tests are missing",)
     if len(results) > 1:

@@ -241,7 +241,7 @@ def _take(line: Line, part: _Part) -> _Part:
     if _is_header(text):
         part.columns = text.replace("overlap [%]", "overlap[%]").split()
         if part.lines:
-            part.problem = "two tables stand in one section: lines are missing"
+            part.problem = "one section contains two tables: lines are missing"
     elif mode := _MODE.match(text):
         if part.lines:  # the same benchmark in another mode, with a table of its own
             part = replace(part, lines=[], columns=[], params=dict(part.params))

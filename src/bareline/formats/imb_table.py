@@ -79,7 +79,7 @@ def expected_metrics(name: str) -> dict[str, Metric]:
 def metrics_of(columns: Sequence[str]) -> dict[str, Metric]:
     """Give what the columns measure, the headline first.
 
-    Raises ParseError: a title is unknown or stands twice, or none is a headline.
+    Raises ParseError: a title is unknown or appears twice, or none is a headline.
     """
     if not columns:
         raise ParseError("there is no line of column titles: the output is truncated")
@@ -87,7 +87,7 @@ def metrics_of(columns: Sequence[str]) -> dict[str, Metric]:
     if unknown:
         raise ParseError(f"unknown column title '{unknown[0]}'")
     if len(set(columns)) < len(columns):
-        raise ParseError("a column title stands twice")
+        raise ParseError("a column title appears twice")
     given = [_COLUMNS[title][:2] for title in columns if title not in PLAIN]
     return headline_first(given, "there is no column of time or Mbytes/sec")
 

@@ -170,7 +170,7 @@ def _check_length(asked: _Asked, sent: _Sent) -> None:
 def _datagrams(received: _Received) -> tuple[float, float]:
     lost, sent, percent = received.lost_packets, received.packets, received.lost_percent
     if lost is None or sent is None or percent is None or received.jitter_ms is None:
-        raise ParseError("the receiver's datagrams are not all told")
+        raise ParseError("the receiver's datagrams are not all reported")
     if not sent or abs(percent - 100 * lost / sent) > 0.01:
         raise ParseError("lost_packets, packets and lost_percent contradict each other")
     return percent, received.jitter_ms * 1e-3

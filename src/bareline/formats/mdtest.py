@@ -84,7 +84,7 @@ def _rates(text: str) -> dict[str, float]:
             continue
         name = match[1].lower().replace(" ", "_")
         if name in rates:
-            raise ParseError(f"{match[1]} stands twice")
+            raise ParseError(f"{match[1]} appears twice")
         rates[name] = _mean(match.groups()[1:], int(rate[2]), match[1])
     ran = {name: mean for name, mean in rates.items() if mean}
     if not ran:

@@ -196,7 +196,7 @@ def _imported(block: _Block, text: str) -> Reading:
             raise problem
         check_whole(text)
         if program.pairs and not block.ranks:
-            raise ParseError("the line that tells the number of pairs is missing")
+            raise ParseError("the line with the number of pairs is missing")
         return list(_samples(read_table(columns, block.lines), program))
 
     return Reading(
@@ -220,7 +220,7 @@ def _columns(header: Line | None) -> list[str]:
         raise ParseError(f"line {header.number}: unknown column title '{rest}'")
     columns = ["".join(found.split()) for found in _HEADER.findall(text)]
     if len(set(columns)) < len(columns):
-        raise ParseError(f"line {header.number}: a column title stands twice")
+        raise ParseError(f"line {header.number}: a column title appears twice")
     return columns
 
 

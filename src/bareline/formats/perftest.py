@@ -149,7 +149,7 @@ def _columns(header: Line) -> list[str]:
         raise ParseError(f"line {header.number}: unknown column title '{rest}'")
     columns = _TITLES.findall(header.text)
     if len(set(columns)) < len(columns):
-        raise ParseError(f"line {header.number}: a column title stands twice")
+        raise ParseError(f"line {header.number}: a column title appears twice")
     return columns
 
 

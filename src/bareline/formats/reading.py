@@ -137,7 +137,7 @@ def _check(metrics: Mapping[str, Metric], samples: Sequence[Sample]) -> None:
             raise ParseError(f"{sample.metric} = {sample.value} is no measured value")
         key = (sample.metric, format_point(sample.point))
         if key in seen:
-            raise ParseError(f"{' '.join(key).strip()} stands twice")
+            raise ParseError(f"{' '.join(key).strip()} appears twice")
         seen.add(key)
     given = {sample.metric for sample in samples}
     if given != set(metrics):

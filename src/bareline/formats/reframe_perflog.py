@@ -55,7 +55,7 @@ def _check(titles: Sequence[str], fields: Sequence[str]) -> Check:
         name=name,
         where=_where(told),
         result=told.get("result", "pass"),
-        reason="the log does not tell the phase; ReFrame's report does",
+        reason="the log does not name the phase; ReFrame's report does",
         ranks=int(tasks) if re.fullmatch(r"[1-9]\d{0,8}", tasks) else 0,
         figures={
             title.removesuffix("_value"): _figure(told, title.removesuffix("_value"))

@@ -216,7 +216,9 @@ def reasons(
     if case.a.cores is not None or case.b.cores is not None:
         named.append("ranks share cores: who has one when is the scheduler's choice")
     if not named:
-        named.append("no measurement tells: the calls themselves took another time than modelled")
+        named.append(
+            "no measurement shows it: the calls themselves took another time than modelled"
+        )
     return tuple(named)
 
 
@@ -232,7 +234,7 @@ def _computing(case: Case, target: Application, log_error: float) -> Iterator[Re
     # Only in the direction of the error.
     if moved * log_error > 0:
         text = f"computing took {measured / expected:.2f} times what it took on {case.a.platform}"
-        yield abs(moved), f"{text}, which no curve tells"
+        yield abs(moved), f"{text}, which no curve shows"
 
 
 def _launches(base: Application, target: Application) -> Iterator[Reason]:

@@ -395,4 +395,4 @@ def _widening(case: Case, base_s: float) -> Iterator[str]:
     if one and other and one != other:
         yield f"other MPI libraries: {one} and {other}"
     if case.profile.computing_s <= 0:
-        yield "the profile tells no time of computing"
+        yield "the profile has no time of computing"

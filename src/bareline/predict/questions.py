@@ -198,9 +198,7 @@ class WhatIf:
         nodes = min(2, ladder.layout.nodes)
         curve = ladder.message("mpi.bandwidth", nodes) or ladder.message("mpi.pingpong", nodes)
         if curve is None or len(curve.sizes) < 2:
-            raise UsageError(
-                "the ladder has no curve that tells its bandwidth", hint="write bandwidth=x2"
-            )
+            raise UsageError("the ladder has no curve of its bandwidth", hint="write bandwidth=x2")
         per_byte = float(curve.times[-1] - curve.times[0]) / float(curve.sizes[-1])
         assert self.rate_bps is not None
         return 8 / self.rate_bps / per_byte

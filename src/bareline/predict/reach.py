@@ -123,7 +123,7 @@ def _reaching(ladder: Ladder, trace: Trace, notes: list[str]) -> Ladder:
         if key in curves:
             continue
         if not own:
-            _note(notes, f"{shape.call} is not on the ladder: a tree of messages stands in")
+            _note(notes, f"{shape.call} is not on the ladder: a tree of messages replaces it")
             continue
         near = min(own, key=lambda one: (abs(math.log(one.ranks / key.ranks)), one.nodes))
         curves[key] = _grown(ladder.curves[near], key, blocks=key.probe in _BLOCKS)

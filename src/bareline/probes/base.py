@@ -166,7 +166,7 @@ class Probe(ABC, Generic[P]):
         """Parse and hold the result against what the probe declares.
 
         Raises ParseError: a declared metric is missing, an undeclared one is there, a value is not
-        finite, a time or rate is negative, or a point stands twice.
+        finite, a time or rate is negative, or a point appears twice.
         """
         samples = tuple(self.parse(params, output))
         seen: set[tuple[str, str]] = set()

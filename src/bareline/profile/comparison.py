@@ -68,7 +68,7 @@ class CallPair:
 class SitePair:
     """One call site in both, a rank's mean; None where one profile has no such place.
 
-    A program that was changed in between calls from other lines: such a place stands twice, once
+    A program that was changed in between calls from other lines: such a place appears twice, once
     with each profile.
     """
 

@@ -154,7 +154,7 @@ def _slices(file: _File, ranks: int) -> Iterator[tuple[int, Record]]:
             layout.ABORTED,
         ):
             if found[0]["rank"] != rank:
-                raise ValueError("a rank's counters stand in another one's place")
+                raise ValueError("a rank's counters are in another one's place")
             yield at, found[0]
 
 
@@ -177,7 +177,7 @@ def _ns_per_tick(one: Record) -> float:
 
 def _sheets(file: _File, at: int, one: Record) -> Iterator[tuple[Record, npt.NDArray[Any]]]:
     """Give the sheet and the rows in use of each thread of a rank."""
-    seen: set[int] = set()  # a place that stands twice would be counted twice, and for ever
+    seen: set[int] = set()  # a place that appears twice would be counted twice, and for ever
     for place in one["sheet_at"][: int(one["sheets"])]:
         fresh = place and int(place) < layout.SLICE_BYTES and int(place) not in seen
         found = file.at(layout.SHEET, at + int(place)) if fresh else None

@@ -251,7 +251,7 @@ def _check_closed(trace: Trace) -> None:
 
 
 def _open(trace: Trace, why: str) -> ProfileError:
-    return ProfileError(f"the period cannot stand alone: {why}", where=str(trace.path))
+    return ProfileError(f"the period is not complete: {why}", where=str(trace.path))
 
 
 # As a file ----------------------------------------------------------------------------------------

@@ -370,4 +370,4 @@ class PublishedStudy(_Table):
 def _unique(what: str, names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"the {what} '{name}' stands twice")
+            raise ValueError(f"the {what} '{name}' appears twice")

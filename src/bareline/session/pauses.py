@@ -94,7 +94,7 @@ def see_to_quiet(
         cores = wait_until_quiet(wait_s, lambda cores: say(f"waiting: {busy_words(cores)}"))
         then = f"measured all the same after {format_duration(wait_s)}"
     if cores:
-        say(f"{busy_words(cores)}, which disturbs what is measured; {then}")
+        say(f"{busy_words(cores)}, which disturbs the measurements; {then}")
 
 
 def foreign_load(

@@ -132,7 +132,7 @@ def _corrected(run: Run, given: Study, changed: dict[str, list[str]], where: str
                     f"{name} measured {metric} in {table['unit']} ({table['better']} is better), "
                     f"not in {now['unit']} ({now['better']})",
                     where=where,
-                    hint="give it another name: what stands in the run keeps its meaning",
+                    hint="give it another name: the run's values keep their meaning",
                 )
         # What earlier lines hold stays declared, or the run could not be read.
         begun = {key: old[key] for key in ("defaults",) if key in old}

@@ -220,7 +220,7 @@ def see_to_jobs(run: Run) -> list[str]:
                 hint=f"wait for it; {cancel}",
             )
         told.append(
-            f"the {submission.system} job {job} is {state.words} and measures what is left "
+            f"the {submission.system} job {job} is {state.words} and measures the rest "
             f"when it begins; {cancel}"
         )
     return told

@@ -197,7 +197,7 @@ class Measure(PinningKeys, _Table):
         for first, second in itertools.combinations(places, 2):
             both = sorted(set(places[first]) & set(places[second]))
             if both:
-                raise StudyError(f"'{both[0]}' stands in {first} and in {second}", where=where)
+                raise StudyError(f"'{both[0]}' is in {first} and in {second}", where=where)
 
     def _check_size(self, where: str) -> None:
         """Refuse a sweep before its combinations are made."""

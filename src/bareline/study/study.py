@@ -99,7 +99,7 @@ class Study(Limits, BaseModel):
         - `platforms`: those of the run, which a sweep such as ``ranks = "powers"`` follows; without
           any it is its smallest case. Such a sweep may give a case that stands elsewhere too.
 
-        Raises StudyError: a case stands twice, or a measure asks for what its probe cannot do.
+        Raises StudyError: a case appears twice, or a measure asks for what its probe cannot do.
         """
         seen: set[tuple[Case, str]] = set()
         alike: dict[Case, Case] = {}
@@ -113,7 +113,7 @@ class Study(Limits, BaseModel):
                 case = alike.setdefault(replace(case, params=whole), case)
                 for name in () if measure.follows_platforms else measure.platforms or [""]:
                     if (case, name) in seen:
-                        raise StudyError(f"the case '{case.label}' stands twice", where=where)
+                        raise StudyError(f"the case '{case.label}' appears twice", where=where)
                     seen.add((case, name))
                 yield measure, case
 

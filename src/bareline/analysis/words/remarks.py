@@ -153,5 +153,5 @@ def unjudged(survey: Survey) -> Iterator[str]:
     if not switches and links and bad > max(_CABLED_LINKS, _CABLED_SHARE * links):
         yield (
             f"{bad} of {links} links deviate: that is how the fleet is cabled rather than a fault; "
-            "`switches` tells ways within a switch from those between two"
+            "`switches` separates ways within a switch from those between two"
         )

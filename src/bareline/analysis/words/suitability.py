@@ -53,7 +53,7 @@ def _by_basis(judgement: Judgement) -> str:
             caveats = widest(caveat for ground in judgement.voided for caveat in ground.caveats)
             voided_by = judgement.application_class.voided_by
             why = "; ".join(c.text for c in caveats if c.code in voided_by)
-            return f"what was measured says nothing here ({why})"
+            return f"the measurements do not apply here ({why})"
         case Basis.WITHOUT:
             words = listing(list(dict.fromkeys(ground.failure for ground in shown)))
             return f"{words}: {_probes(shown)}"

@@ -203,4 +203,4 @@ def _pid_in_parent(pid: int) -> int:
     for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("NSpid:"):
             return int(line.split()[-2])
-    raise PlatformError("this kernel does not tell process numbers of namespaces (no NSpid)")
+    raise PlatformError("this kernel does not report process numbers of namespaces (no NSpid)")

@@ -221,5 +221,5 @@ def _finished(talk: Conversation, node: str) -> Finished:
     try:
         text = base64.b64decode(content, validate=True).decode(errors="replace")
     except ValueError as error:
-        raise PlatformError("what the node tells did not arrive whole", where=node) from error
+        raise PlatformError("the node's answer did not arrive whole", where=node) from error
     return Finished(text, "", number_of(code, node, "exit code"), 0.0, False)

@@ -90,7 +90,7 @@ class Peer:
                 if self._is_deaf or not ready.poll(_TELL_S * 1000.0):
                     self._is_deaf = True
                     raise PlatformError(
-                        "it does not take what it is told", where=nodes_text(sorted(self.names))
+                        "it does not accept its input", where=nodes_text(sorted(self.names))
                     )
                 unsent = unsent[os.write(pipe, unsent) :]
         except (OSError, ValueError) as error:
@@ -329,7 +329,7 @@ class Conversation:
         said = self.said[node].get(word)
         if not said:
             raise PlatformError(
-                f"the node did not tell its '{word}'", where=node, hint=f"see what runs on {node}"
+                f"the node did not report its '{word}'", where=node, hint=f"see what runs on {node}"
             )
         return said[0]
 

@@ -37,7 +37,7 @@ def read_description(node: str, said: Mapping[str, Sequence[str]]) -> Descriptio
     def told(word: str) -> str:
         if not said.get(word):
             raise PlatformError(
-                f"the node does not tell its {word}", where=node, hint=f"see what runs on {node}"
+                f"the node does not report its {word}", where=node, hint=f"see what runs on {node}"
             )
         return said[word][0]
 
@@ -63,7 +63,7 @@ def number_of(text: str, node: str, what: str) -> int:
 
 def _odd(what: str, text: str, node: str) -> PlatformError:
     return PlatformError(
-        f"the node tells '{text[:60]}' as its {what}", where=node, hint=f"see what runs on {node}"
+        f"the node reports '{text[:60]}' as its {what}", where=node, hint=f"see what runs on {node}"
     )
 
 

@@ -290,7 +290,7 @@ def _finished(said: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
     target, toolchain, seconds = (said.get(word, [""])[0] for word in _BUILT)
     if not (target and toolchain and _SECONDS.fullmatch(seconds)):
         told = f"'{target[:60]}' of '{toolchain[:60]}' in '{seconds[:20]}' s"
-        raise BuildError(f"the node tells no build, but {told}", where=host)
+        raise BuildError(f"the node reports no build, but {told}", where=host)
     path = Path(target)
     return NativeBuild(
         toolchain=toolchain,

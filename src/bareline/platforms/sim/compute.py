@@ -253,7 +253,7 @@ class Recorder:
         real = real_compute_s(command, layout.ranks, self.context)
         total = Recording(stretches, 1.0, "").timed_s(layout.ranks)
         if real is None or total <= 0:
-            source += ", not held against the real program"
+            source += ", not compared with the real program"
             return Recording(stretches, 1.0, source, busy)
         scale = real / total
         source += f", times {scale:.3f} to agree with the real program"

@@ -214,7 +214,7 @@ def _refusal(done: Finished, queue: _Queue, queue_s: float) -> PlatformError:
     """Say why ``salloc`` ended without nodes."""
     if queue.is_hopeless:
         return PlatformError(
-            f"Slurm never starts what is asked for: {queue.reason}",
+            f"Slurm never starts this request: {queue.reason}",
             hint="see `scontrol show partition`, and ask for less time, fewer nodes or another "
             "partition",
         )

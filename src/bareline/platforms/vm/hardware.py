@@ -363,7 +363,7 @@ class Nic(BaseModel):
         said = "the private bridge takes no `device` or `addresses`; set `attach` too"
         yield attach == "bridge" and (device or addresses), said
         yield device and addresses, f'attach = "{attach}" takes `device` or `addresses`, not both'
-        said = "the same PCI address stands twice in `addresses`"
+        said = "the same PCI address appears twice in `addresses`"
         yield len(set(addresses)) != len(addresses), said
         said = 'a `vlan` can only be set on a virtual function (attach = "vf")'
         yield self.vlan is not None and attach != "vf", said

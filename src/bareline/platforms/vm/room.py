@@ -55,7 +55,7 @@ def available_bytes() -> int:
     for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) << 10
-    raise PlatformError("this kernel does not tell the available memory (no MemAvailable)")
+    raise PlatformError("this kernel does not report the available memory (no MemAvailable)")
 
 
 def make_room(needed: int, parkings: Sequence[Parking] | None = None) -> None:

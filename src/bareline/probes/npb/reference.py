@@ -164,7 +164,7 @@ def _read_summary(text: str, params: ReferenceParams) -> Mapping[str, str]:
         if match is None:
             continue
         if match[1] in summary:
-            raise ParseError(f"'{match[1]}' stands twice in the summary")
+            raise ParseError(f"'{match[1]}' appears twice in the summary")
         summary[match[1]] = match[2]
     completed = _COMPLETED.fullmatch(lines[starts[0]])
     assert completed is not None

@@ -43,8 +43,8 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "In each block the names of the platforms are exchanged, in every way: what chance "
             "alone makes is as large with exchanged names."
         ),
-        "factor": "How many times worse than the baseline, as the publication tells it.",
-        "failed": "The trial ran and gave no number; its reason is told.",
+        "factor": "How many times worse than the baseline, as the publication gives it.",
+        "failed": "The trial ran and gave no number; its reason is given.",
         "false discovery rate": "Expected share of wrong ones among the rows that are called.",
         "faster": "Better than the baseline beyond chance, whatever the metric's direction.",
         "Holm": (

@@ -54,7 +54,7 @@ LINES_HEIGHT_PX = 230
 
 #: What a diamond on an axis of ratios means.
 DIAMONDS = (
-    "Diamonds: published ratios, dashed where they are told for a range, pale where they were "
+    "Diamonds: published ratios, dashed where they apply to a range, pale where they were "
     "measured elsewhere than here, which is written beside."
 )
 

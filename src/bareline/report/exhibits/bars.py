@@ -185,7 +185,7 @@ def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
 
 
 def _with_loss(cell: Cell, unit: Scale) -> str:
-    """Write a value, and what is lost."""
+    """Write a value, and the loss."""
     value, share = unit.show(cell.median), lost(cell.ratio)
     if cell.verdict is Verdict.NOT_COMPARABLE:
         return f"{value}  ({verdict_word(cell.verdict)})"
@@ -357,7 +357,7 @@ EXHIBITS = (
         summary="native and virtual as bars from zero, with the performance lost beside each",
         query=_ruled,
         columns=cells_table,
-        title=lambda chosen: f"{sentence_case(chosen.metric)}, and what is lost",
+        title=lambda chosen: f"{sentence_case(chosen.metric)}, and the loss",
         mark=lambda chosen: medians(chosen, _with_loss),
         notes=lambda chosen: (
             rule_text(chosen.spec.rule, chosen.document.baseline),

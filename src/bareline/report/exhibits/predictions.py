@@ -195,7 +195,7 @@ def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         notes=[
             "The share of its time that each application would save on a platform if one thing "
             "alone were better there, predicted; the change that saves most in the median of all "
-            "cases stands first."
+            "cases comes first."
         ],
         layer=SECTION,
         drawing=both_widths(upgrades_chart, kept, changes, looks(document.names)),
@@ -314,7 +314,7 @@ def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
 def _coverage_words(strips: Sequence[Strip]) -> str:
     used = sum(len(strip.used) for strip in strips)
     outside = sum(len(strip.outside) for strip in strips)
-    where = "all lie within what was measured" if not outside else f"{outside} lie beyond it"
+    where = "all lie within the measured range" if not outside else f"{outside} lie beyond it"
     return f"{count(used, 'size')} of {count(len(strips), 'function')}: {where}."
 
 

@@ -215,8 +215,7 @@ EXHIBITS = (
         columns=lambda chosen: columns(chosen, _FACTORS, lambda row: row.cell.place),
         title=lambda chosen: f"Performance against {chosen.document.baseline}",
         notes=lambda chosen: (
-            "A factor above 1 is worse; what is lost is 1 - 1/factor of the baseline's "
-            "performance.",
+            "A factor above 1 is worse; the loss is 1 - 1/factor of the baseline's performance.",
             rule_text(chosen.spec.rule, chosen.document.baseline),
             "Published are only ratios of other systems; in brackets where they were "
             "measured, if not on as many ranks and nodes."

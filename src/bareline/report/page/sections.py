@@ -30,7 +30,7 @@ def sections(
     predicted = tuple(figure for figure in figures if figure.layer == SECTION)
     told = Prose((
         "Each application was predicted from the ladder and its profile on every other platform, "
-        "then held against what was measured.",
+        "then compared with the measurements.",
     ))  # fmt: skip
     profiles = (profiles_table(document.profiles),) if document.profiles else ()
     return [

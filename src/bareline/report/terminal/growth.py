@@ -67,7 +67,7 @@ def _print_grounds(done: Growth, console: Console) -> None:
     )
     error = done.computing.error
     off = "" if error is None else f", off by {error:.0%} at most where one is left out"
-    console.print(Text(f"Stands on {done.computing.source}{off}."))
+    console.print(Text(f"It rests on {done.computing.source}{off}."))
     said = (
         f"Not part of it: {done.own.largest.beside:,} calls of a rank before and after all periods."
     )
