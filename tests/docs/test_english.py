@@ -20,7 +20,21 @@ FORBIDDEN = {
     r"\bstands? (?:in|beside) the (?:table|page|report|file|line)s?\b": "is in the table",
     r"\b(?:is|are) asked beside\b": "a second test asks",
     r"\bwhat is compared is\b": "it compares",
+    r"\btold (?:apart|beside|by|of|for|not|that|to|here)\b": "separate, given, reported",
+    r"(?<!cannot )(?<!cannot-)(?<!unable to )\btells?\b": "shows, reports, distinguishes",
+    r"\bstands? (?:twice|beside|in|on|there|above|below|here|alone|first)\b": "is, appears",
+    r"\bheld against\b": "compared with",
+    r"\b(?:pag|fil|lin|tabl)es? holds?\b": "contains, shows",
+    r"\b(?:report|record|director(?:y|ies)|folder|cell|row|column)s? holds?\b": "contains, shows",
+    r"\bwhat is (?:left|compared|asked|held|kept|missing)\b": "the rest, the question",
+    r"\bwhat was (?:seen|asked|held|kept|left|measured)\b": "the tests, the measurements",
+    r"\bseen (?:working|running|booting)\b": "tested",
+    r"\bat hand\b": "available",
+    r"\bdone about it\b": "improvements",
+    r"\bone's own\b": "your own",
 }
+#: A head names its section by a noun, or asks its question whole.
+HEAD = re.compile(r"^#+ (?:What|Which|Where|Who)\b[^?\n]*$", re.MULTILINE)
 WORST = re.compile("|".join(f"(?:{form})" for form in FORBIDDEN), re.IGNORECASE)
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -48,6 +62,11 @@ def test_pages_are_plain(page):
     assert found_in(page.read_text(encoding="utf-8")) == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_heads_are_nouns(page):
+    assert HEAD.findall(page.read_text(encoding="utf-8")) == []
+
+
 def test_strings_are_plain():
     found = [
         (str(file.relative_to(ROOT)), line, form)
@@ -69,10 +88,31 @@ def test_strings_are_plain():
         "of that one connection of a rank 168 µs more",
         "every point's range stands in the tables",
         "the header tells which one ran",
+        "start-up is told apart",
+        "no curve tells",
+        "a key stands twice",
+        "figures are held against those of another run",
+        "the page holds all of this",
+        "it goes on with what is left",
+        "what was measured is described once",
+        "Enroot was not seen running",
+        "no cluster was at hand",
     ],
 )
 def test_each_form_is_noticed(sentence):
     assert found_in(sentence)
+
+
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [("## What is checked", True), ("## Checks", False), ("# It stops: what now?", False)],
+)
+def test_a_head_without_a_noun_is_noticed(head, found):
+    assert bool(HEAD.findall(f"text\n{head}\ntext")) == found
+
+
+def test_cannot_tell_is_an_answer():
+    assert not found_in('"Cannot tell" is an answer ([what now](docs/how-to/cannot-tell.md))')
 
 
 def test_docstrings_are_no_strings_of_the_product():

@@ -26,7 +26,8 @@ def profile(
     ],
     mpi: MpiOption = "auto",
     split: Annotated[
-        bool, typer.Option("--split", help="Tell waiting from transfer, by a barrier before each.")
+        bool,
+        typer.Option("--split", help="Separate waiting from transfer, by a barrier before each."),
     ] = False,
     trace: Annotated[
         bool, typer.Option("--trace", help="Also every call, for a replay: FILE.trace.")

@@ -29,7 +29,7 @@ own_folder() {
     own_path=$1
     set -- $(ls -ldn -- "$1")
     case $1 in d???--[-S]--[-T]*) [ "$3" != "$(id -u)" ] || return 0 ;; esac
-    echo "$own_path is there already, and is no folder of one's own" >&2
+    echo "$own_path is there already, and is no private folder of this user" >&2
     return 1
 }
 """

@@ -52,7 +52,7 @@ class FindingRow(TypedDict):
     - `rate`: more is better, so that worse is lower.
     - `verdict`: that of all points; mixed where some are slower and some faster.
     - `grade`: that of the surest point.
-    - `worst`: its worst point, whose ratio, interval and number of launches stand here too.
+    - `worst`: its worst point, whose ratio, interval and number of launches are here too.
     """
 
     kind: Literal["finding"]

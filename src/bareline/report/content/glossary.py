@@ -83,7 +83,7 @@ TERMS: Mapping[str, str] = MappingProxyType(
         ),
         "retransmissions": "TCP segments that had to be sent again.",
         "retrans": "Retransmissions, as nuttcp prints them.",
-        "role": "A column of a published study, taken by a platform of one's own.",
+        "role": "A column of a published study, played by one of your platforms.",
         "simulated": "Time of a simulated machine, never of a clock; drawn hollow.",
         "shared memory": "Memory that ranks on one node exchange messages through.",
         "slower": "Worse than the baseline beyond chance, whatever the metric's direction.",
