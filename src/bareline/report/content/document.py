@@ -214,7 +214,7 @@ class Document:
 #: Characteristics that tell platforms apart best, as their lines are labelled.
 _TELLING = (
     "Runs on", "Hypervisor", "Driver", "Link speed", "Shaped to", "RDMA link layer", "MTU",
-    "MPI transport asked for", "MPI library", "File system", "Processor", "Nodes",
+    "MPI transport requested", "MPI library", "File system", "Processor", "Nodes",
 )  # fmt: skip
 #: Characteristics whose value says nothing without the name.
 _NAMED = ("MTU", "Nodes")
