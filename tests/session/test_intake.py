@@ -229,7 +229,7 @@ def test_measured_runs_are_left_alone(tmp_path, null_study, null_platforms):
         null_study(), null_platforms(a={}), tmp_path / "measured", baseline="a"
     )
     before = (measured.path / "run.toml").read_bytes()
-    with pytest.raises(UsageError, match="holds measured results"):
+    with pytest.raises(UsageError, match="contains measured results"):
         import_files([IB / LATENCY], "ib", measured.path)
     assert (measured.path / "run.toml").read_bytes() == before
 
@@ -328,7 +328,7 @@ def test_folders_and_compressed_files(tmp_path):
     with pytest.raises(ImportRefused, match="no whole gzip file"):
         import_files([torn], "ib", tmp_path / "run")
     (tmp_path / "none").mkdir()
-    with pytest.raises(ImportRefused, match="holds no file"):
+    with pytest.raises(ImportRefused, match="contains no file"):
         import_files([tmp_path / "none"], "ib", tmp_path / "run")
 
 

@@ -53,8 +53,8 @@ def reparse(
 
     opened = Run.open(path)
     if only is not None and only not in opened.header.probes:
-        hint = f"it holds: {', '.join(opened.header.probes)}"
-        raise UsageError(f"holds no trials of '{only}'", where=str(path), hint=hint)
+        hint = f"it contains: {', '.join(opened.header.probes)}"
+        raise UsageError(f"contains no trials of '{only}'", where=str(path), hint=hint)
     if only is not None and study is not None:
         raise UsageError("--only and --study exclude each other", hint="leave --only out")
     correction = None if study is None else read_correction(opened, study)

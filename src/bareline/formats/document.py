@@ -73,7 +73,7 @@ def _reason(place: tuple[int | str, ...], kind: str, given: Any) -> str:
         return f"'{name}' is empty"
     if isinstance(given, int | float | str | None):
         return f"'{name}' = {str(given)[:40]} is no measured value"
-    return f"'{name}' holds something else than it should"
+    return f"'{name}' contains something else than it should"
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

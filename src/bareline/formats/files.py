@@ -72,7 +72,7 @@ def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
             continue
         inside = sorted(file for file in path.rglob("*") if file.is_file())
         if not inside:
-            raise ImportRefused("holds no file", where=str(path), hint="check the path")
+            raise ImportRefused("contains no file", where=str(path), hint="check the path")
         yield from inside
 
 
@@ -109,7 +109,7 @@ def read_text(text: str, file: Path) -> list[Found]:
         raise UnknownFormat(file, empty=not text.strip())
     if len(able) > 1:
         raise ImportRefused(
-            f"holds outputs of several programs ({', '.join(one.name for one in able)})",
+            f"contains outputs of several programs ({', '.join(one.name for one in able)})",
             where=str(file),
             hint="split it into one file for each",
         )

@@ -125,7 +125,7 @@ def applications(
         )
     if not found:
         raise AnalysisError(
-            "the run holds no profiled application",
+            "the run has no profiled application",
             where=", ".join(str(run.path) for run in records.runs),
             hint="write `profile = true` into the [[measure]] of the application",
         )
@@ -155,7 +155,7 @@ def name_of(found: Mapping[str, dict[str, Application]], app: str) -> str:
         return names[0]
     if not names:
         hint = did_you_mean(app, list(found), f"it has {'; '.join(found)}")
-        raise AnalysisError(f"the run holds no profiled application '{app}'", hint=hint)
+        raise AnalysisError(f"the run has no profiled application '{app}'", hint=hint)
     raise AnalysisError(
         f"'{app}' may be any of {len(names)} applications",
         hint=f"name one in full: {'; '.join(names)}",

@@ -31,7 +31,7 @@ def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
         raise AnalysisError(f"the profile is unfinished: {profile.ended}", where=where)
     if profile.mode == "split":
         raise AnalysisError(
-            "a split profile holds its own barriers", where=where, hint="profile without --split"
+            "a split profile contains its own barriers", where=where, hint="profile without --split"
         )
     queued = queued_share(profile)
     if queued > DISTURBED and not openly_shared:

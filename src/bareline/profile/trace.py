@@ -170,7 +170,7 @@ def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
             if stream is not None:
                 streams.append(stream)
     except TooMany as error:
-        raise ProfileError(f"the trace holds {error}", where=str(path), hint=_SHORTER) from error
+        raise ProfileError(f"the trace contains {error}", where=str(path), hint=_SHORTER) from error
     except (LookupError, ArithmeticError, ValueError) as error:
         raise ProfileError("the trace is damaged", where=str(path), hint=_AGAIN) from error
     if [stream.rank for stream in streams] != sorted({stream.rank for stream in streams}):

@@ -202,7 +202,7 @@ def _open(out: Path, titles: Mapping[str, str], found: Iterable[Found]) -> tuple
     if run is not None:
         if not run.header.imported:
             raise UsageError(
-                "holds measured results; imported ones go into a run of their own",
+                "contains measured results; imported ones go into a run of their own",
                 where=str(out),
                 hint="choose another --out; `bareline compare` takes several runs",
             )
@@ -377,4 +377,4 @@ def read_again(case: Case, launch: str) -> tuple[Measured | Failed, tuple[str, .
                 return imported.outcome, _caveats(imported, case)
     except ParseError as error:
         return Failed(Stage.PARSE, str(error)), ("imported",)
-    return Failed(Stage.PARSE, f"the output holds no {case.label} any more"), ("imported",)
+    return Failed(Stage.PARSE, f"the output has no {case.label} any more"), ("imported",)

@@ -34,7 +34,7 @@ def study_of(run: Run) -> Study:
     """
     if run.header.imported:
         raise UsageError(
-            "holds imported results: there is nothing to run",
+            "contains imported results: there is nothing to run",
             where=str(run.path),
             hint="`bareline show` and `bareline compare` read it, `bareline import` adds to it",
         )

@@ -78,7 +78,7 @@ def profile_command(
         raise ToolMissing(f"'{argv[0]}' is not found", hint="give the path of the program")
     if split and (trace or period):
         raise ProfileError(
-            "a trace of a split profile would hold its barriers",
+            "a trace of a split profile would contain its barriers",
             hint="profile twice: once with --split, once with --trace",
         )
     out = out.absolute()

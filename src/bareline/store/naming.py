@@ -99,7 +99,7 @@ def _listed(folder: Path) -> Iterator[Listed]:
         below = sorted(folder.iterdir())
     except OSError as error:
         if folder != RUNS:
-            hint = step_to_read(error, "give a folder that holds runs")
+            hint = step_to_read(error, "give a folder with runs")
             why = f"cannot be read: {error.strerror}"
             raise StoreError(why, where=str(folder), hint=hint) from error
         return

@@ -322,7 +322,7 @@ def _header_text(header: Header, path: Path) -> str:
     try:
         return header.to_toml()
     except ValueError as error:
-        why = f"no run could be read that holds this: {first_problem(error)}"
+        why = f"no run with this could be read: {first_problem(error)}"
         raise StoreError(why, where=str(path), hint="shorten or rename it") from error
 
 

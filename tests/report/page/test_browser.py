@@ -380,7 +380,7 @@ def test_a_long_table_is_unpacked_when_it_is_unfolded(
     seen = visit(file, viewport={"width": 1400, "height": 900}, accept_downloads=True)
     figure = seen.page.locator("#curve-mpi-pingpong-latency")
     rows = figure.locator("tbody tr")
-    assert rows.count() == 1 and "CSV holds them too" in (rows.text_content() or "")
+    assert rows.count() == 1 and "CSV contains them too" in (rows.text_content() or "")
     figure.locator("summary").click()
     rows.nth(1).wait_for()
     cells = [cell for cell in document.cells if cell.place.metric == "latency"]

@@ -215,7 +215,7 @@ def test_a_long_table_is_cut_and_says_so(
 ) -> None:
     monkeypatch.setattr("bareline.report.page.drawing._MOST_ROWS", 3)
     page = render_page(document)
-    told = re.search(r"The first 3 rows of (\d+); the CSV holds all of them", page)
+    told = re.search(r"The first 3 rows of (\d+); the CSV contains all of them", page)
     assert told
     tables = re.findall(r'<table class="data">(.*?)</table>', page, re.DOTALL)
     assert all(table.partition("<tbody>")[2].partition("</tbody>")[0].count("<tr") <= 3

@@ -60,7 +60,7 @@ def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
                 return f"{name} has another size than it was built with"
             stamps = _stamps(path)
             if known.get(name) != stamps and _content_hash(path) != built["sha256"]:
-                return f"{name} holds something else than it was built with"
+                return f"{name} contains something else than it was built with"
         except FileNotFoundError:
             return f"{name} is missing"
         except OSError as error:

@@ -171,7 +171,7 @@ def archive_of(release: str | None, cache_folder: Path) -> Archive:
             raise PlatformError(
                 f"the host's package sources give no release '{release}': {error.what}",
                 where="release",
-                hint="name a release that they hold, such as bookworm, and see that the host has "
+                hint="name a release that they have, such as bookworm, and see that the host has "
                 "its keys (package debian-archive-keyring)",
             ) from error
     return archive

@@ -44,7 +44,7 @@ def parse_cpu_set(text: str) -> tuple[int, ...]:
             raise ValueError(f"{text[:40]!r} names a processor above {10**_DIGITS - 1}")
         cpus.update(range(int(first), int(last or first) + 1))
     if not cpus:
-        raise ValueError(f"{text[:40]!r} holds no processor")
+        raise ValueError(f"{text[:40]!r} names no processor")
     return tuple(sorted(cpus))
 
 
@@ -206,7 +206,7 @@ class Share(_Part):
             if not path.startswith("/") or ".." in path.split("/") or len(path) < 2:
                 raise ValueError(f"{name} = {path!r} is no absolute path")
             if any(character.isspace() or character in ",'\"\\" for character in path):
-                raise ValueError(f"{name} = {path!r} holds a space, comma or quote")
+                raise ValueError(f"{name} = {path!r} contains a space, comma or quote")
         return self
 
 

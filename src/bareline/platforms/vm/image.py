@@ -113,7 +113,7 @@ def built_image(
             raise PlatformError(
                 f"the guest image is damaged as soon as it is built: {damage}",
                 where=str(folder),
-                hint="check the disk that holds bareline's cache",
+                hint="check the disk of bareline's cache",
             )
         return _load(folder, recipe.digest)
 
@@ -238,7 +238,7 @@ def _own(image: AutoImage, path: Path, modules: str | None, folder: Path) -> Aut
         raise PlatformError(
             f"the modules of the guest's kernel are not in {where}",
             where="kernel",
-            hint="name their folder as `modules`, the one that holds modules.dep",
+            hint="name their folder as `modules`, the one that contains modules.dep",
         )
     kernel = folder / f"{where.name}.own"
     kernel.write_bytes(unpack_kernel(packed))
@@ -284,7 +284,7 @@ def _unpack(package: Path, place: Path) -> None:
     subprocess.run(["dpkg-deb", "-x", str(package), str(root)], check=True)
     kernels = sorted(root.glob("boot/vmlinuz-*"))
     if not kernels:
-        raise PlatformError(f"the package {package.name} holds no kernel", where="kernel")
+        raise PlatformError(f"the package {package.name} contains no kernel", where="kernel")
     version = kernels[0].name.removeprefix("vmlinuz-")
     (found,) = (*root.glob("lib/modules"), *root.glob("usr/lib/modules"))
     subprocess.run(["depmod", "-b", str(found.parents[1]), version], check=True)

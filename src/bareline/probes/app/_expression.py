@@ -58,7 +58,7 @@ def _names(tree: ast.AST, text: str) -> set[str]:
             return {name}
         case ast.Constant(value=value):
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise ValueError(f"'{text[:80]}' holds something else than numbers")
+                raise ValueError(f"'{text[:80]}' contains something else than numbers")
             return set()
         case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]) if name in _FUNCTIONS:
             if not parts:
@@ -74,7 +74,7 @@ def _names(tree: ast.AST, text: str) -> set[str]:
         case ast.BoolOp(values=parts):
             pass
         case _:
-            raise ValueError(f"'{text[:80]}' holds more than an expression may")
+            raise ValueError(f"'{text[:80]}' contains more than an expression may")
     return set().union(*(_names(part, text) for part in parts))
 
 

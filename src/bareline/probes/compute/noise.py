@@ -48,7 +48,7 @@ class NoiseParams:
         """
         if self.bins < 16:
             raise ValueError(
-                f"duration_s = {self.duration_s:g} holds {self.bins} bins of {_QUANTA_PER_BIN} "
+                f"duration_s = {self.duration_s:g} has {self.bins} bins of {_QUANTA_PER_BIN} "
                 "quanta, but 16 are needed"
             )
 

@@ -12,7 +12,7 @@ from bareline.report.content.wording import slug
 TERMS: Mapping[str, str] = MappingProxyType(
     {
         "95 %": (
-            "Interval that holds the true value in 95 of 100 such experiments; it needs six trials."
+            "Interval with the true value in 95 of 100 such experiments; it needs six trials."
         ),
         "bandwidth": "Bytes per second; MB/s is 10^6 bytes per second.",
         "baseline": "The platform that the others are compared with.",
@@ -22,9 +22,9 @@ TERMS: Mapping[str, str] = MappingProxyType(
         ),
         "busy machine": "Other programs used the processors while the trial ran.",
         "cannot tell": (
-            "The interval holds both a difference that matters and none: more trials would decide."
+            "The interval has both a difference that matters and none: more trials would decide."
         ),
-        "caveat": "What makes a number less than plain, said wherever the number stands.",
+        "caveat": "A reservation about a number, shown wherever the number is.",
         "does not fit": (
             "The platform lacks the nodes or cores, or is of a kind on which the program never "
             "runs: the plan left it out."
@@ -52,11 +52,11 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "together."
         ),
         "inconclusive": (
-            "The interval holds both a difference that matters and none: more trials would decide."
+            "The interval has both a difference that matters and none: more trials would decide."
         ),
         "interval": (
-            "From where to where the true value may lie; without other words it holds it in 95 of "
-            "100 such experiments."
+            "The range that may contain the true value; unless noted, it does so in 95 of 100 such "
+            "experiments."
         ),
         "ladder": "Platforms as steps: each is compared with the one before it, too.",
         "latency": (
@@ -75,7 +75,7 @@ TERMS: Mapping[str, str] = MappingProxyType(
         "platform": "Where trials run: a named machine, cluster, or set of virtual machines.",
         "probe": "One benchmark or application that was run.",
         "published ratio": (
-            "What a publication says of its own platforms, as times worse; it leads to its source."
+            "The publication's ratio of its own platforms, as times worse; it leads to its source."
         ),
         "rank": "A process of an MPI job.",
         "ratio": (
@@ -89,7 +89,7 @@ TERMS: Mapping[str, str] = MappingProxyType(
         "slower": "Worse than the baseline beyond chance, whatever the metric's direction.",
         "steal time": "Processor time that a hypervisor gave to others while a rank wanted it.",
         "trial": "One launch of one probe with one set of parameters on one platform.",
-        "verdict": "What the interval of the ratio allows to say, against the margin.",
+        "verdict": "The conclusion that the interval of the ratio allows, against the margin.",
     }
 )
 #: Words that mean something else in running text than at the head of a column: "3.0 times slower"

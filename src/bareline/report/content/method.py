@@ -25,7 +25,7 @@ def method(document: Document) -> Iterator[Block]:
     order = (
         "The results were imported: in which order they were measured is not known."
         if header.imported
-        else f"Trials ran in {count(blocks, 'block')}: each holds every case on every "
+        else f"Trials ran in {count(blocks, 'block')}: each has every case on every "
         f"platform once, cases in random order (seed {header.seed}) and the platforms of a case "
         "next to each other, so that a drift of the machine hits them alike. Platforms are "
         "compared block by block."
@@ -57,7 +57,7 @@ def method(document: Document) -> Iterator[Block]:
     if len(runs) > 1:
         yield Section("Runs", (_runs(runs),))
     if document.folder:
-        yield Note(f"The run directory `{document.folder}` holds everything, with the raw output "
+        yield Note(f"The run directory `{document.folder}` has everything, with the raw output "
                    "of every trial.")  # fmt: skip
 
 

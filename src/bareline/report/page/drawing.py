@@ -190,7 +190,7 @@ def _description(figure: Figure, index: int) -> str:
     """Say what a panel shows; what all show is said once, where the reader begins."""
     if figure.large is None or index == figure.large:
         return f"{figure.title}. {figure.text_summary}"
-    return f"{figure.title}: {figure.names[index]}. The table below holds its numbers."
+    return f"{figure.title}: {figure.names[index]}. The table below has its numbers."
 
 
 def _term_id(title: str) -> str:

@@ -181,13 +181,13 @@ def disturbances(profile: Profile) -> list[str]:
     if queued > DISTURBED:
         found.append(
             f"The ranks were ready but had no core for {percent(queued)} of their time: more ran "
-            "than there are cores. The times below hold that wait; profile with a core per rank."
+            "than there are cores. The times below include that wait; profile with a core per rank."
         )
     stolen = stolen_share(profile)
     if stolen > DISTURBED:
         found.append(
             f"Other guests took up to {percent(stolen)} of a rank's time from its processors: "
-            "the times below hold that. Profile when the machine is quiet."
+            "the times below include that. Profile when the machine is quiet."
         )
     return found
 

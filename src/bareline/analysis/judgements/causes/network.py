@@ -205,7 +205,7 @@ def mtu(case: Case) -> Cause | Absent:
         return Absent("it is no stream")
     if size is not None and size + _HEAD_BYTES <= own:
         return Absent(f"a message of {size} B fits into one of its frames")
-    words = f"its frames hold {own:.0f} bytes instead of {base:.0f}"
+    words = f"its frames contain {own:.0f} bytes instead of {base:.0f}"
     use = link_use(case) if case.finding.layer is Layer.NETWORK else None
     if use is not None and use >= _LINK_FULL:  # the wire limits it, not the work on each frame
         return Cause(words, 1.0, payload(case.baseline_facts) / payload(case.facts))
