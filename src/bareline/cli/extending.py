@@ -26,7 +26,7 @@ def new(
             autocompletion=completing.plugins,
         ),
     ],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name.")],
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", metavar="DIR", help="Folder to make (default: bareline-NAME)."),

@@ -23,7 +23,7 @@ def doctor(
     ] = False,
     study: Annotated[
         str | None,
-        typer.Option("--for", metavar="STUDY", help="Only what this study needs."),
+        typer.Option("--for", metavar="STUDY", help="Only the needs of this study."),
     ] = None,
     platforms: PlatformsOption = None,
     as_json: JsonOption = False,

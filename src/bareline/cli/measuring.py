@@ -70,7 +70,7 @@ _Question = Annotated[
     typer.Option(
         "--question",
         metavar="Q",
-        help="What is answered first, e.g. 'app.ocean time'; repeat for more.",
+        help="The finding answered first, e.g. 'app.ocean time'; repeat for more.",
     ),
 ]
 _Launches = Annotated[

@@ -235,9 +235,7 @@ def explain(
     ] = None,
     why_not: Annotated[
         str | None,
-        typer.Option(
-            "--why-not", metavar="CAUSE", help="Say what a cause needs, and what came of it."
-        ),
+        typer.Option("--why-not", metavar="CAUSE", help="Show each cause's needs and its result."),
     ] = None,
     as_json: JsonOption = False,
     _out: FileOption = None,

@@ -117,7 +117,7 @@ def _lattice(problem_class: str, ranks: int) -> str:
     for factor in sorted(_prime_factors(ranks), reverse=True):
         fit = [length for length in lengths if length % factor == 0]
         if not fit:
-            return "it takes a number whose factors divide the lattice along y, z or t"
+            return "it needs a number whose factors divide the lattice along y, z or t"
         longest = len(lengths) - 1 - lengths[::-1].index(max(fit))
         lengths[longest] //= factor
     return ""

@@ -160,7 +160,7 @@ def _each_bytes(params: ParallelParams, point: Point, ranks: int) -> float:
     if not (is_all or is_part) or each_bytes % params.transfer_bytes:
         raise ParseError(f"{written_bytes:g} B were written by {ranks} ranks")
     if point.number("read_bytes") != written_bytes:
-        raise ParseError("what was read is not what was written")
+        raise ParseError("the data read are not the data written")
     if point.number("iterations") * params.transfer_bytes != written_bytes:
         raise ParseError("calls and amount contradict each other")
     return each_bytes

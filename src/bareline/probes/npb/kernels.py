@@ -96,7 +96,7 @@ class NpbProgram(Kernel[Any]):
 
 
 def _power_of_two(ranks: int) -> str:
-    return "" if ranks.bit_count() == 1 else "it takes a power of two"
+    return "" if ranks.bit_count() == 1 else "it needs a power of two"
 
 
 def _at_most(ranks: int, most: int) -> str:
@@ -134,7 +134,7 @@ def _ft(problem_class: str, ranks: int) -> str:
 def _cells(kernel: str, problem_class: str, ranks: int) -> str:
     """The ranks cut the grid into cells of at least three points, as many as their root."""
     if math.isqrt(ranks) ** 2 != ranks:
-        return "it takes a square number"
+        return "it needs a square number"
     return _at_most(ranks, (size_of(kernel, problem_class) // 3) ** 2)
 
 
@@ -154,7 +154,7 @@ def _lu(problem_class: str, ranks: int) -> str:
         if ranks % width == 0 and width <= ranks // width <= 2 * width
     ]
     if not lengths:
-        return "it takes a product of two factors, the larger at most twice the smaller"
+        return "it needs a product of two factors, the larger at most twice the smaller"
     points, fewest = size_of("lu", problem_class), 3
     if points // min(lengths) < fewest:
         return f"each needs {fewest} of the {points} points in a direction"

@@ -143,7 +143,7 @@ def profiles_table(lines: Sequence[ProfileLine]) -> Figure:
     )
     return Figure(
         id="profiles",
-        title="What the ranks did with their time",
+        title="The ranks' time",
         caption="Shares of the time from MPI_Init to MPI_Finalize, a rank's mean; the median over "
         "the trials. The run directory keeps every profile, for bareline show and bareline report.",
         wide=True,

@@ -237,7 +237,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         for line in lines[:12]
     ]
     yield Shown(
-        title="What was printed, and what this run found",
+        title="Printed ratios and this run's",
         what=(spec.probe or "",),
         notes=[
             told,

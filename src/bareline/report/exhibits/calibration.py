@@ -103,7 +103,7 @@ def _figure(name: str, look: Look, calibration: CalibrationKeys, checks: Sequenc
         for group in groups
     ]
     return Shown(
-        title=f"How far {name} lies from what it was calibrated with",
+        title=f"How far {name} lies from its calibration",
         what=(name,),
         notes=[
             f"{calibration.source[:1].upper()}{calibration.source[1:]}. Left: measured times "

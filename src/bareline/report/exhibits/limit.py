@@ -86,7 +86,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         for row in found
     ]
     yield Shown(
-        title="Share of what the machine allows",
+        title="Share of the machine's limit",
         notes=[
             "The time that peak arithmetic or triad bandwidth would need for what the program "
             "does, whichever is longer, over the time measured; paired by block. Above 100 % "
@@ -184,6 +184,6 @@ def _limited_by(row: _Row) -> str:
 
 EXHIBIT = Kind(
     "limit",
-    "share of what the platform's processors and memory allow, by program and layout",
+    "share of the limit of the platform's processors and memory, by program and layout",
     _shown,
 )

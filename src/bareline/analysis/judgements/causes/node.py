@@ -92,7 +92,7 @@ def instruction_sets(case: Case) -> Cause | Absent:
     """Instruction sets that a platform's processor does not show, as the peak measures them."""
     hidden = hidden_sets(case)
     if case.emulated:
-        return Absent("its processor is emulated: what it shows is not what it runs")
+        return Absent("its processor is emulated: its flags are not its hardware's")
     if not hidden:
         return Absent("its processor shows every instruction set that the baseline's does")
     names = listing([known.family or known.title for known in hidden])
