@@ -26,8 +26,7 @@ def profile(
     ],
     mpi: MpiOption = "auto",
     split: Annotated[
-        bool,
-        typer.Option("--split", help="Separate waiting from transfer, by a barrier before each."),
+        bool, typer.Option("--split", help="Time waiting apart, by a barrier before each.")
     ] = False,
     trace: Annotated[
         bool, typer.Option("--trace", help="Also every call, for a replay: FILE.trace.")
