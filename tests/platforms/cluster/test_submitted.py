@@ -60,7 +60,7 @@ def made(tmp_path, request):
 
 
 def told(run):
-    return [state.told for state in states_of(submission_of(Run.open(run.path)))]
+    return [state.words for state in states_of(submission_of(Run.open(run.path)))]
 
 
 def test_a_chain_goes_on_after_a_job_that_was_taken_back(slurm_cluster, made, system, tmp_path):
