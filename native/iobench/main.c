@@ -111,7 +111,8 @@ static void parse_blocks(struct bl_io_options *options, const char *list)
                    block_bytes, BL_IO_UNIT_BYTES);
         for (int i = 0; i < options->blocks; i++) {
             if (options->blocks_bytes[i] == block_bytes)
-                bl_die(BL_STATUS_USAGE, "--blocks: %zu B appears twice, leave one out", block_bytes);
+                bl_die(BL_STATUS_USAGE, "--blocks: %zu B appears twice, leave one out",
+                       block_bytes);
         }
         options->blocks_bytes[options->blocks++] = block_bytes;
         text += length;
