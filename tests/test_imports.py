@@ -71,6 +71,12 @@ def test_what_has_risen_is_named_and_what_moved_is_not():
         "arrows: 2, not 1 any more: c -> b",
         "files: the longest has grown: a/x.py (411 lines)",
     ]
+    held = {"lines": {"a": 300, "b": 500}}
+    assert not list(rooms.risen(held, {"lines": {"b": 500}}))
+    assert list(rooms.risen(held, {"lines": {"a": 400, "b": 100, "c": 100}})) == [
+        "lines of a: 400, not 300 any more",
+        "lines of c: 100, not 0 any more",
+    ]
 
 
 def test_what_is_held_is_counted_from_the_sources(tmp_path):
@@ -78,13 +84,15 @@ def test_what_is_held_is_counted_from_the_sources(tmp_path):
     for name, text in {
         "a/x.py": "from pack.b import y\nclass C:\n def f(self):\n" + "  1\n" * 41,
         "b/y.py": "1\n" * 401,
+        "a/z.py": "class C:\n x = 1\ndef told(_kept):\n x = 1\n",
     }.items():
         file = package / name
         file.parent.mkdir(parents=True)
         file.write_text(text)
     assert _rooms_script().held_of(package) == {
-        "arrows": {"a -> b": 0}, "wings": {}, "files": {"b/y.py": 401},
-        "functions": {"a/x: C.f": 42},
+        "arrows": {"a -> b": 0}, "wings": {}, "upwards": {}, "namesakes": {"C": 2},
+        "files": {"b/y.py": 401}, "functions": {"a/x: C.f": 42},
+        "lines": {"a": 100, "b": 500}, "participles": {"a": 2},
     }  # fmt: skip
 
 
