@@ -144,7 +144,7 @@ class Asked:
 
 def takes_what_is_asked(verb: Callable[..., None]) -> Callable[..., None]:
     """Let a verb whose first parameter is `Asked` take each of its fields from the command line."""
-    told = {field.name: field for field in fields(Asked)}
+    declared = {field.name: field for field in fields(Asked)}
     hints = get_type_hints(Asked, include_extras=True) | get_type_hints(verb, include_extras=True)
     shared = [
         inspect.Parameter(
@@ -152,7 +152,7 @@ def takes_what_is_asked(verb: Callable[..., None]) -> Callable[..., None]:
             inspect.Parameter.KEYWORD_ONLY,
             default=inspect.Parameter.empty if field.default is MISSING else field.default,
         )
-        for name, field in told.items()
+        for name, field in declared.items()
     ]
     _, *own = inspect.signature(verb).parameters.values()
     every = [
@@ -162,7 +162,7 @@ def takes_what_is_asked(verb: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(verb)
     def flat(**given: Any) -> None:
-        verb(Asked(**{name: given.pop(name) for name in told}), **given)
+        verb(Asked(**{name: given.pop(name) for name in declared}), **given)
 
     flat.__annotations__ = {one.name: one.annotation for one in every} | {"return": None}
     flat.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]

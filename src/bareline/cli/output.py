@@ -40,8 +40,8 @@ def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
     if not as_json:
         complain(str(error))
         return
-    told = {"error": error.what, "where": error.where, "hint": error.hint}
-    print(json.dumps({**told, "exit_code": error.exit_code}, ensure_ascii=False), file=sys.stderr)
+    end = {"error": error.what, "where": error.where, "hint": error.hint}
+    print(json.dumps({**end, "exit_code": error.exit_code}, ensure_ascii=False), file=sys.stderr)
 
 
 @contextmanager

@@ -276,9 +276,9 @@ def _validate(
     shown = console(stderr=True, quiet=quiet)
     done = validate(records, max_queued=max_queued, note=Steps("pair", shown))
     closer = Steps("application", shown)
-    kept = look_closer(records, done, max_queued=max_queued, note=closer)
+    predictions = look_closer(records, done, max_queued=max_queued, note=closer)
     try:
-        records.runs[0].write_predictions(kept.to_json())
+        records.runs[0].write_predictions(predictions.to_json())
     except StoreError as error:
         complain(f"the run directory does not keep them: {error}")
     if figures is not None:

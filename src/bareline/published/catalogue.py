@@ -201,7 +201,7 @@ def _plain(value: Any) -> Any:
 
 
 #: How a condition is told; what is not here is told as "8 ranks".
-_TOLD = {
+_FORMS = {
     "size_bytes": "{} messages",
     "block_bytes": "{} blocks",
     "file_bytes": "{} files",
@@ -233,6 +233,6 @@ def _condition(key: str, value: Any) -> str:
         text = listing([str(item) for item in value])
     else:
         text = format_size(value) if key.endswith("_bytes") else str(value)
-    if key in _TOLD:
-        return _TOLD[key].format(text)
+    if key in _FORMS:
+        return _FORMS[key].format(text)
     return f"{text} {key.removesuffix('s') if value == 1 else key}"

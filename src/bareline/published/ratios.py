@@ -126,7 +126,7 @@ def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
     Of listed trials the medians are taken. A pair for which the document prints the ratio itself
     is left out.
     """
-    told = {
+    printed = {
         _comparison_key(row.benchmark, row.metric, row.platform, row.baseline, row.conditions)
         for row in printed_ratios(study)
     }
@@ -139,7 +139,7 @@ def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
         base = values.get(_key(result, platform.against))
         if base is None or base.value is None or result.value is None:
             continue
-        if _comparison_key(*_what(result), platform.against, result.at) in told:
+        if _comparison_key(*_what(result), platform.against, result.at) in printed:
             continue
         ratio = worse(result.value, base.value, better=result.better)
         text = f"{result.words} against {base.words}"
@@ -182,8 +182,8 @@ def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
 
     What several probes measure stands there for each of them.
     """
-    told = [*printed_ratios(study), *computed_ratios(study)]
-    return [*told, *(again for ratio in told for again in _likewise(study, ratio))]
+    ratios = [*printed_ratios(study), *computed_ratios(study)]
+    return [*ratios, *(again for ratio in ratios for again in _likewise(study, ratio))]
 
 
 def _likewise(study: PublishedStudy, ratio: PublishedRatio) -> Iterator[PublishedRatio]:

@@ -25,7 +25,7 @@ from bareline.stats.stack import FloatArray, IntArray, as_stack
 MIN_RUNS = 8
 """Four runs before and four after a step are the fewest of which one order in 35 is so extreme."""
 
-_AROUND = 3
+_LEAST_RUNS = 3
 """A level is that of at least so many runs."""
 
 _ORDERS = 1999
@@ -77,7 +77,7 @@ def largest_steps(values: ArrayLike, *, margin: float, seed: int = 0) -> Steps:
         return none
     zone = float(np.log1p(margin))
     steps = _steps(logs[:, None, :], zone)[:, 0, :]
-    largest, at = steps.max(axis=1), steps.argmax(axis=1) + _AROUND
+    largest, at = steps.max(axis=1), steps.argmax(axis=1) + _LEAST_RUNS
     orders = np.random.default_rng(seed).permuted(np.tile(np.arange(runs), (_ORDERS, 1)), axis=1)
     part = max(1, _AT_ONCE // (series * runs))
     highest = np.concatenate(
@@ -97,11 +97,11 @@ def _steps(logs: FloatArray, zone: float) -> FloatArray:
     filled = np.where(there, logs, 0.0)
     count = np.cumsum(there, axis=-1, dtype=np.float64)
     total, square = np.cumsum(filled, axis=-1), np.cumsum(filled**2, axis=-1)
-    cut = slice(_AROUND - 1, logs.shape[-1] - _AROUND)
+    cut = slice(_LEAST_RUNS - 1, logs.shape[-1] - _LEAST_RUNS)
     before, sum_before, square_before = count[..., cut], total[..., cut], square[..., cut]
     after = count[..., -1:] - before
     sum_after, square_after = total[..., -1:] - sum_before, square[..., -1:] - square_before
-    enough = (before >= _AROUND) & (after >= _AROUND)
+    enough = (before >= _LEAST_RUNS) & (after >= _LEAST_RUNS)
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.abs(sum_after / after - sum_before / before)
         rest = square_before - sum_before**2 / before + square_after - sum_after**2 / after

@@ -125,8 +125,8 @@ def _estimates(rows: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]
 
 def _trimmed(ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
     cut = ordered.shape[1] // 4
-    kept = ordered[:, cut : ordered.shape[1] - cut]
-    return kept.mean(axis=1), ordered.std(axis=1, ddof=1)
+    middle = ordered[:, cut : ordered.shape[1] - cut]
+    return middle.mean(axis=1), ordered.std(axis=1, ddof=1)
 
 
 def _scale(spread: FloatArray, typical: float) -> FloatArray:
@@ -165,15 +165,15 @@ class _Tail:
     @classmethod
     def drawn(cls, pool: FloatArray, count: int, typical: float) -> _Tail:
         generator = np.random.default_rng(_SEED)
-        kept = np.zeros(0)
+        largest = np.zeros(0)
         for _ in range(_DRAWS // _PIECE):
             rows = np.sort(generator.choice(pool, (_PIECE, count)), axis=1)
             shift, spread = _trimmed(rows)
             with np.errstate(divide="ignore", invalid="ignore"):
                 found = np.nan_to_num(np.abs(shift) / _scale(spread, typical))
-            kept = np.sort(np.concatenate([kept, found]))[-_TAIL:]
+            largest = np.sort(np.concatenate([largest, found]))[-_TAIL:]
         # Both tails were drawn: twice as many draws of either.
-        return cls(kept, 2 * _DRAWS, float((kept - kept[0]).mean()))
+        return cls(largest, 2 * _DRAWS, float((largest - largest[0]).mean()))
 
     def p(self, reached: FloatArray) -> FloatArray:
         """Give how often a healthy unit's shift is at least so large; below the tail at most 1."""

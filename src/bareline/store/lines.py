@@ -200,12 +200,12 @@ def _outcome(line: _Line, metrics: Mapping[str, Any], wanted: Wanted | None) -> 
         if sample["metric"] not in metrics:
             raise ValueError(f"{line.probe} has no metric '{sample['metric']}'")
     points = [_point(sample["point"]) for sample in line.samples]
-    kept = metrics if wanted is None else wanted(line.probe)
+    wanted_metrics = metrics if wanted is None else wanted(line.probe)
     return Measured(
         tuple(
             Sample(sample["metric"], sample["value"], point, sample.get("caveats", ()))
             for sample, point in zip(line.samples, points, strict=True)
-            if sample["metric"] in kept
+            if sample["metric"] in wanted_metrics
         )
     )
 

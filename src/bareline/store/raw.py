@@ -112,11 +112,11 @@ def read_raw(run: Path, folder: Path) -> Output | None:
 
 def shortened(text: str, most: int) -> str:
     """Give a text with its middle left out if it is longer than that."""
-    kept = max(most, _KEPT_CHARACTERS)
-    if len(text) <= kept:
+    length = max(most, _KEPT_CHARACTERS)
+    if len(text) <= length:
         return text
-    left_out = len(text) - kept
-    return f"{text[: kept // 2]}\n[{left_out} characters left out]\n{text[-(kept // 2) :]}"
+    left_out = len(text) - length
+    return f"{text[: length // 2]}\n[{left_out} characters left out]\n{text[-(length // 2) :]}"
 
 
 def was_shortened(output: Output) -> bool:

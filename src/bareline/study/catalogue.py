@@ -112,10 +112,10 @@ class StudyListed(TypedDict):
 
 def study_rows() -> list[StudyListed]:
     """List the studies of the catalogue for ``bareline studies``."""
-    kept = json.loads((_own_folder() / LISTING).read_bytes())
+    listed = json.loads((_own_folder() / LISTING).read_bytes())
     rows = []
     for name, file in _files().items():
-        known = kept.get(name)
+        known = listed.get(name)
         same = known is not None and known["crc32"] == _crc32(file)
         rows.append(known["row"] if same else _row(_read(name)))
     return rows

@@ -372,15 +372,15 @@ def _check_sources(study: Study) -> None:
         # A scale may leave out what the study itself measures.
         if id(source) not in used and study.scale is None:
             hint = did_you_mean(name, study.probes, f"it measures {', '.join(study.probes)}")
-            told = f"'{name}', which comes from '{source.name}', is not measured"
-            raise StudyError(told, hint=hint)
+            problem = f"'{name}', which comes from '{source.name}', is not measured"
+            raise StudyError(problem, hint=hint)
     for _, case in study.cases():
         if study.source_of(case.probe) and study.command_of(case).argv[0].startswith("{native}"):
             raise StudyError(f"{case.probe} is bareline's own program, which it builds itself")
     for name, program in study.programs.items():
         if study.source_of(f"app.{name}") and "/" in program.command[0]:
-            told = f"[app.{name}]: '{program.command[0]}' is a path, which no source changes"
-            raise StudyError(told, hint="name the program without its folder")
+            problem = f"[app.{name}]: '{program.command[0]}' is a path, which no source changes"
+            raise StudyError(problem, hint="name the program without its folder")
 
 
 def _check_roles(study: Study) -> None:

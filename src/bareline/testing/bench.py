@@ -113,14 +113,14 @@ def _refuse_incomplete(platform: type[Platform[Any]]) -> None:
 
 def _lacks(name: str, methods: Iterable[str], interface: type) -> str:
     """Name the methods that a class must still have, and what each is for."""
-    told = [
+    missing = [
         f"{method} ({(inspect.getdoc(getattr(interface, method, None)) or '').partition('.')[0]})"
         for method in methods
     ]
-    return f"{name} lacks {listing(told)}"
+    return f"{name} lacks {listing(missing)}"
 
 
-class Kept:
+class OpenBenches:
     """Platforms in use, opened once for all tests that ask for the same: each costs a second."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
@@ -135,15 +135,15 @@ class Kept:
             scratch.mkdir()
             opened = open_bench(load_platform_types()[kind], scratch, **options)
             self._opened[key] = self._stack.enter_context(opened)
-        kept = self._opened[key]
-        return Bench(kept.allocation, kept.options, rank_program, platform=kept.platform)
+        bench = self._opened[key]
+        return Bench(bench.allocation, bench.options, rank_program, platform=bench.platform)
 
 
 @contextmanager
-def keeping(folder: Path) -> Iterator[Kept]:
+def keeping(folder: Path) -> Iterator[OpenBenches]:
     """Keep platforms in use until the context ends; their scratch folders lie in `folder`."""
     with ExitStack() as stack:
-        yield Kept(folder, stack)
+        yield OpenBenches(folder, stack)
 
 
 def until(condition: Callable[[], object], timeout_s: float = 30.0) -> None:

@@ -34,22 +34,22 @@ def forgotten_of(
     What is abstract, `bareline.testing.bench.open_bench` refuses; a method that is inherited from
     a class which did something else is silently wrong.
     """
-    told = []
+    omissions = []
     if issubclass(allocation, HostsAllocation):
         programs, jobs = (_definer(allocation, name) for name in ("node_argv", "mpi_argv"))
         if programs is not jobs and issubclass(programs, jobs):
-            told.append(
+            omissions.append(
                 f"{programs.__name__} says how a program starts (node_argv) and leaves to "
                 f"{jobs.__name__} how MPI jobs start: write mpi_argv, too, or they do not run "
                 "the same way"
             )
         if platform is not None and _definer(platform, "build") is Platform:
-            told.append(
+            omissions.append(
                 f"{platform.__name__} has nodes for bareline's own programs and no build: "
                 "`bareline build --on` would say that it needs none; write build, or derive from "
                 "a type that has it"
             )
-    return told
+    return omissions
 
 
 def _definer(kind: type, name: str) -> type:
@@ -185,8 +185,8 @@ class PlatformContract:
         if not usable.ok:
             pytest.skip(usable.reason)
         with open_bench(bench.platform, tmp_path, **asked) as again:
-            told = f"{bench.platform.__name__} takes {layer} and leaves it out"
-            assert fact in again.allocation.facts(), told
+            problem = f"{bench.platform.__name__} takes {layer} and leaves it out"
+            assert fact in again.allocation.facts(), problem
 
 
 class MpiContract:

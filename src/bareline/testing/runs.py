@@ -33,7 +33,7 @@ class Silent:
     def skipped(self, count: int, reason: str) -> None:
         """Say nothing."""
 
-    def failing(self, told: str) -> bool:
+    def failing(self, reason: str) -> bool:
         """Say nothing, and go on."""
         return True
 

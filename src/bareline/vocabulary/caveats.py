@@ -198,15 +198,15 @@ def _most(alike: set[Caveat]) -> str:
 
 def steps(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
     """Say what can be done about caveats, once of those that differ by their trials alone."""
-    told: dict[Caveat, str] = {}
+    next_steps: dict[Caveat, str] = {}
     kinds: set[tuple[str, str]] = set()
     for caveat in dict.fromkeys(caveats):
-        told[caveat] = "" if caveat.kind in kinds else caveat.next_step
+        next_steps[caveat] = "" if caveat.kind in kinds else caveat.next_step
         kinds.add(caveat.kind)
-    return told
+    return next_steps
 
 
 def notes(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
     """Say what caveats mean and what can be done about them, as it stands under a table."""
-    told = steps(caveats)
-    return {one: f"{one.text}; {step}" if step else one.text for one, step in told.items()}
+    next_steps = steps(caveats)
+    return {one: f"{one.text}; {step}" if step else one.text for one, step in next_steps.items()}

@@ -106,6 +106,6 @@ def numbers_text(numbers: Iterable[int], most: int = 8) -> str:
 
 def _cut(known: list[Name], write: Callable[[list[Name]], str], most: int) -> tuple[str, str]:
     """Write as many as need no more than some ranges, and how many are left."""
-    kept = bisect_right(range(len(known) + 1), most, key=lambda n: write(known[:n]).count(",") + 1)
-    left = len(known) - (kept - 1)
-    return write(known[: kept - 1]), f" and {left} more" if left else ""
+    count = bisect_right(range(len(known) + 1), most, key=lambda n: write(known[:n]).count(",") + 1)
+    left = len(known) - (count - 1)
+    return write(known[: count - 1]), f" and {left} more" if left else ""

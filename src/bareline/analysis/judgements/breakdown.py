@@ -109,9 +109,11 @@ class Breakdown:
     @property
     def residual(self) -> Estimate:
         """What the pieces leave of the loss, with the loss's interval."""
-        told = 1 + sum(piece.extra for piece in self.pieces)
-        lo, hi = (None if end is None else end - told for end in (self.ratio.lo, self.ratio.hi))
-        return Estimate(self.ratio.value - told, lo, hi)
+        explained = 1 + sum(piece.extra for piece in self.pieces)
+        lo, hi = (
+            None if end is None else end - explained for end in (self.ratio.lo, self.ratio.hi)
+        )
+        return Estimate(self.ratio.value - explained, lo, hi)
 
     @property
     def largest(self) -> Piece | None:

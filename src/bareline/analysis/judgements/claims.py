@@ -101,10 +101,10 @@ class Held:
             return _unmeasured(_why(losses, check))
         if check.kind == "ratio":
             known = [loss for loss in losses if loss.ratio]
-            kept = [loss for loss in known if prefer(loss.place)] or _most_ranks(known)
-            own = _mean(kept)
+            chosen = [loss for loss in known if prefer(loss.place)] or _most_ranks(known)
+            own = _mean(chosen)
             return Outcome(
-                self._status(check, own), own, None, own, tuple(kept), reason=_lacking(losses)
+                self._status(check, own), own, None, own, tuple(chosen), reason=_lacking(losses)
             )
         return self._change(check, losses)
 

@@ -132,13 +132,13 @@ def conclude(records: Records) -> list[Conclusion]:
             records.samples_of(probe), records.platforms, records.defaults.get(probe, {})
         )
         shares = [(name, rule.find(figures, name)) for name in records.platforms]
-        told = tuple(
+        known = tuple(
             replace(share, platform=name, emulated=name in emulated)
             for name, share in shares
             if share is not None
         )
-        if told:
-            found.append(Conclusion(rule.name, rule.layers[0], told))
+        if known:
+            found.append(Conclusion(rule.name, rule.layers[0], known))
     return found
 
 

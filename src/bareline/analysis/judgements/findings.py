@@ -98,10 +98,10 @@ class Finding:
     def caveats(self) -> tuple[Caveat, ...]:
         """Those of its points, in their order; trials that failed are counted over all cases."""
         every = dict.fromkeys(caveat for point in self.points for caveat in point.caveats)
-        told = [caveat for caveat in every if caveat.code != FAILED_TRIALS]
+        others = [caveat for caveat in every if caveat.code != FAILED_TRIALS]
         cases = {p.place.case: p.n_failed + p.n_failed_baseline for p in self.points}
         lost = sum(cases.values())
-        return (*told, *((Caveat(FAILED_TRIALS, some=lost),) if lost else ()))
+        return (*others, *((Caveat(FAILED_TRIALS, some=lost),) if lost else ()))
 
     @property
     def own_caveats(self) -> tuple[Caveat, ...]:
@@ -144,9 +144,11 @@ class Finding:
         """Whether no point changes certainly by itself, but all of them do in the mean."""
         if self.mean is None or not self.mean.verdict.decided:
             return False
-        told = [point for point in self.points if point.grade is not None and point.grade.is_claim]
-        alone = any(point.grade is Grade.CERTAIN for point in told)
-        return not alone and all(point.verdict is self.mean.verdict for point in told)
+        claims = [
+            point for point in self.points if point.grade is not None and point.grade.is_claim
+        ]
+        alone = any(point.grade is Grade.CERTAIN for point in claims)
+        return not alone and all(point.verdict is self.mean.verdict for point in claims)
 
     @property
     def grade(self) -> Grade:

@@ -250,8 +250,8 @@ def _unlikely(q: FloatCube, grades: Sequence[Grade | None]) -> IntCube:
     every = np.searchsorted(np.sort(q[~np.isnan(q)]), q[at], side="right")
     own = np.searchsorted(q[at], q[at], side="right")
     rate = q[at] * every / np.maximum(own, 1)
-    kept = np.flatnonzero(rate <= stats.ALPHA)
-    return at[kept[-1] + 1 :] if kept.size else at
+    discoveries = np.flatnonzero(rate <= stats.ALPHA)
+    return at[discoveries[-1] + 1 :] if discoveries.size else at
 
 
 def _decided(

@@ -192,8 +192,8 @@ def _measured(cell: Cell, source: Source, title: str, telling: Sequence[str]) ->
         span = Estimate(span.value, span.value, span.value)  # as certain as its verdict
     if span is not None and cell.grade is Grade.OPEN:  # no loss is shown
         span = Estimate(span.value, span.lo and min(span.lo, 1.0), span.hi and max(span.hi, 1.0))
-    told = cell.grade is not None and cell.grade.is_claim
-    bound = cell.lost.at_least if told and cell.lost and cell.lost.by_loss else None
+    claimed = cell.grade is not None and cell.grade.is_claim
+    bound = cell.lost.at_least if claimed and cell.lost and cell.lost.by_loss else None
     if span is None and bound is not None and not without:
         span = Estimate(bound, bound if bound > 1 else None, bound if bound < 1 else None)
     failure = _FAILURES[cell.verdict] if without and cell.verdict else ""
@@ -332,11 +332,11 @@ def _published(study: PublishedStudy, ratio: PublishedRatio, source: Source) -> 
     )
     if ratio.platform in trials and ratio.baseline in trials and ratio.computed:
         return _of_trials(ground, trials[ratio.platform], trials[ratio.baseline])
-    told = f"{ratio.span} times worse ({ratio.text})"
+    text = f"{ratio.span} times worse ({ratio.text})"
     if ratio.text.endswith(("times worse", "times better")):
-        told = ratio.text
-    about = ratio.approx and not ratio.computed and not told.startswith("about")
-    return replace(ground, printed=f"about {told}" if about else told)
+        text = ratio.text
+    about = ratio.approx and not ratio.computed and not text.startswith("about")
+    return replace(ground, printed=f"about {text}" if about else text)
 
 
 def _of_trials(ground: Ground, own: Trials, base: Trials) -> Ground:

@@ -190,8 +190,8 @@ class Trend:
         ratio = stats.unpaired_ratio(pair[0][None, :], pair[1][None, :])
         value = float(ratio.ratio[0])
         verdict = Verdict.SLOWER if value > 1 else Verdict.FASTER
-        held = Estimate(value, finite(float(ratio.lo[0])), finite(float(ratio.hi[0])))
-        return Step(at, held, verdict, self._changed(row["platform"], at))
+        estimate = Estimate(value, finite(float(ratio.lo[0])), finite(float(ratio.hi[0])))
+        return Step(at, estimate, verdict, self._changed(row["platform"], at))
 
     def _changed(self, platform: str, at: int) -> tuple[tuple[str, str, str], ...]:
         """Give the facts that are the same within each side and differ between them."""

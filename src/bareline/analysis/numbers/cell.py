@@ -83,9 +83,9 @@ def figure(value: float | None, write: Callable[[float], str] = plain) -> str:
     return "–" if value is None else write(value)
 
 
-def between(held: Estimate | None, write: Callable[[float], str] = plain) -> str:
+def between(interval: Estimate | None, write: Callable[[float], str] = plain) -> str:
     """Write an interval as tables have it: ``2.10–2.50``, ``≥ 2.10``; empty without one."""
-    return _ends(held, write, "–")
+    return _ends(interval, write, "–")
 
 
 def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str] = plain) -> str:
@@ -94,8 +94,8 @@ def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str]
     return f"{write(value.value)} {unit}".rstrip() + (f" [{ends}]" if ends else "")
 
 
-def _ends(held: Estimate | None, write: Callable[[float], str], to: str) -> str:
-    lo, hi = (held.lo, held.hi) if held else (None, None)
+def _ends(interval: Estimate | None, write: Callable[[float], str], to: str) -> str:
+    lo, hi = (interval.lo, interval.hi) if interval else (None, None)
     if lo is not None and lo == hi:  # exact
         return ""
     if lo is not None and hi is not None:
@@ -237,7 +237,7 @@ def read_cell(own: _Row | None, compared: _Row | None) -> Cell:
     """Read a cell from its row of the summary, of the comparison, or both."""
     row = own or compared or {}
     other = compared or {}
-    told = other.get("verdict")
+    verdict = other.get("verdict")
     caveats = [*(row["caveats"] or ()), *(other.get("caveats") or ())]
     value = (
         _estimate(row, "value", "lo", "hi") if own is not None else _estimate(row, "value", "", "")
@@ -257,11 +257,11 @@ def read_cell(own: _Row | None, compared: _Row | None) -> Cell:
         base=_estimate(other, "value_baseline", "", ""),
         ratio=_estimate(other, "ratio", "lo", "hi"),
         difference=_estimate(other, "difference", "difference_lo", "difference_hi"),
-        verdict=Verdict(told) if told else None,
+        verdict=Verdict(verdict) if verdict else None,
         grade=Grade(other["grade"]) if other.get("grade") else None,
         caveats=read_caveats(caveats),
         own_caveats=_own(other),
-        reason=reason_of(other) if told else "",
+        reason=reason_of(other) if verdict else "",
         exact=bool(other.get("exact")),
         n_used=other.get("n_used"),
         lost=_lost(other),

@@ -76,8 +76,8 @@ def family_wise(
         points=[member.at_points(own) for member, own in zip(members, p, strict=True)],
         by_loss=[member.at_points(own, 0) for member, own in zip(members, by_loss, strict=True)],
         means=[
-            member.means(own, told, margin)
-            for member, own, told in zip(members, p, by_loss, strict=True)
+            member.means(own, loss, margin)
+            for member, own, loss in zip(members, p, by_loss, strict=True)
         ],
         exchanged=min((int(blocks.max(initial=-1)) + 1 for blocks, _ in families), default=0),
     )

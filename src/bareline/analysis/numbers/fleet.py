@@ -72,10 +72,10 @@ def fleets(records: Records) -> list[Fleet]:
     ours = points.filter(points.str.starts_with(_NODE))
     if ours.is_empty():
         return []
-    told = records.values.with_columns(pl.col("metric", "point").cast(pl.String)).filter(
+    samples = records.values.with_columns(pl.col("metric", "point").cast(pl.String)).filter(
         pl.col("point").is_in(ours.implode())
     )
-    rows = told.join(
+    rows = samples.join(
         records.trials.select("row", "platform", "probe", "params"), on="row", how="inner"
     ).join(records.declarations, on=["probe", "metric"], how="left")
     found = []

@@ -147,10 +147,10 @@ def named(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
 
 def with_parameters(params: str, pinning: str, *, profile: bool = False) -> str:
     """Add what tells cases apart beside their probes' parameters to the text of these."""
-    told: dict[str, Scalar] = {"profile": True} if profile else {}
-    if not (told or pinning):
+    marks: dict[str, Scalar] = {"profile": True} if profile else {}
+    if not (marks or pinning):
         return params
-    return format_point({**parse_point(params), **parse_point(pinning), **told})
+    return format_point({**parse_point(params), **parse_point(pinning), **marks})
 
 
 #: What a study says that wants unlike layouts compared.

@@ -115,12 +115,12 @@ class Members:
     def means(self, p: FloatCube, by_loss: IntCube, margin: float) -> list[Mean | None]:
         """Give the mean over every group."""
         found: list[Mean | None] = [None] * len(self.groups)
-        for at, own_p, told in zip(
+        for at, own_p, loss in zip(
             self._told, p[self.rows.size :], by_loss[self.rows.size :], strict=True
         ):
             if np.isnan(own_p):
                 continue  # too few launches
-            mean = replace(self._of(self._whole[at]), p=float(own_p), by_loss=int(told))
+            mean = replace(self._of(self._whole[at]), p=float(own_p), by_loss=int(loss))
             found[at] = replace(mean, verdict=_verdict(mean, margin))
         return found
 
@@ -224,9 +224,9 @@ def with_losses(
     adjusted[own] = adjust(counted.p[own], counted.least[own])
     adjusted = adjusted[first]
     ends = np.cumsum([member.size for member in members])[:-1]
-    told = np.split(np.where(adjusted <= stats.LOST_ALPHA, worse, 0), ends)
+    by_loss = np.split(np.where(adjusted <= stats.LOST_ALPHA, worse, 0), ends)
     if np.isnan(adjusted).all():
-        return p, told
+        return p, by_loss
     both = [
         np.fmin(
             np.minimum(1.0, given * (alpha / stats.BESIDE_LOST_ALPHA)),
@@ -234,7 +234,7 @@ def with_losses(
         )
         for given, lost in zip(p, np.split(adjusted, ends), strict=True)
     ]
-    return both, told
+    return both, by_loss
 
 
 def _counted(members: Sequence[Members]) -> tuple[stats.Exceedance, IntCube, IntCube]:
@@ -250,13 +250,13 @@ def _counted(members: Sequence[Members]) -> tuple[stats.Exceedance, IntCube, Int
             worse.append(np.zeros(member.size, dtype=np.int64))
             names += [b"%d/%d" % (number, at) for at in range(member.size)]
             continue
-        own, base, told = member.over()
+        own, base, patterns = member.over()
         found = stats.exceedance(own, base)
         p.append(found.p)
         least.append(found.least)
         apart = np.nan_to_num(mean_of(own.T) - mean_of(base.T))
         worse.append(np.sign(apart).astype(np.int64))
-        names += [b"%d/" % number + name for name in told]
+        names += [b"%d/" % number + name for name in patterns]
     known: dict[bytes, int] = {}
     first = np.array([known.setdefault(name, at) for at, name in enumerate(names)], dtype=np.int64)
     return stats.Exceedance(np.concatenate(p), np.concatenate(least)), np.concatenate(worse), first

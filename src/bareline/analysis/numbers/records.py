@@ -244,10 +244,10 @@ def _without_controls(whole: Records, shared: Collection[str]) -> Records:
             names = (run.header.control, run.header.baseline)
             again, base = (_run_name(name, run) if name in shared else name for name in names)
             controls[again] = base
-    kept = [name for name in whole.platforms if name not in controls]
-    if not controls or not kept:
+    platforms = [name for name in whole.platforms if name not in controls]
+    if not controls or not platforms:
         return whole
-    return replace(whole.of_platforms(kept), controls=controls, whole=whole)
+    return replace(whole.of_platforms(platforms), controls=controls, whole=whole)
 
 
 def _with_run(frame: pl.DataFrame, *, shared: Collection[str], run: Run) -> pl.DataFrame:

@@ -270,9 +270,9 @@ def lost_words(point: Cell) -> str:
     every = lost.ended_badly(worse=here)[1]
     within = f" within {format_value(lost.limit_s, 's')}" if lost.limit_s else " within its limit"
     within += " a size" if lost.by_points and lost.limit_s else ""
-    told = [f"did not finish{within} in {late} of {every} launches"] if late else []
-    told += [f"crashed in {crashed} of {every} launches"] if crashed else []
-    return f"{' and '.join(told)}{where}"
+    losses = [f"did not finish{within} in {late} of {every} launches"] if late else []
+    losses += [f"crashed in {crashed} of {every} launches"] if crashed else []
+    return f"{' and '.join(losses)}{where}"
 
 
 def width(point: Cell) -> float:

@@ -128,13 +128,13 @@ def answer(asked: Asked, platforms: Sequence[str], baseline: str) -> Sentence:
         for words, names in alike.items()
         if words.parts
     ]
-    told = joined(clauses or [["nothing could be compared"]], between=Break(), last=Break())
+    body = joined(clauses or [["nothing could be compared"]], between=Break(), last=Break())
     noise = "".join(f"; {text}" for text in disturbed(asked.findings))
     against: _Clause = ["compared with ", Platform(baseline)]
     failed = failed_cases(asked.findings, baseline=True)
     against.append(f", where {failed[0]} of {failed[1]} cases failed" if failed[0] else "")
     against += simulated(asked.findings, platforms, baseline)
-    return sentence(*told, Break(), *against, f"{noise}.")
+    return sentence(*body, Break(), *against, f"{noise}.")
 
 
 def _of_platform(own: Asked, *, brief: bool) -> _Clause:
@@ -212,8 +212,8 @@ def _figures(own: Asked, layer: Layer, group: Sequence[Cell], worst: Cell) -> _C
     noun = _NAMES.get(layer, "points")
     some = "all" if len(group) == len(every) else f"{len(group)} of {len(every)}"
     aside = f", {likely} of them likely" if 0 < likely < len(group) else ""
-    told = [f"{some} {noun} {sure}are ", *said(group, worst.rate), aside]
-    return [*told, f", most {own.name(worst)}{both}"]
+    clause = [f"{some} {noun} {sure}are ", *said(group, worst.rate), aside]
+    return [*clause, f", most {own.name(worst)}{both}"]
 
 
 def _takes(ratio: Estimate, rate: bool) -> _Clause:
@@ -229,13 +229,13 @@ def _takes(ratio: Estimate, rate: bool) -> _Clause:
 def _because(own: Asked, worst: Cell) -> _Clause:
     """Say where most of a program's extra time goes, and what was predicted of it."""
     one = next((one for one in own.breakdowns if one.place == worst.place), None)
-    told = ""
+    reason = ""
     if one is not None and one.largest is not None and one.largest.extra >= _TOLD_FROM:
-        told = f", most of it {one.largest.call or one.largest.name}"
+        reason = f", most of it {one.largest.call or one.largest.name}"
     predicted = (own.predicted or {}).get((worst.platform, application_of(worst.place)))
     if predicted is not None:
-        told += f", predicted {format_value(predicted, 's')}"
-    return [told]
+        reason += f", predicted {format_value(predicted, 's')}"
+    return [reason]
 
 
 # The other layers ---------------------------------------------------------------------------------
@@ -319,15 +319,15 @@ def _crashes(own: Asked) -> list[_Clause]:
                     found[key] = (some, every)
     parts: list[_Clause] = []
     for cut, verb in ((False, "did not finish"), (True, "left out sizes for lack of time")):
-        told = [
+        names = [
             f"{some} of {every} launches of {name}"
             for (name, of), (some, every) in found.items()
             if of is cut
         ]
-        if len(told) > _MOST_NAMES:
-            parts.append([f"launches of {len(told)} probes {verb}"])
-        elif told:
-            parts.append([Amount(f"{listing(told)} {verb}")])
+        if len(names) > _MOST_NAMES:
+            parts.append([f"launches of {len(names)} probes {verb}"])
+        elif names:
+            parts.append([Amount(f"{listing(names)} {verb}")])
     return parts
 
 
@@ -349,11 +349,11 @@ def _rest(own: Asked, *, whole: bool) -> list[_Clause]:
     if parts or not whole or cells:
         return parts
     count = sum(point.grade is Grade.OPEN for point in points)
-    told = sum(point.grade is Grade.EQUAL for point in points)
-    if not count + told:
+    equal_points = sum(point.grade is Grade.EQUAL for point in points)
+    if not count + equal_points:
         return []
     text = [f"no difference shown at {count} of {len(points)} points"] if count else []
-    text += [f"{told} equal within {percent(own.margin)}"] if told else []
+    text += [f"{equal_points} equal within {percent(own.margin)}"] if equal_points else []
     return [[", ".join(text)]]
 
 
@@ -379,14 +379,17 @@ def _open(own: Asked) -> list[_Clause]:
     of = f" {several}{name}" if several else f" of {name}" if name else ""
     beyond = widest.ratio is not None and (widest.ratio.lo or 0.0) > 1
     head = "not decided" if beyond else "no loss shown"
-    told = f"{head}{of}: {reach(widest, widest.rate, own.margin)}"
-    return [[told, f", {why}" if why else ""]]
+    statement = f"{head}{of}: {reach(widest, widest.rate, own.margin)}"
+    return [[statement, f", {why}" if why else ""]]
 
 
 def _seen(findings: Sequence[Finding]) -> _Clause:
     """Describe what was launched too rarely to be judged, the farthest first."""
     every = sorted(findings, key=lambda finding: finding.weight, reverse=True)
-    told = [text for finding in every[:2] if (text := seen_range(finding))]
+    ranges = [text for finding in every[:2] if (text := seen_range(finding))]
     rest = len(every) - 2
     more = f"; {rest} more" if rest > 0 else ""
-    return [f"{launches_words(findings)}, not judged", f": {'; '.join(told)}{more}" if told else ""]
+    return [
+        f"{launches_words(findings)}, not judged",
+        f": {'; '.join(ranges)}{more}" if ranges else "",
+    ]

@@ -48,12 +48,12 @@ class Comparison(Compared):
         """What each step of a ladder changes; the one to the baseline is the verdict's."""
         if not self.is_ladder:
             return []
-        told = []
+        sentences = []
         for before, name in pairwise(self.rungs[:-1]):
             found = [f for f in self.found_with_steps if (f.baseline, f.platform) == (before, name)]
             if found:
-                told.append(step_sentence(before, name, found, self.margin))
-        return told
+                sentences.append(step_sentence(before, name, found, self.margin))
+        return sentences
 
     @property
     def sentences(self) -> list[Sentence]:
@@ -62,10 +62,10 @@ class Comparison(Compared):
         Raises AnalysisError: one platform alone has no verdict, and nothing can be concluded from
         its figures.
         """
-        told = [concluded(conclusion) for conclusion in self.conclusions]
-        if self.alone and (told or self.controls):
-            return told
-        return [*self.statements, *self.steps, *told]
+        conclusions = [concluded(conclusion) for conclusion in self.conclusions]
+        if self.alone and (conclusions or self.controls):
+            return conclusions
+        return [*self.statements, *self.steps, *conclusions]
 
     def rows(self) -> list[ExplainRow]:
         """Give findings, conclusions and judgements as plain rows for ``--json``.
@@ -74,11 +74,11 @@ class Comparison(Compared):
 
         Raises AnalysisError: as for `sentences`.
         """
-        told = [conclusion_row(one) for one in self.conclusions]
+        conclusions = [conclusion_row(one) for one in self.conclusions]
         controls = [control_row(control) for control in self.controls]
-        if self.alone and (told or controls):
-            return [*told, *controls]
+        if self.alone and (conclusions or controls):
+            return [*conclusions, *controls]
         explained = [explanation_row(row) for row in self.explanations]
         judged = [judgement_row(row) for row in self.suitability]
         found = [finding_row(row) for row in self.findings]
-        return [*found, *explained, *told, *judged, *controls]
+        return [*found, *explained, *conclusions, *judged, *controls]

@@ -65,10 +65,10 @@ def promise(
     judged: Judged, pairs: Sequence[Pair], rows: int, controls: Sequence[Control] = ()
 ) -> str:
     """Say how sure a verdict is, from what was done, and what the controls say of that."""
-    told, controlled = _promise(judged, pairs, rows), [control_text(one) for one in controls]
-    if told and not all(control.honest for control in controls):
+    certainty, controlled = _promise(judged, pairs, rows), [control_text(one) for one in controls]
+    if certainty and not all(control.honest for control in controls):
         controlled[0] = f"that holds for chance alone, and {controlled[0]}"
-    return " ".join([told, *map(_sentence, controlled)]).strip()
+    return " ".join([certainty, *map(_sentence, controlled)]).strip()
 
 
 def _promise(judged: Judged, pairs: Sequence[Pair], rows: int) -> str:

@@ -42,8 +42,8 @@ def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[
             words = group[0].words
             again = (platform, words) in said
             said.add((platform, words))
-            told = "" if again else words
-            reasons.append(_bounded_reason(platform, word, told, group, named))
+            text = "" if again else words
+            reasons.append(_bounded_reason(platform, word, text, group, named))
     return [*reasons, *_differing_reasons(heaviest, named), *_unknown_reasons(heaviest, named)]
 
 
@@ -108,17 +108,17 @@ def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list
             unknown.setdefault(key, []).append(one.finding.subject)
     alike: dict[tuple[str, str], list[str]] = {}
     for (platform, withdrawn), subjects in unknown.items():
-        told = named(subjects)
+        subject_words = named(subjects)
         if len(subjects) > _UNKNOWN:
-            told = f"{len(subjects)} losses, the largest {subjects[0]},"
-        alike.setdefault((told, withdrawn), []).append(platform)
+            subject_words = f"{len(subjects)} losses, the largest {subjects[0]},"
+        alike.setdefault((subject_words, withdrawn), []).append(platform)
     return [
         [
-            f"No known cause for {told} on ",
+            f"No known cause for {subject_words} on ",
             *platforms_named(platforms),
             f" (not {withdrawn})." if withdrawn else ".",
         ]
-        for (told, withdrawn), platforms in alike.items()
+        for (subject_words, withdrawn), platforms in alike.items()
     ]
 
 

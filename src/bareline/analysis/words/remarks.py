@@ -94,15 +94,15 @@ def refused(findings: Sequence[Finding]) -> dict[str, list[str]]:
 def disturbed(findings: Sequence[Finding]) -> list[str]:
     """Say what disturbed so many trials that all figures are in doubt; not those of a model."""
     compared = [finding for finding in findings if finding.compared and not finding.exact]
-    told = []
+    disturbances = []
     for code, text in _DISTURBANCES.items():
         shares = [
             max((caveat.share for caveat in finding.caveats if caveat.code == code), default=0.0)
             for finding in compared
         ]
         if shares and sum(shares) / len(shares) > _DISTURBED_SHARE:
-            told.append(text)
-    return told
+            disturbances.append(text)
+    return disturbances
 
 
 def simulated(findings: Sequence[Finding], platforms: Sequence[str], baseline: str) -> _Clause:

@@ -49,7 +49,7 @@ def statements(
     findings: Sequence[Finding], explanations: Sequence[Explanation], *, margin: float
 ) -> list[Sentence]:
     """Put the verdict into words: one sentence per layer, layers with a certain change first."""
-    told: dict[int, list[Sentence]] = {0: [], 1: [], 2: []}
+    by_rank: dict[int, list[Sentence]] = {0: [], 1: [], 2: []}
     for layer in Layer:
         group = [finding for finding in findings if finding.layer is layer]
         if group:
@@ -57,10 +57,10 @@ def statements(
             reasons = [(Break(" "), *reason) for reason in reasons_of(own, _Names(group).of)]
             told_of = tell(group, margin, causes=said_as_causes(own))
             clauses = joined(told_of, between=Break(), last=Break())
-            told[_rank(group)].append(
+            by_rank[_rank(group)].append(
                 sentence(Lead(layer.words), clauses, ".", *reasons, evidence(group))
             )
-    return [said_of for rank in sorted(told) for said_of in told[rank]]
+    return [said_of for rank in sorted(by_rank) for said_of in by_rank[rank]]
 
 
 def _rank(group: Sequence[Finding]) -> int:
@@ -160,10 +160,10 @@ def _decided(findings: Sequence[Finding], margin: float, on: _On) -> list[_Claus
         by_subject.setdefault(finding.subject, []).append(finding)
     clauses = []
     for subject, group in by_subject.items():
-        told: dict[Sentence, list[Finding]] = {}
+        by_change: dict[Sentence, list[Finding]] = {}
         for finding in group:
-            told.setdefault(sentence(_change(finding, margin, on)), []).append(finding)
-        clauses.append([f"{subject} is ", *joined([[*words.parts] for words in told])])
+            by_change.setdefault(sentence(_change(finding, margin, on)), []).append(finding)
+        clauses.append([f"{subject} is ", *joined([[*words.parts] for words in by_change])])
     return clauses
 
 
@@ -199,8 +199,8 @@ def _unrated(finding: Finding, points: Sequence[Cell]) -> list[list[Piece]]:
     apart = [point for point in points if point.ratio is None]
     if not apart or len(apart) == len(points):
         return []
-    told = f"{finding.label(apart[0])} {lost_words(apart[0])}" if apart[0].lost else ""
-    return [[told or f"no ratio at {len(apart)} more"]]
+    lost_text = f"{finding.label(apart[0])} {lost_words(apart[0])}" if apart[0].lost else ""
+    return [[lost_text or f"no ratio at {len(apart)} more"]]
 
 
 def _in_the_mean(finding: Finding, margin: float, on: _On) -> _Clause:
@@ -215,13 +215,13 @@ def _in_the_mean(finding: Finding, margin: float, on: _On) -> _Clause:
 
 def _rest(finding: Finding, margin: float) -> list[list[Piece]]:
     """Say how many of its points are equal, open, failed or missing."""
-    told = {
+    verdicts = {
         f"equal within {percent(margin)} at": Verdict.EQUIVALENT,
         "undecided at": Verdict.INCONCLUSIVE,
         "failed at": Verdict.FAILED,
         "missing at": Verdict.MISSING,
     }
-    counts = {words: len(finding.of(verdict)) for words, verdict in told.items()}
+    counts = {words: len(finding.of(verdict)) for words, verdict in verdicts.items()}
     return [[f"{words} {count}"] for words, count in counts.items() if count]
 
 
@@ -275,12 +275,12 @@ def _open(findings: Sequence[Finding], margin: float, on: _On, name: _Names) -> 
     for finding in findings:
         key = (finding.platform, undecided_yet(finding), finding.exact)
         kinds.setdefault(key, []).append(finding)
-    told: dict[tuple[str, Sentence], list[Finding]] = {}
+    by_words: dict[tuple[str, Sentence], list[Finding]] = {}
     for group in kinds.values():
         subjects = name.of([finding.subject for finding in group])
-        told.setdefault((subjects, sentence(*_why_open(group, margin))), []).append(group[0])
+        by_words.setdefault((subjects, sentence(*_why_open(group, margin))), []).append(group[0])
     parts: list[_Clause] = [
-        [subjects, *on(where), " (", *why.parts, ")"] for (subjects, why), where in told.items()
+        [subjects, *on(where), " (", *why.parts, ")"] for (subjects, why), where in by_words.items()
     ]
     return [["cannot tell: ", *joined(parts)]] if parts else []
 
@@ -289,8 +289,8 @@ def _why_open(group: Sequence[Finding], margin: float) -> _Clause:
     """Say how many points are open, the one that may be worst, and what would decide them."""
     if undecided_yet(group[0]):
         seen = [text for finding in group[:_MOST_SEEN] if (text := seen_range(finding))]
-        told = f": {'; '.join(seen)}" if seen else ""
-        return [f"{launches_words(group)}, not judged{told}"]
+        ranges = f": {'; '.join(seen)}" if seen else ""
+        return [f"{launches_words(group)}, not judged{ranges}"]
     every = [(part, point) for part in group for point in part.of(Verdict.INCONCLUSIVE)]
     finding, point = max(every, key=lambda one: width(one[1]))
     label = finding.label(point) if len(finding.points) > 1 else ""
@@ -327,27 +327,27 @@ def _alike(head: str, findings: Sequence[Finding], on: _On, name: _Names) -> lis
 def _doubts(findings: Sequence[Finding], on: _On, causes: Set[tuple[str, str]]) -> list[_Clause]:
     """Say the caveats that matter of what was compared, and what some points lack."""
     compared = [finding for finding in findings if finding.compared]
-    held: dict[str, list[Finding]] = {}
+    by_text: dict[str, list[Finding]] = {}
     for brief, alike in briefs(c for part in compared for c in part.caveats).items():
         every = [part for part in compared if not alike.isdisjoint(part.caveats)]
         said = {
             part.platform for part in every if any((part.platform, c.code) in causes for c in alike)
         }
         if doubted := [part for part in every if part.platform not in said]:
-            held[brief] = doubted
+            by_text[brief] = doubted
     for finding in compared:
         lacking = len(finding.points) - len(finding.compared) - len(finding.undelivered)
         if lacking:
             text = f"{lacking} of {len(finding.points)} points of {finding.subject} not compared"
-            held.setdefault(text, []).append(finding)
-    if not held:
+            by_text.setdefault(text, []).append(finding)
+    if not by_text:
         return []
-    parts: list[_Clause] = [[brief, *on(group)] for brief, group in held.items()]
+    parts: list[_Clause] = [[brief, *on(group)] for brief, group in by_text.items()]
     return [["caveats: ", *joined(parts)]]
 
 
 def step_sentence(before: str, name: str, findings: Sequence[Finding], margin: float) -> Sentence:
     """Say in one sentence what a step of a ladder changes."""
-    told = joined(tell(findings, margin, with_platforms=False), between=Break(), last=Break())
+    clauses = joined(tell(findings, margin, with_platforms=False), between=Break(), last=Break())
     lead = Lead(f"From {before} to {name}")
-    return sentence(lead, told, ".", evidence(findings))
+    return sentence(lead, clauses, ".", evidence(findings))

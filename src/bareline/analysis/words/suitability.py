@@ -36,8 +36,12 @@ def reason_of(judgement: Judgement) -> str:
     reason = _by_basis(judgement)
     failed, every = judgement.failed, len(judgement.failed) + len(judgement.grounds)
     if failed:
-        told = f"{len(failed)} of {every} failed in every launch ({_probes(failed)})"
-        return f"{told}; of the rest: {reason}" if judgement.mostly_failed else f"{reason}; {told}"
+        failures = f"{len(failed)} of {every} failed in every launch ({_probes(failed)})"
+        return (
+            f"{failures}; of the rest: {reason}"
+            if judgement.mostly_failed
+            else f"{reason}; {failures}"
+        )
     crashed = dict.fromkeys(
         f"{g.crashed[0]} of {g.crashed[1]} launches of {g.probe} did not finish"
         for g in judgement.grounds
@@ -60,18 +64,18 @@ def _by_basis(judgement: Judgement) -> str:
         case Basis.ABSENT:
             return "the study measures nothing of this kind here"
         case Basis.ENDS:
-            told = ", to ".join(map(_words, shown))
-            return f"from {told}" if len(shown) > 1 else told
+            text = ", to ".join(map(_words, shown))
+            return f"from {text}" if len(shown) > 1 else text
         case Basis.OPEN:
             low = max(ground.lo or 0.0 for ground in shown)
             high = max(inf if ground.hi is None else ground.hi for ground in shown)
             limits = [f"at least {significant(low)}"] if low else []
             limits += [] if high == inf else [f"at most {significant(high)}"]
-            told = f"{' and '.join(limits)} times worse: " if limits else ""
-            return f"{told}{_words(shown[0])}: that does not decide"
+            text = f"{' and '.join(limits)} times worse: " if limits else ""
+            return f"{text}{_words(shown[0])}: that does not decide"
         case Basis.FEW:
-            told = f"{len(shown)} of {len(every)} figures do not decide"
-            return f"{told}, most: {_words(shown[0])}"
+            text = f"{len(shown)} of {len(every)} figures do not decide"
+            return f"{text}, most: {_words(shown[0])}"
         case Basis.WORST:
             return f"{_MEANING[judgement.of_measured]}; worst: {_words(shown[0])}"
 

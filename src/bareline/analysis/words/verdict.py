@@ -99,10 +99,10 @@ def _square(group: Sequence[Finding], margin: float) -> Square:
         label = shown.label(point) if point else ""
         subject = ", ".join(filter(None, [shown.subject, label]))
         more = sum(finding.verdict.decided for finding in group) - 1
-        told = said([point], shown.rate) if point else mean_pieces(shown)
+        pieces = said([point], shown.rate) if point else mean_pieces(shown)
         grade = shown.grade
-        told = ["likely " if grade is Grade.LIKELY else "", *told]
-        words = sentence(*told, f", and {more} more" if more else "")
+        pieces = ["likely " if grade is Grade.LIKELY else "", *pieces]
+        words = sentence(*pieces, f", and {more} more" if more else "")
         return Square(mark, grade, words, subject, point, more, lost, shown.anchor)
     words = sentence(_marked(mark, group, margin))
     notes = [lost] if mark is not Verdict.FAILED else []
@@ -138,8 +138,8 @@ def _beside(findings: Sequence[Finding]) -> str:
     better = sum(finding.verdict is Verdict.FASTER for finding in findings)
     if every == 1:
         return ""
-    told = [f"{worse} of {every} worse" if worse else "", f"{better} better" if better else ""]
-    return ", " + ", ".join(filter(None, told))
+    counts = [f"{worse} of {every} worse" if worse else "", f"{better} better" if better else ""]
+    return ", " + ", ".join(filter(None, counts))
 
 
 def _is_worse(finding: Finding) -> bool:
@@ -179,6 +179,6 @@ def _lost(group: Sequence[Finding]) -> str:
     failed, every = _failed(group)
     points = [point for finding in group for point in finding.points]
     missing = sum(point.verdict is Verdict.MISSING for point in points)
-    told = [f"{failed} of {every} failed"] if failed else []
-    told += [f"{missing} of {len(points)} points missing"] if missing else []
-    return ", ".join(told)
+    counts = [f"{failed} of {every} failed"] if failed else []
+    counts += [f"{missing} of {len(points)} points missing"] if missing else []
+    return ", ".join(counts)

@@ -157,13 +157,13 @@ def bound_below(ratio: Estimate, cause: Cause, where: str) -> Cause:
     - `ratio`: how much more the loss is than on the other platform; see `Case.against`.
     - `where`: the other platform, and what it has instead.
     """
-    (lo, hi), told = ratio.ends, with_interval(ratio)
+    (lo, hi), amount = ratio.ends, with_interval(ratio)
     if hi <= 1 + DEFAULT_MARGIN:
-        return replace(cause, withdrawn=f"it takes {told} times as long as {where}")
+        return replace(cause, withdrawn=f"it takes {amount} times as long as {where}")
     if lo <= 1:
-        words = f"{cause.words}, which may cost nothing ({told} times as long as {where})"
+        words = f"{cause.words}, which may cost nothing ({amount} times as long as {where})"
         return replace(cause, words=words)
-    words = f"{cause.words}, which costs {told} times as much as {where}"
+    words = f"{cause.words}, which costs {amount} times as much as {where}"
     return replace(cause, words=words, lo=lo)
 
 

@@ -102,8 +102,8 @@ class Explanation:
         """What bounded causes say; what several of them rest on is said once."""
         measured = dict.fromkeys(cause.measured for cause in self.bounded if cause.measured)
         words = dict.fromkeys(cause.words for cause in self.bounded)
-        told = [*(one for one in words if one not in measured), *measured]
-        return "; ".join(told) if any(" and " in one for one in told) else listing(told)
+        clauses = [*(one for one in words if one not in measured), *measured]
+        return "; ".join(clauses) if any(" and " in one for one in clauses) else listing(clauses)
 
     @property
     def withdrawn(self) -> str:
@@ -163,17 +163,17 @@ def _factor(group: Sequence[Cause]) -> _Bounds:
 
 def without_excess(causes: Sequence[Cause], ratio: Estimate) -> tuple[Cause, ...]:
     """Withdraw causes that explain more than was measured, as few as will do."""
-    kept = [cause for cause in causes if not cause.withdrawn and cause.bounded]
+    standing = [cause for cause in causes if not cause.withdrawn and cause.bounded]
     reasons: dict[int, str] = {}
-    while kept and _excessive(kept, ratio):
+    while standing and _excessive(standing, ratio):
         wrong = min(
-            (group for group in grouped(kept) if _factor(group)[0] > 1),
-            key=lambda group: _preference(group, kept, ratio),
+            (group for group in grouped(standing) if _factor(group)[0] > 1),
+            key=lambda group: _preference(group, standing, ratio),
         )
-        others = [cause for cause in kept if cause not in wrong]
-        told = _excess(wrong, others, ratio)
-        reasons.update((id(cause), told) for cause in wrong)
-        kept = others
+        others = [cause for cause in standing if cause not in wrong]
+        reason = _excess(wrong, others, ratio)
+        reasons.update((id(cause), reason) for cause in wrong)
+        standing = others
     return tuple(
         replace(cause, withdrawn=reasons[id(cause)]) if id(cause) in reasons else cause
         for cause in causes
@@ -187,10 +187,10 @@ def _excessive(causes: Sequence[Cause], ratio: Estimate) -> bool:
 
 
 def _preference(
-    group: Sequence[Cause], kept: Sequence[Cause], ratio: Estimate
+    group: Sequence[Cause], standing: Sequence[Cause], ratio: Estimate
 ) -> tuple[bool, bool, float]:
     """Order what to withdraw: what leaves no residual, facts before measurements, the largest."""
-    others = [cause for cause in kept if cause not in group]
+    others = [cause for cause in standing if cause not in group]
     fits = not _excessive(others, ratio) and _may_be_one(*_over(_ends(ratio), product(others)))
     return (not (others and fits), bool(group[0].measurement), -_factor(group)[0])
 

@@ -58,7 +58,7 @@ def neighbours(case: Case) -> Cause | Absent:
         return Absent("nobody works beside it")
     if own <= base and load == base_load:
         return Absent("as many neighbours work beside the baseline")
-    told = f"{own} busy neighbour{'s' if own > 1 else ''} (load: {load})"
+    crowd = f"{own} busy neighbour{'s' if own > 1 else ''} (load: {load})"
     beside = f"{base} beside the baseline" if base else "none beside the baseline"
     what, layers = _SHARED.get(str(load), _SHARED["same"])
     reached = case.finding.layer in layers
@@ -67,13 +67,13 @@ def neighbours(case: Case) -> Cause | Absent:
     if promised > promised_base:
         turns = f"take{'' if own > 1 else 's'} turns with it on its cores"
         also = f" and use{'' if own > 1 else 's'} {what}" if reached and load != "cpu" else ""
-        words = f"{told} {turns}{also}, {beside}: for each core {promised:.3g} processors are "
+        words = f"{crowd} {turns}{also}, {beside}: for each core {promised:.3g} processors are "
         words += "promised" + (", and a hypervisor took time away" if _stolen(case) else "")
         most = promised / promised_base if case.finding.layer in _COMPUTING else None
         return Cause(words, 1.0, most, caveat="cores-with-neighbours")
     if not reached:
         return Absent(f"neighbours of load {load} share {what} alone")
-    return Cause(f"{told} use{'' if own > 1 else 's'} {what}, {beside}")
+    return Cause(f"{crowd} use{'' if own > 1 else 's'} {what}, {beside}")
 
 
 def _stolen(case: Case) -> bool:
@@ -159,11 +159,11 @@ def uses_all_cores(place: Place) -> bool:
 
 def shared_cores(case: Case) -> Cause | Absent:
     """Ranks, or hosts, that take turns on the cores of one machine."""
-    held = {caveat.code for caveat in case.finding.own_caveats if caveat.for_most}
+    flags = {caveat.code for caveat in case.finding.own_caveats if caveat.for_most}
     nodes, allowed = case.nodes or 1, case.facts.get("cpu.allowed")
-    if "shared-host" in held and isinstance(allowed, int) and allowed < nodes:
+    if "shared-host" in flags and isinstance(allowed, int) and allowed < nodes:
         return Cause(f"its {nodes} hosts take turns on {allowed} core{'s' if allowed > 1 else ''}")
-    if "oversubscribed" in held:
+    if "oversubscribed" in flags:
         return Cause("its ranks take turns on fewer cores than they are", caveat="oversubscribed")
     return Absent("its ranks do not share cores, or those of the baseline do as well")
 

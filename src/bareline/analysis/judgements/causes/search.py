@@ -32,15 +32,15 @@ def explain(
     splits: Splits | None = None,
 ) -> list[Explanation]:
     """Explain every finding with a certain loss."""
-    told = []
+    explanations = []
     for finding in findings:
         # What is worse by its crashes alone may take as long as before.
         slower = (p for p in finding.of(Verdict.SLOWER) if p.ratio is not None)
         point = next((p for p in slower if not (p.lost and p.lost.by_loss)), None)
         if point is not None:
             case = _case(finding, point, findings, facts, baseline, splits)
-            told.append(_explained(case))
-    return _once(told)
+            explanations.append(_explained(case))
+    return _once(explanations)
 
 
 def _case(
@@ -81,8 +81,8 @@ def _explained(case: Case) -> Explanation:
                 absent[rule.name] = found.reason
             else:
                 causes.append(replace(found, name=found.name or rule.name, rule=rule.name))
-    kept = without_excess(causes, case.point.ratio)
-    return Explanation(case.finding, case.point, kept, absent)
+    consistent = without_excess(causes, case.point.ratio)
+    return Explanation(case.finding, case.point, consistent, absent)
 
 
 def _look(rule: CauseRule, case: Case) -> Cause | Absent:
