@@ -21,7 +21,7 @@ import polars as pl
 from bareline import stats
 from bareline.analysis.numbers.cube import Cube
 from bareline.analysis.numbers.family import discoveries, family_wise
-from bareline.analysis.numbers.pairs import Boots, Pair
+from bareline.analysis.numbers.pairs import Boots, PlatformPair
 from bareline.vocabulary.verdicts import Verdict
 
 SEED = 20_261_203
@@ -130,7 +130,7 @@ def page(cube: Cube, *, before: bool) -> Page:
         # What exceeded its limit counted as slower than all, wherever something was measured.
         cube.lost &= ~np.isnan(cube.values).all(axis=-1, keepdims=True)
         cube.limit_s = np.full_like(cube.limit_s, np.nan)
-    pair = Pair(cube, "b", "a")
+    pair = PlatformPair(cube, "b", "a")
     every = np.arange(pair.directed.size)
     if before:
         pair.boots = Boots(np.arange(cube.values.shape[-1]), None, False)

@@ -24,7 +24,7 @@ import numpy as np
 from bareline import stats
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.judgements.suitability import Answer, Certainty
+from bareline.analysis.judgements.suitability import Certainty, Suitability
 from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
@@ -225,7 +225,7 @@ def _of_suitability(comparison: Comparison, cells: dict[tuple[str, object], Cell
             if ground.grade is Grade.OPEN and ground.lo is not None and ground.lo > 1:
                 yield f"suitability knows a loss: {ground.subject}"
             lost = losses.get((row.platform, ground.probe))
-            if row.answer is Answer.SUITED and sure and lost is not None and lost.lost:
+            if row.answer is Suitability.SUITED and sure and lost is not None and lost.lost:
                 some, _ = lost.lost.ended_badly(worse=True)
                 if some:
                     yield f"suitability is sure of what crashed: {ground.subject}"

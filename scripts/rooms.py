@@ -10,9 +10,9 @@ the import stands. Floors are counted from the rooms that import none; rooms of 
 An arrow points upwards when it lies on a circle: no order of the rooms can turn it down. Lines of
 functions are counted without docstrings. Needs nothing but Python.
 
-``--hold`` compares with `scripts/rooms.toml`: arrows, files over 400 lines, functions over 40, arrows
-upwards between the folders of a room and class names with two meanings may become fewer and not
-more, and the longest of each not longer. Which they are may change. Lines and names that are
+``--hold`` compares with `scripts/rooms.toml`: arrows, files over 400 lines, functions over 40,
+arrows upwards between the folders of a room and class names with two meanings may become fewer and
+not more, and the longest of each not longer. Which they are may change. Lines and names that are
 participles may not rise in any room, lines by full hundreds. Docstrings are at most 15 % of lines.
 ``--lower`` then writes what has fallen into that file, so that it cannot rise again.
 """
@@ -284,9 +284,7 @@ def held_of(package: Path) -> Held:
             for wing, others in wings_of(imports, room).items()
             for other in others
         },
-        "upwards": {
-            arrow: 0 for room in rooms for arrow in upward_of(wings_of(imports, room))
-        },
+        "upwards": {arrow: 0 for room in rooms for arrow in upward_of(wings_of(imports, room))},
         "namesakes": namesakes_of(modules),
         "files": {name: lines for name, lines in file_lines(package).items() if lines > LONG_FILE},
         "functions": long,
@@ -343,7 +341,9 @@ def hold(found: Held, *, lower: bool) -> int:
     elif lower and found != held:
         write_held(found)
     elif found != held:
-        print("rooms: not all as in scripts/rooms.toml; `scripts/rooms.py --hold --lower` writes it anew")
+        print(
+            "rooms: not as in scripts/rooms.toml; `scripts/rooms.py --hold --lower` writes it anew"
+        )
     return bool(problems)
 
 

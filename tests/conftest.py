@@ -24,7 +24,7 @@ from bareline.session import begin, runner
 from bareline.session.history import Tally
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 
 #: Names the file for the seconds of each room; see scripts/budgets.py.
 SPENT = "BARELINE_TESTS_SPENT"
@@ -120,7 +120,7 @@ def execute() -> Callable[..., Tally]:
     """Execute a run silently."""
 
     def go(run: Run, **options) -> Tally:
-        return runner.execute(run, Silent(), **options)
+        return runner.execute(run, SilentObserver(), **options)
 
     return go
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bareline.analysis.judgements.conditions import parse_condition
-from bareline.analysis.judgements.suitability import Answer
+from bareline.analysis.judgements.suitability import Suitability
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conditions import check
@@ -137,9 +137,9 @@ def _counted(clause, layer):
 def _suitability_agrees(comparison):
     """What is suited holds no certain large loss, and nothing that failed where it is sure."""
     for row in comparison.suitability:
-        if row.answer is Answer.SUITED:
+        if row.answer is Suitability.SUITED:
             assert all(ground.lo is None or ground.lo <= 1 / 0.9 for ground in row.grounds)
-        if row.answer is Answer.NOT_MEASURED:
+        if row.answer is Suitability.NOT_MEASURED:
             assert not row.grounds
 
 

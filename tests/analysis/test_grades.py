@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bareline.analysis.judgements.conditions import parse_condition
-from bareline.analysis.judgements.suitability import Answer, Certainty
+from bareline.analysis.judgements.suitability import Certainty, Suitability
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conditions import check
@@ -163,7 +163,7 @@ def test_programs_that_never_end_are_named_and_not_suited(plant_study):
     assert "3 of 4 did not finish" in text
     assert all(f"NAS benchmark {name}" in text for name in ("CG", "IS", "MG"))
     (coupled,) = (j for j in comparison.suitability if j.application_class.name == "coupled")
-    assert coupled.answer is Answer.UNSUITED
+    assert coupled.answer is Suitability.UNSUITED
 
 
 def test_what_ended_is_told_beside_what_did_not(plant_study):

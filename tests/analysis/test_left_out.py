@@ -11,7 +11,7 @@ from bareline.report.content.gaps import gaps
 from bareline.session import begin
 from bareline.session.runner import execute
 from bareline.study.study import study_from_toml
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.verdicts import Verdict
 
 
@@ -26,7 +26,7 @@ def compared(tmp_path, null_platforms):
         )  # fmt: skip
         specs = null_platforms(small={"nodes": 2}, large={"nodes": 4, "factor": 1.5})
         run = begin.create_run(study, specs, tmp_path / baseline, baseline=baseline)
-        assert execute(run, Silent()).failed == 0
+        assert execute(run, SilentObserver()).failed == 0
         return Comparison(read_runs([run]))
 
     return make

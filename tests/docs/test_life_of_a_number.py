@@ -20,7 +20,7 @@ from bareline.report.content.document import document_of
 from bareline.report.page.files import write_page
 from bareline.session import begin, runner
 from bareline.study.reading import load_study
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.verdicts import Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,7 +95,7 @@ def life(tmp_path_factory):
         study = load_study(folder / "study.toml")
         specs = choose_platforms(["bare", "virtual"], folder / "platforms.toml")
         run = begin.create_run(study, specs, folder / "run", baseline="bare")
-        runner.execute(run, Silent())
+        runner.execute(run, SilentObserver())
         comparison = Comparison(read_runs([run]))
         # Each is made when it is first asked for: here in the order of the page.
         summary, points, cells = comparison.summary, comparison.points, comparison.cells

@@ -18,11 +18,11 @@ from bareline.session import runner
 from bareline.store.files import next_step
 from bareline.store.run import Run
 from bareline.study.reading import load_study
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.errors import BarelineError, StoreError, StudyError
 
 
-class Removing(Silent):
+class Removing(SilentObserver):
     """Removes the run's folder when some trials are done."""
 
     def __init__(self, run):

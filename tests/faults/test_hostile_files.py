@@ -293,13 +293,13 @@ from pathlib import Path
 from bareline.platforms.null import NullAllocation
 from bareline.session.runner import execute
 from bareline.store.run import Run
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.model import Output
 def run(self, command, layout, *, timeout_s):
     text = "garbage\\n" * 400_000
     return Output(stdout=text, stderr=text, exit_code=1, duration_s=0.0)
 NullAllocation.run = run
-execute(Run.open(Path(sys.argv[1])), Silent())
+execute(Run.open(Path(sys.argv[1])), SilentObserver())
 """
 
 

@@ -24,12 +24,12 @@ import os, sys
 from pathlib import Path
 from bareline.session.runner import execute
 from bareline.store.run import Run
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 import bareline.stats, bareline.platforms.local, bareline.platforms.netns
 for line in sys.stdin:
     child = os.fork()
     if child == 0:
-        execute(Run.open(Path(sys.argv[1])), Silent())
+        execute(Run.open(Path(sys.argv[1])), SilentObserver())
         os._exit(0)
     print(child, flush=True)
     print(os.waitpid(child, 0)[1], flush=True)

@@ -17,7 +17,7 @@ from bareline.session.status import status_of
 from bareline.session.variants import with_control
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
-from bareline.testing.runs import Silent, planted_run
+from bareline.testing.runs import SilentObserver, planted_run
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Measured, Record
 
@@ -132,7 +132,7 @@ def test_one_platform_alone_may_be_held_against_itself(null_study, null_platform
     run = begin.create_run(
         asked.study, asked.platforms, tmp_path / "r", baseline="a", control=asked.name, seed=1
     )
-    runner.execute(run, Silent())
+    runner.execute(run, SilentObserver())
     compared = Comparison(read_runs([run]))
     assert compared.alone
     assert compared.sentences == []
@@ -168,7 +168,7 @@ def test_it_is_continued_parsed_again_and_told_by_the_status(tmp_path):
     lines = (run.path / "records.jsonl").read_text().splitlines(keepends=True)
     (run.path / "records.jsonl").write_text("".join(lines[:7]))
     again = Run.open(run.path)
-    runner.execute(again, Silent())
+    runner.execute(again, SilentObserver())
     assert {r.trial.index: r.outcome for r in again.records()} == whole
     assert reparse_run(again).counts == (24, 0)
     status = status_of(Run.open(run.path))
@@ -203,7 +203,7 @@ def test_it_takes_no_role_and_is_measured_where_the_baselines_role_is(null_platf
     run = begin.create_run(
         asked.study, asked.platforms, tmp_path / "r", baseline="a", control=asked.name, seed=1
     )
-    runner.execute(run, Silent())
+    runner.execute(run, SilentObserver())
     assert Counter(r.trial.platform for r in run.records()) == {"a": 12, "a-again": 12, "b": 6}
     compared = Comparison(read_runs([run]))
     assert compared.controls[0].tested == 2
@@ -237,5 +237,5 @@ def test_no_case_goes_on_for_its_sake(null_study, null_platforms, tmp_path):
     study = null_study(params={"spread": 0.0}, launches=9, precision=0.05, min_launches=6)
     specs = null_platforms(**{"a": {}, "b": {}, "a-again": {"fail_every": 2}})
     run = begin.create_run(study, specs, tmp_path / "r", baseline="a", control="a-again", seed=1)
-    tally = runner.execute(run, Silent())
+    tally = runner.execute(run, SilentObserver())
     assert (tally.planned, tally.saved) == (27, 9)

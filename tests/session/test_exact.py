@@ -12,11 +12,11 @@ from bareline.session.origin import plan_of, study_of
 from bareline.session.status import status_of
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.model import Measured, Record
 
 
-class Watch(Silent):
+class Watch(SilentObserver):
     def __init__(self):
         self.reasons = []
 

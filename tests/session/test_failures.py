@@ -14,11 +14,11 @@ from bareline.report.terminal import progress
 from bareline.session import begin, runner
 from bareline.session.status import status_of
 from bareline.study.study import study_from_toml
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.errors import Stopped
 
 
-class Watch(Silent):
+class Watch(SilentObserver):
     def __init__(self, go_on=True):
         self.told, self.go_on = [], go_on
 

@@ -17,7 +17,7 @@ from bareline.report.terminal.runs import print_run_end
 from bareline.session.begin import create_run
 from bareline.session.runner import execute
 from bareline.study.study import study_from_toml
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 
 pytestmark = pytest.mark.netns
 
@@ -51,7 +51,7 @@ def test_the_host_with_the_slow_link_is_named(tmp_path, slow_link):
     head = {"name": "survey", "launches": 6, "precision": 0, "blocks_per_boot": 0}
     study = study_from_toml({"study": head, "measure": [measure]}, where="test")
     run = create_run(study, specs, tmp_path / "run", baseline="hosts", seed=1)
-    tally, said = execute(run, Silent()), StringIO()
+    tally, said = execute(run, SilentObserver()), StringIO()
     print_run_end(run, tally, Console(file=said, width=200))
     assert f"next: bareline nodes {run.path}" in said.getvalue()
     assert "on another platform" not in said.getvalue()

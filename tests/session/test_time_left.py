@@ -8,10 +8,10 @@ import pytest
 from bareline.platforms import base
 from bareline.platforms.null import NullAllocation, NullPlatform
 from bareline.session import runner
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 
 
-class Watch(Silent):
+class Watch(SilentObserver):
     def __init__(self, clock):
         self.clock = clock
         self.estimates = []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats as scipy_stats
 
-from bareline.stats import Summary, reached, relative_half_width, summarize
+from bareline.stats import SampleSummary, reached, relative_half_width, summarize
 
 LAUNCHES = st.integers(6, 40).flatmap(
     lambda n: arrays.arrays(np.float64, n, elements=st.floats(1e-6, 1e6))
@@ -96,7 +96,7 @@ def test_ragged_stack_equals_its_rows_one_by_one():
     assert {together.n.shape, together.lo.shape, together.outliers.shape} == {(3, 40)}
     for index in np.ndindex(3, 40):
         alone = summarize(stack[index][~np.isnan(stack[index])])
-        for field in fields(Summary):
+        for field in fields(SampleSummary):
             np.testing.assert_array_equal(
                 getattr(together, field.name)[index], getattr(alone, field.name), field.name
             )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bareline.cli.measuring import Asked, limits_of, takes_what_is_asked
+from bareline.cli.measuring import RunOptions, limits_of, takes_what_is_asked
 from bareline.cli.options import (
     FileOption,
     JsonOption,
@@ -85,7 +85,7 @@ TrustOption = Annotated[
 @prints("run", "session.status.Standing")
 @prints("run-dry-run", "session.begin.PlannedTrial")
 @takes_what_is_asked
-def run(asked: Asked) -> None:
+def run(asked: RunOptions) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
     from bareline.session import begin
     from bareline.session.pauses import look, see_to_quiet
@@ -108,7 +108,7 @@ def run(asked: Asked) -> None:
 @prints("submit-dry-run", "session.submission.Submitting", alone=True)
 @takes_what_is_asked
 def submit(
-    asked: Asked,
+    asked: RunOptions,
     system: SystemOption = "slurm",
     nodes: NodesOption = 1,
     time_min: TimeMinOption = 60,
@@ -162,7 +162,7 @@ class _Planned:
     largest: SlurmOptions | None
 
 
-def _planned(asked: Asked, *, in_a_job: bool = False) -> _Planned:
+def _planned(asked: RunOptions, *, in_a_job: bool = False) -> _Planned:
     """Find out what is asked for, and complain of what is lacking or in vain."""
     from bareline.session import begin
     from bareline.session.submission import inheriting
@@ -179,7 +179,7 @@ def _planned(asked: Asked, *, in_a_job: bool = False) -> _Planned:
     return _Planned(added.study, added.platforms, base, added.name, largest)
 
 
-def _show_plan(asked: Asked, planned: _Planned) -> None:
+def _show_plan(asked: RunOptions, planned: _Planned) -> None:
     from bareline.platforms.base import exact_among
     from bareline.report.terminal.runs import PlanNotes, print_plan
 
@@ -204,13 +204,13 @@ def _costs(planned: _Planned) -> list[str]:
     return outlook_lines(outlook(study, specs, make_plan(study, specs)), study.max_core_hours)
 
 
-def _rows(asked: Asked, planned: _Planned) -> list[PlannedTrial]:
+def _rows(asked: RunOptions, planned: _Planned) -> list[PlannedTrial]:
     from bareline.session import begin
 
     return begin.plan_rows(planned.study, planned.platforms, asked.seed, control=planned.control)
 
 
-def _make(asked: Asked, planned: _Planned) -> Run:
+def _make(asked: RunOptions, planned: _Planned) -> Run:
     from bareline.session import begin
 
     study = planned.study
@@ -228,7 +228,7 @@ def _make(asked: Asked, planned: _Planned) -> Run:
     )
 
 
-def _chosen(asked: Asked) -> tuple[Study, list[PlatformSpec], list[str]]:
+def _chosen(asked: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
     """Find a study and the platforms that it is to run on, and what it lacks then, in lines."""
     from bareline.platforms.config import choose_platforms
     from bareline.session import begin

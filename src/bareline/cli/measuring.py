@@ -96,7 +96,7 @@ _DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, run not
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunOptions:
     """What the command line asks of a run, whether it is measured here or by a batch job.
 
     A new option of `run` is a field here; `submit` has it then, too. What measuring itself is to
@@ -143,9 +143,11 @@ class Asked:
 
 
 def takes_what_is_asked(verb: Callable[..., None]) -> Callable[..., None]:
-    """Let a verb whose first parameter is `Asked` take each of its fields from the command line."""
-    declared = {field.name: field for field in fields(Asked)}
-    hints = get_type_hints(Asked, include_extras=True) | get_type_hints(verb, include_extras=True)
+    """Let a verb whose first parameter is `RunOptions` take its fields from the command line."""
+    declared = {field.name: field for field in fields(RunOptions)}
+    hints = get_type_hints(RunOptions, include_extras=True) | get_type_hints(
+        verb, include_extras=True
+    )
     shared = [
         inspect.Parameter(
             name,
@@ -162,7 +164,7 @@ def takes_what_is_asked(verb: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(verb)
     def flat(**given: Any) -> None:
-        verb(Asked(**{name: given.pop(name) for name in declared}), **given)
+        verb(RunOptions(**{name: given.pop(name) for name in declared}), **given)
 
     flat.__annotations__ = {one.name: one.annotation for one in every} | {"return": None}
     flat.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ from bareline.vocabulary.files import replacing
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bareline.analysis.words.conditions import Outcome
+    from bareline.analysis.words.conditions import ConditionOutcome
 
 #: Exit codes, as docs/reference/command-line.md lists them.
 EXIT_CONDITION = 1
@@ -141,7 +141,7 @@ def console(*, stderr: bool = False, quiet: bool = False) -> Console:
     return make_console(stderr=stderr, quiet=quiet)
 
 
-def complain_of(outcomes: Sequence[Outcome]) -> None:
+def complain_of(outcomes: Sequence[ConditionOutcome]) -> None:
     """Say what conditions found, and leave with their exit code if any is met."""
     for outcome in outcomes:
         complain(

@@ -23,7 +23,7 @@ _DESCRIPTION = re.compile(r'(?m)^description = ".*"$')
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class PluginKind:
     """A kind of plug-in, and what stands for it in the sample.
 
     - `stem`: its name there, which files, classes and the object itself have.
@@ -39,11 +39,11 @@ class Kind:
 
 
 KINDS = {
-    "probe": Kind("interpreter", "probes", "A probe"),
-    "platform": Kind("niced", "platforms", "A platform type"),
-    "importer": Kind("timings", "importers", "An importer"),
-    "exhibit": Kind("tally", "exhibits", "A kind of exhibit"),
-    "study": Kind(
+    "probe": PluginKind("interpreter", "probes", "A probe"),
+    "platform": PluginKind("niced", "platforms", "A platform type"),
+    "importer": PluginKind("timings", "importers", "An importer"),
+    "exhibit": PluginKind("tally", "exhibits", "A kind of exhibit"),
+    "study": PluginKind(
         "outside",
         "studies",
         "A study",
@@ -95,7 +95,7 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
     return written
 
 
-def _files(kind: Kind, name: str) -> Iterator[tuple[str, str]]:
+def _files(kind: PluginKind, name: str) -> Iterator[tuple[str, str]]:
     """Give the files of a package with one kind, by their path in it."""
     sample = _sample()
     project = (sample / "pyproject.toml").read_text(encoding="utf-8")
@@ -113,7 +113,7 @@ def _files(kind: Kind, name: str) -> Iterator[tuple[str, str]]:
             yield _renamed(inside, kind, name), _renamed(text, kind, name)
 
 
-def _renamed(text: str, kind: Kind, name: str) -> str:
+def _renamed(text: str, kind: PluginKind, name: str) -> str:
     """Give the sample's text, or a path of it, with another name."""
     words = name.split("_")
     text = text.replace(_PACKAGE, f"bareline_{name}")

@@ -14,7 +14,7 @@ from bareline.published.quantities import Condition
 CheckKind = Literal["ratio", "grows", "rise", "more", "order"]
 
 
-class Check(BaseModel):
+class ClaimCheck(BaseModel):
     """A ``[[finding.check]]``: what of a run tells whether a claim holds there, too.
 
     - `kind`: ``ratio``: the platform is worse, better or equal. ``grows``: its loss is larger at
@@ -64,7 +64,7 @@ class Check(BaseModel):
         return (self.platform, *self.against)
 
 
-class Finding(BaseModel):
+class PublishedFinding(BaseModel):
     """A ``[[finding]]``: what the document says, in our words.
 
     - `claim`: the statement in a line of a table; empty where it is short enough.
@@ -80,7 +80,7 @@ class Finding(BaseModel):
     claim: str = ""
     part: str
     where: str
-    checks: Annotated[list[Check], Field(alias="check")] = []
+    checks: Annotated[list[ClaimCheck], Field(alias="check")] = []
     unmeasured: str = ""
 
     @model_validator(mode="after")
@@ -96,7 +96,7 @@ class Finding(BaseModel):
 
 
 def hold_references(
-    findings: Sequence[Finding], platforms: Collection[str], results: Collection[str]
+    findings: Sequence[PublishedFinding], platforms: Collection[str], results: Collection[str]
 ) -> None:
     """Hold that checks name platforms and results that exist; ValueError otherwise."""
     for check in (check for finding in findings for check in finding.checks):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bareline.published.findings import Finding, hold_references
+from bareline.published.findings import PublishedFinding, hold_references
 from bareline.published.quantities import UNITS, Condition, Likewise
 from bareline.vocabulary.model import Better
 
@@ -286,7 +286,7 @@ class InstanceType(_Table):
     where: str
 
 
-class Fact(Printed):
+class PrintedFact(Printed):
     """A ``[[fact]]``: a number that is no measurement."""
 
     quantity: str
@@ -308,10 +308,10 @@ class PublishedStudy(_Table):
     trials: list[Trials] = []
     not_completed: list[NotCompleted] = []
     inconsistencies: Annotated[list[Inconsistency], Field(alias="inconsistency")] = []
-    findings: Annotated[list[Finding], Field(alias="finding")] = []
+    findings: Annotated[list[PublishedFinding], Field(alias="finding")] = []
     workloads: Annotated[list[Workload], Field(alias="workload")] = []
     instance_types: Annotated[list[InstanceType], Field(alias="instance_type")] = []
-    facts: Annotated[list[Fact], Field(alias="fact")] = []
+    facts: Annotated[list[PrintedFact], Field(alias="fact")] = []
 
     @property
     def id(self) -> str:

@@ -5,7 +5,7 @@ the last axis, which holds one value per launch (NaN where a launch is absent).
 """
 
 from bareline.stats.boots import collapsed, grouped
-from bareline.stats.change import MIN_RUNS, Steps, largest_steps
+from bareline.stats.change import MIN_RUNS, ChangePoints, largest_steps
 from bareline.stats.effect import cliffs_delta
 from bareline.stats.exceeded import Exceedance, exceedance, holm_of_testable
 from bareline.stats.family import (
@@ -18,12 +18,12 @@ from bareline.stats.family import (
 )
 from bareline.stats.flips import ALL_FLIPS_BLOCKS, false_discovery_q, family_wise_p
 from bareline.stats.lopsided import LOPSIDED_ALPHA, lopsided_p, within_spread
-from bareline.stats.outlook import Outlook, launches_to_decide
+from bareline.stats.outlook import LaunchOutlook, launches_to_decide
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
 from bareline.stats.sequential import reached
-from bareline.stats.series import Series, look
+from bareline.stats.series import SeriesTraits, look
 from bareline.stats.shift import Shift, paired_shift, unpaired_shift
-from bareline.stats.summary import Summary, relative_half_width, summarize
+from bareline.stats.summary import SampleSummary, relative_half_width, summarize
 from bareline.stats.verdict import judge, judge_shift
 
 __all__ = [
@@ -34,13 +34,13 @@ __all__ = [
     "LOPSIDED_ALPHA",
     "LOST_ALPHA",
     "MIN_RUNS",
+    "ChangePoints",
     "Exceedance",
-    "Outlook",
+    "LaunchOutlook",
     "Ratio",
-    "Series",
+    "SampleSummary",
+    "SeriesTraits",
     "Shift",
-    "Steps",
-    "Summary",
     "cliffs_delta",
     "collapsed",
     "differences_of_blocks",

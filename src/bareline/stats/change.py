@@ -36,7 +36,7 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class ChangePoints:
     """The largest step of each series.
 
     Parameters
@@ -51,7 +51,7 @@ class Steps:
     p: FloatArray
 
 
-def largest_steps(values: ArrayLike, *, margin: float, seed: int = 0) -> Steps:
+def largest_steps(values: ArrayLike, *, margin: float, seed: int = 0) -> ChangePoints:
     """Find the largest step of each series, and how probable it is without any change.
 
     Parameters
@@ -72,7 +72,7 @@ def largest_steps(values: ArrayLike, *, margin: float, seed: int = 0) -> Steps:
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.where(stack > 0, np.log(np.where(stack > 0, stack, 1.0)), np.nan)
     series, runs = logs.shape
-    none = Steps(np.zeros(series, dtype=np.int64), np.ones(series))
+    none = ChangePoints(np.zeros(series, dtype=np.int64), np.ones(series))
     if runs < MIN_RUNS or series == 0:
         return none
     zone = float(np.log1p(margin))
@@ -88,7 +88,7 @@ def largest_steps(values: ArrayLike, *, margin: float, seed: int = 0) -> Steps:
     )
     as_large = (highest[None, :] >= largest[:, None] * (1.0 - _SLACK)).sum(axis=1)
     p = np.where(largest > 0.0, (1.0 + as_large) / (_ORDERS + 1.0), 1.0)
-    return Steps(np.where(largest > 0.0, at, 0), p)
+    return ChangePoints(np.where(largest > 0.0, at, 0), p)
 
 
 def _steps(logs: FloatArray, zone: float) -> FloatArray:

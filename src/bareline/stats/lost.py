@@ -29,7 +29,7 @@ _OPEN = 1e6  # a boot of many launches may have lost one of them
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class LostBounds:
     """What a difference at least and at most is; every field has the shape of the cases.
 
     Attributes
@@ -99,7 +99,7 @@ def paired_bounds(
     *,
     confidence: float,
     groups: IntArray | None,
-) -> Bounds:
+) -> LostBounds:
     """Bound the median difference of blocks, or of boots; arrays of shape (cases, n).
 
     `floor` is what a block's difference is at least, either way, where one of its launches was
@@ -122,7 +122,7 @@ def paired_bounds(
     shift, nearest = _centre(*(pick(end, middle).mean(axis=-1) for end in (least, most)))
     lo = pick(least, rank[:, None])[:, 0]
     hi = pick(most, np.where(rank > 0, n + 1 - rank, 0)[:, None])[:, 0]
-    return Bounds(shift, nearest, _opened(lo), _opened(hi), p, n, n, level)
+    return LostBounds(shift, nearest, _opened(lo), _opened(hi), p, n, n, level)
 
 
 def unpaired_bounds(
@@ -134,7 +134,7 @@ def unpaired_bounds(
     *,
     confidence: float,
     groups: IntArray | None,
-) -> Bounds:
+) -> LostBounds:
     """Bound the shift between two samples; arrays of shapes (cases, n) and (cases, m).
 
     Without common blocks there is no `floor`.
@@ -148,7 +148,7 @@ def unpaired_bounds(
     above = unpaired_shift(first_most, second_least, confidence=confidence, rounding=0.0)
     p = np.where(below.shift > 0, below.p, np.where(above.shift < 0, above.p, 1.0))
     shift, nearest = _centre(below.shift, above.shift)
-    return Bounds(
+    return LostBounds(
         shift,
         nearest,
         _opened(below.lo),

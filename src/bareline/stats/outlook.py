@@ -31,7 +31,7 @@ _LOOKED_AT = 41
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class LaunchOutlook:
     """Launches that would decide.
 
     Parameters
@@ -47,7 +47,7 @@ class Outlook:
 
 def launches_to_decide(
     ratio: float, lo: float | None, hi: float | None, n: int, *, margin: float
-) -> Outlook | None:
+) -> LaunchOutlook | None:
     """Estimate how many launches would decide a ratio that is undecided.
 
     Parameters
@@ -61,7 +61,7 @@ def launches_to_decide(
 
     Returns
     -------
-    Outlook or None
+    LaunchOutlook or None
         None where there is no interval.
     """
     if not lo or not hi or not math.isfinite(hi) or n < MIN_LAUNCHES or lo >= hi:
@@ -81,4 +81,4 @@ def launches_to_decide(
         )
         needed = np.ceil(needed**2)
     ends = np.quantile(np.maximum(needed, n + 1.0), _ENDS, method="inverted_cdf")
-    return Outlook(*ends.tolist())
+    return LaunchOutlook(*ends.tolist())

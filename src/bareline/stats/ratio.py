@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bareline.stats.lost import Bounds, nearest_differences, paired_bounds, unpaired_bounds
+from bareline.stats.lost import LostBounds, nearest_differences, paired_bounds, unpaired_bounds
 from bareline.stats.shift import (
     ROUNDING,
     Shift,
@@ -189,7 +189,7 @@ def _with_lost(
     stacks: tuple[FloatArray, FloatArray],
     lost: tuple[ArrayLike, ArrayLike],
     floor: ArrayLike,
-    bounds_of: Callable[..., Bounds],
+    bounds_of: Callable[..., LostBounds],
     confidence: float,
     groups: IntArray | None,
 ) -> Ratio:

@@ -27,7 +27,7 @@ _APART = 6.0
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class SeriesTraits:
     """What series of launches, in their order, show; bool arrays of shape (series,)."""
 
     drifting: BoolArray
@@ -35,7 +35,7 @@ class Series:
     two_modes: BoolArray
 
 
-def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> Series:
+def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> SeriesTraits:
     """Look at series of logarithms.
 
     Parameters
@@ -60,7 +60,7 @@ def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> Ser
         seen = (drifting, ~drifting & dependent, _two_modes(series, least))
         for whole, part in zip(found, seen, strict=True):
             whole[own] = part
-    return Series(*found)
+    return SeriesTraits(*found)
 
 
 def _ranks(series: FloatArray) -> FloatArray:

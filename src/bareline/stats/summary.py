@@ -23,7 +23,7 @@ TUKEY_FENCE = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SampleSummary:
     """Summaries of a stack of cases; every field has the shape of the stack's leading axes.
 
     Attributes
@@ -55,7 +55,7 @@ class Summary:
     outliers: IntArray
 
 
-def summarize(values: ArrayLike, *, confidence: float = 0.95) -> Summary:
+def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
     """Summarize a stack of cases.
 
     The interval runs from the k-th smallest to the k-th largest value with the largest k that
@@ -85,7 +85,7 @@ def summarize(values: ArrayLike, *, confidence: float = 0.95) -> Summary:
         rows > (quantile[0.75] + reach)[:, None]
     )
     shape = stack.shape[:-1]
-    return Summary(
+    return SampleSummary(
         n=n.reshape(shape),
         median=quantile[0.5].reshape(shape),
         lo=lo.reshape(shape),

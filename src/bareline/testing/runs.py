@@ -15,7 +15,7 @@ from bareline.study.study import study_from_toml
 from bareline.vocabulary.model import Record, Trial
 
 
-class Silent:
+class SilentObserver:
     """An observer that says nothing."""
 
     def begin(self, planned: int, done: int) -> None:
@@ -65,7 +65,7 @@ def planted_run(
     base = specs[0].name
     asked = with_control(study, specs, base, None)
     run = begin.create_run(asked.study, asked.platforms, folder, baseline=base, control=asked.name)
-    runner.execute(run, Silent())
+    runner.execute(run, SilentObserver())
     return run
 
 

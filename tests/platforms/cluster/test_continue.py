@@ -14,12 +14,12 @@ from bareline.platforms.slurm.platform import SlurmPlatform
 from bareline.platforms.ssh import connection as connection_module
 from bareline.session import allocations, begin, runner
 from bareline.study.study import study_from_toml
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 
 pytestmark = [pytest.mark.netns, pytest.mark.mpi]
 
 
-class After(Silent):
+class After(SilentObserver):
     """Lets something happen when the first trial has ended."""
 
     def __init__(self, happens):
@@ -52,7 +52,7 @@ def check(run, fail, mend, says):
         assert "node2" in record.outcome.reason
         assert says in record.outcome.reason
     mend()
-    runner.execute(run, Silent(), retry_failed=True)
+    runner.execute(run, SilentObserver(), retry_failed=True)
     every = run.finished().values()
     failed = [record.outcome.reason for record in every if record.status != "measured"]
     assert len(every) == 3 and not failed
@@ -89,7 +89,7 @@ def test_what_can_be_built_is_built_before_nodes_are_held(
     monkeypatch.setattr(remote_allocation, "ensure_native", build)
     spec = make_spec("slurm", mpi="openmpi", nodes=2, time_min=10, subnet="10.94.0.0/24")
     run = make_run(spec, 2, tmp_path)
-    runner.execute(run, Silent())
+    runner.execute(run, SilentObserver())
     assert held == [""]
     assert {record.status for record in run.finished().values()} == {"measured"}
 

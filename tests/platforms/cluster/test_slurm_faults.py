@@ -27,7 +27,7 @@ from bareline.session import begin, runner
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.bench import until
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
 from bareline.vocabulary.model import Command, Layout
@@ -185,7 +185,7 @@ def test_launches_that_crashed_in_their_start_are_a_fact(slurm_cluster, make_spe
     study = study_from_toml(content, where="test")
     spec = make_spec("slurm", mpi="openmpi", nodes=2, **OPTIONS)
     run = begin.create_run(study, [spec], tmp_path / "run", baseline=spec.name)
-    runner.execute(run, Silent())
+    runner.execute(run, SilentObserver())
     first, second = run.finished().values()
     assert STARTUP_REPEATED in first.caveats and STARTUP_REPEATED not in second.caveats
     assert run.facts()[spec.name]["mpi.startup_failures"] == 1

@@ -23,7 +23,7 @@ from bareline.report.page.html import render_page
 from bareline.session import begin, runner
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
-from bareline.testing.runs import Silent
+from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.texts import cleaned
 
@@ -54,7 +54,7 @@ def unfit(tmp_path):
     tables = {n: {"type": "null", "title": f"{n}{UNFIT[1:]}"} for n in ("a", "b")}
     specs = list(platforms_from_toml({"platform": tables}, where="t").values())
     run = begin.create_run(study_from_toml(study, where="t"), specs, tmp_path / "run", baseline="a")
-    runner.execute(run, Silent())
+    runner.execute(run, SilentObserver())
     run.write_facts("a", {"cpu.model": f"m{UNFIT}", "os.kernel": "1"})
     run.append_event("b", f"said {UNFIT}")
     return run

@@ -15,14 +15,14 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from bareline.analysis.numbers.cell import COMPARED, Cell, Estimate
-from bareline.published.findings import Check
+from bareline.published.findings import ClaimCheck
 from bareline.published.quantities import Condition, Spread
 from bareline.vocabulary.place import Place
 
 _PLACEMENTS = {"intra_node": True, "inter_node": False}
 
 
-class Status(StrEnum):
+class ClaimStatus(StrEnum):
     """Whether a run says the same as a publication."""
 
     YES = "yes"
@@ -33,7 +33,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class PlaceLoss:
     """How many times worse one platform is than another at a place; without a ratio, why."""
 
     place: Place
@@ -57,21 +57,21 @@ class Outcome:
     - `reason`: why it is not measured; else what of it is not.
     """
 
-    status: Status
+    status: ClaimStatus
     own: Estimate | None = None
     first: Estimate | None = None
     change: Estimate | None = None
-    losses: tuple[Loss, ...] = ()
-    first_losses: tuple[Loss, ...] = ()
+    losses: tuple[PlaceLoss, ...] = ()
+    first_losses: tuple[PlaceLoss, ...] = ()
     of: int = 1
     reason: str = ""
 
 
 #: Where a loss is said to begin, and what it grows to.
-_Ends = tuple[Sequence[Loss], Sequence[Loss]]
+_Ends = tuple[Sequence[PlaceLoss], Sequence[PlaceLoss]]
 
 
-class Held:
+class Replication:
     """The cells of a run, for asking what one published platform loses against another.
 
     - `cast`: who took the part of each published platform.
@@ -85,7 +85,7 @@ class Held:
         self._cast = cast
         self._margin = margin
 
-    def outcome(self, check: Check, prefer: Callable[[Place], bool]) -> Outcome:
+    def outcome(self, check: ClaimCheck, prefer: Callable[[Place], bool]) -> Outcome:
         """Evaluate a claim.
 
         - `prefer`: tells the places for which the document prints a figure: a ratio is taken there,
@@ -108,7 +108,7 @@ class Held:
             )
         return self._change(check, losses)
 
-    def _order(self, check: Check, absent: Sequence[str]) -> Outcome:
+    def _order(self, check: ClaimCheck, absent: Sequence[str]) -> Outcome:
         losses = [
             loss
             for name in check.against
@@ -124,7 +124,9 @@ class Held:
         statuses = [self._status(check, loss.ratio) for loss in known]
         # All must hold, so that each may be judged by its own interval.
         worst = next(
-            status for status in (Status.NO, Status.CANNOT_TELL, Status.YES) if status in statuses
+            status
+            for status in (ClaimStatus.NO, ClaimStatus.CANNOT_TELL, ClaimStatus.YES)
+            if status in statuses
         )
         doubtful = [loss for loss, s in zip(known, statuses, strict=True) if s is worst]
         least = min(doubtful, key=lambda loss: _nearness(check, loss.ratio))
@@ -139,7 +141,7 @@ class Held:
             reason=f"without {', '.join(without)}" if without else _lacking(losses),
         )
 
-    def _change(self, check: Check, losses: Sequence[Loss]) -> Outcome:
+    def _change(self, check: ClaimCheck, losses: Sequence[PlaceLoss]) -> Outcome:
         known = [loss for loss in losses if loss.ratio is not None]
         pairs: list[_Ends] = []
         if check.kind == "more":
@@ -147,7 +149,7 @@ class Held:
             pairs = _beside(known, [loss for loss in others if loss.ratio is not None])
         else:
             ends = _ends_of_ranks if check.kind == "grows" else _one_and_two_nodes
-            by_program: dict[tuple[str, str], list[Loss]] = {}
+            by_program: dict[tuple[str, str], list[PlaceLoss]] = {}
             for loss in known:
                 by_program.setdefault((loss.place.probe, loss.place.point), []).append(loss)
             pairs = [pair for own in by_program.values() if (pair := ends(own)) is not None]
@@ -168,7 +170,7 @@ class Held:
             self._status(check, change), last, first, change, after, before, reason=_lacking(losses)
         )
 
-    def _losses(self, check: Check, probes: Sequence[str], against: str) -> list[Loss]:
+    def _losses(self, check: ClaimCheck, probes: Sequence[str], against: str) -> list[PlaceLoss]:
         own, other = self._cast[check.platform], self._cast[against]
         places = dict.fromkeys(
             place
@@ -180,9 +182,9 @@ class Held:
         )
         return [self._loss(own, other, place, against) for place in places]
 
-    def _loss(self, own: str, other: str, place: Place, against: str) -> Loss:
+    def _loss(self, own: str, other: str, place: Place, against: str) -> PlaceLoss:
         if own == other:
-            return Loss(place, None, f"{own} stands for both", against)
+            return PlaceLoss(place, None, f"{own} stands for both", against)
         parts: list[Estimate | None] = []
         simulated = False
         for name in (own, other):
@@ -191,31 +193,31 @@ class Held:
                 continue
             cell = self._cells.get((name, place))
             if cell is None or cell.verdict not in COMPARED or cell.ratio is None:
-                return Loss(place, None, _reason(name, cell), against)
+                return PlaceLoss(place, None, _reason(name, cell), against)
             simulated = simulated or cell.simulated
             parts.append(_exact(cell.ratio) if cell.exact else cell.ratio)
         mine, theirs = parts
         ratio = mine if theirs is None else (mine or Estimate(1.0, 1.0, 1.0)).over(theirs)
-        return Loss(place, ratio, "", against, simulated)
+        return PlaceLoss(place, ratio, "", against, simulated)
 
-    def _status(self, check: Check, ratio: Estimate | None) -> Status:
+    def _status(self, check: ClaimCheck, ratio: Estimate | None) -> ClaimStatus:
         toward = _toward(check, ratio)
         if toward.lo is None or toward.hi is None:
             below = toward.lo is None and toward.hi is not None and toward.hi < 1
             beyond = toward.lo is not None and toward.lo > 1 + self._margin
             if check.expect == "equal" or not (below or beyond):
-                return Status.CANNOT_TELL
-            return Status.YES if beyond else Status.NO
+                return ClaimStatus.CANNOT_TELL
+            return ClaimStatus.YES if beyond else ClaimStatus.NO
         if check.expect == "equal":
             within = float(check.within or 1)
             if 1 / within <= toward.lo and toward.hi <= within:
-                return Status.YES
+                return ClaimStatus.YES
             apart = toward.lo > within or toward.hi < 1 / within
-            return Status.NO if apart else Status.CANNOT_TELL
+            return ClaimStatus.NO if apart else ClaimStatus.CANNOT_TELL
         if toward.hi <= 1 + self._margin:
             # What is certainly no more than equal within the margin is not what is claimed.
-            return Status.NO
-        return Status.YES if toward.lo > 1 else Status.CANNOT_TELL
+            return ClaimStatus.NO
+        return ClaimStatus.YES if toward.lo > 1 else ClaimStatus.CANNOT_TELL
 
 
 def _exact(ratio: Estimate) -> Estimate:
@@ -257,61 +259,61 @@ def mean_of(ratios: Iterable[Estimate]) -> Estimate:
     return Estimate(middle, lo, hi)
 
 
-def _mean(losses: Iterable[Loss]) -> Estimate:
+def _mean(losses: Iterable[PlaceLoss]) -> Estimate:
     return mean_of(loss.ratio for loss in losses if loss.ratio is not None)
 
 
-def _toward(check: Check, ratio: Estimate | None) -> Estimate:
+def _toward(check: ClaimCheck, ratio: Estimate | None) -> Estimate:
     """Turn a ratio so that above 1 is what the document says."""
     assert ratio is not None
     return ratio.inverse() if check.expect == "better" else ratio
 
 
-def _nearness(check: Check, ratio: Estimate | None) -> float:
+def _nearness(check: ClaimCheck, ratio: Estimate | None) -> float:
     """Give what is least where a ratio speaks least for what the document says."""
     toward = _toward(check, ratio).value
     return -abs(math.log(toward)) if check.expect == "equal" else toward
 
 
-def _most_ranks(losses: Sequence[Loss]) -> list[Loss]:
+def _most_ranks(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
     most: dict[str, int] = {}
     for loss in losses:
         most[loss.place.probe] = max(loss.place.ranks, most.get(loss.place.probe, 0))
     return [loss for loss in losses if loss.place.ranks == most[loss.place.probe]]
 
 
-def _at(losses: Sequence[Loss], ranks: int) -> list[Loss]:
+def _at(losses: Sequence[PlaceLoss], ranks: int) -> list[PlaceLoss]:
     return [loss for loss in losses if loss.place.ranks == ranks]
 
 
-def _ends_of_ranks(losses: Sequence[Loss]) -> _Ends | None:
+def _ends_of_ranks(losses: Sequence[PlaceLoss]) -> _Ends | None:
     counts = {loss.place.ranks for loss in losses}
     return (_at(losses, min(counts)), _at(losses, max(counts))) if len(counts) > 1 else None
 
 
-def _one_and_two_nodes(losses: Sequence[Loss]) -> _Ends | None:
+def _one_and_two_nodes(losses: Sequence[PlaceLoss]) -> _Ends | None:
     one = [loss for loss in losses if loss.place.on_one_node]
     two = [loss for loss in losses if (loss.place.used or loss.place.nodes) == 2]
     return (_most_ranks(one), _most_ranks(two)) if one and two else None
 
 
-def _beside(own: Sequence[Loss], others: Sequence[Loss]) -> list[_Ends]:
+def _beside(own: Sequence[PlaceLoss], others: Sequence[PlaceLoss]) -> list[_Ends]:
     """Pair what is said to lose more with the others, at the most ranks that both have."""
     shared = {loss.place.ranks for loss in own} & {loss.place.ranks for loss in others}
     return [(_at(others, max(shared)), _at(own, max(shared)))] if shared else []
 
 
 def _unmeasured(reason: str) -> Outcome:
-    return Outcome(Status.NOT_MEASURED, reason=reason)
+    return Outcome(ClaimStatus.NOT_MEASURED, reason=reason)
 
 
-def _lacking(losses: Sequence[Loss]) -> str:
+def _lacking(losses: Sequence[PlaceLoss]) -> str:
     """Say what a mean or a growth had to leave out."""
     lost = [loss for loss in losses if loss.ratio is None]
     return f"without {len(lost)} of {len(losses)} points ({lost[0].reason})" if lost else ""
 
 
-def _why(losses: Sequence[Loss], check: Check) -> str:
+def _why(losses: Sequence[PlaceLoss], check: ClaimCheck) -> str:
     reasons = list(dict.fromkeys(loss.reason for loss in losses if loss.reason))
     return "; ".join(reasons[:2]) or f"the run has no {', '.join(check.probe)} there"
 

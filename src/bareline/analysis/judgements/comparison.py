@@ -21,7 +21,7 @@ from bareline.analysis.numbers.cell import Cell, read_cell
 from bareline.analysis.numbers.frames import ANY
 from bareline.analysis.numbers.lopsided import lopsided
 from bareline.analysis.numbers.models import emulated_platforms, model_errors, pair_of
-from bareline.analysis.numbers.pairs import Pair
+from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.points import COLUMNS, compare_points
 from bareline.analysis.numbers.programs import Splits, unprofiled
 from bareline.analysis.numbers.records import Records
@@ -30,7 +30,7 @@ from bareline.analysis.numbers.summary import summarize
 from bareline.vocabulary.errors import AnalysisError
 
 
-class Compared:
+class JudgedComparison:
     """Platforms compared with a baseline: each result is computed when it is first asked for.
 
     - `baseline`: what to compare with: the first run's own without it, or the only platform.
@@ -122,16 +122,16 @@ class Compared:
     def _model_errors(self) -> Mapping[str, float]:
         return model_errors(self.records)
 
-    def _pair(self, platform: str, baseline: str) -> Pair:
+    def _pair(self, platform: str, baseline: str) -> PlatformPair:
         return pair_of(self.records, self._model_errors, platform, baseline)
 
     @cached_property
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[PlatformPair]:
         """Every other platform beside the baseline."""
         return [self._pair(name, self.baseline) for name in self.others]
 
     @cached_property
-    def _steps(self) -> list[Pair]:
+    def _steps(self) -> list[PlatformPair]:
         return [self._pair(name, before) for before, name in pairwise(self.rungs)]
 
     @cached_property
@@ -144,7 +144,7 @@ class Compared:
         """The rows of `points` as cells."""
         return tuple(read_cell(None, row) for row in self.points.iter_rows(named=True))
 
-    def _compare(self, pairs: Sequence[Pair]) -> pl.DataFrame:
+    def _compare(self, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
         table = compare_points(
             self.records,
             self.summary,
@@ -157,12 +157,12 @@ class Compared:
     # The baseline against itself -----------------------------------------------------------------
 
     @cached_property
-    def _against_itself(self) -> list[Compared]:
+    def _against_itself(self) -> list[JudgedComparison]:
         """Every control compared with what it repeats, as any platform is."""
         whole = self.records.with_controls
         pairs = [(again, base) for again, base in self.records.controls.items()]
         return [
-            Compared(whole.of_platforms({again, base}), base, self.margin)
+            JudgedComparison(whole.of_platforms({again, base}), base, self.margin)
             for again, base in pairs
             if {again, base} <= set(whole.platforms)
         ]

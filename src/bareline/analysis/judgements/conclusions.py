@@ -24,7 +24,7 @@ _Values = dict[tuple[int, int], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class PlatformShare:
     """The median over a platform's launches, whose interval needs six.
 
     `context` are other figures that are said with it, `size_bytes` where they were measured.
@@ -44,10 +44,10 @@ class Conclusion:
 
     rule: str
     layer: Layer
-    shares: tuple[Share, ...]
+    shares: tuple[PlatformShare, ...]
 
     @property
-    def worst(self) -> Share:
+    def worst(self) -> PlatformShare:
         """The platform where the figure is largest."""
         return max(self.shares, key=lambda share: share.value.value)
 
@@ -57,22 +57,24 @@ class Conclusion:
         return min(share.n for share in self.shares)
 
 
-def _share(values: Iterable[float]) -> Share | None:
+def _share(values: Iterable[float]) -> PlatformShare | None:
     """Summarize launches; None without any."""
     listed = list(values)
     if not listed:
         return None
     summary = stats.summarize(listed)
     ends = (float(summary.lo), float(summary.hi)) if len(listed) >= MIN_LAUNCHES else (None, None)
-    return Share(Estimate(float(summary.median), *ends), len(listed))
+    return PlatformShare(Estimate(float(summary.median), *ends), len(listed))
 
 
-def _ratio(over: _Values, under: _Values) -> Share | None:
+def _ratio(over: _Values, under: _Values) -> PlatformShare | None:
     """Summarize the quotients of values that belong to the same trial or block."""
     return _share(over[key] / under[key] for key in over if under.get(key, 0) > 0)
 
 
-def _with(share: Share | None, *context: Share | None, size_bytes: int = 0) -> Share | None:
+def _with(
+    share: PlatformShare | None, *context: PlatformShare | None, size_bytes: int = 0
+) -> PlatformShare | None:
     """Put other figures beside a share; nothing where one of them is missing."""
     known = tuple(other.value.value for other in context if other is not None)
     if share is None or len(known) < len(context):
@@ -142,7 +144,7 @@ def conclude(records: Records) -> list[Conclusion]:
     return found
 
 
-def _translation(figures: _Figures, platform: str) -> Share | None:
+def _translation(figures: _Figures, platform: str) -> PlatformShare | None:
     """What 4 KiB pages cost above 2 MiB pages at the largest working set that has both."""
     pages = (4 << 10, 2 << 20)
     size = max(_common_sizes(figures, *pages), default=0)
@@ -169,7 +171,7 @@ def _common_sizes(figures: _Figures, *pages: int) -> set[int]:
     return common or set()
 
 
-def _bandwidth(figures: _Figures, platform: str) -> Share | None:
+def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:
     """Which share of the node's bandwidth one core can use, and what is left for each of all."""
     one, every, each = (
         figures.of(platform, metric, params={"mode": mode}, kernel="triad")
@@ -182,7 +184,7 @@ def _bandwidth(figures: _Figures, platform: str) -> Share | None:
     return _with(_ratio(one, every), _share(one.values()), _share(each.values()))
 
 
-def _all_cores(figures: _Figures, platform: str) -> Share | None:
+def _all_cores(figures: _Figures, platform: str) -> PlatformShare | None:
     """What a core keeps of its random updates when all cores update at once."""
     alone, together = (
         figures.of(platform, "rate", params={"mode": mode}) for mode in ("single", "star")
@@ -190,12 +192,12 @@ def _all_cores(figures: _Figures, platform: str) -> Share | None:
     return _ratio(together, alone)
 
 
-def _measured(metric: str, **params: Scalar) -> Callable[[_Figures, str], Share | None]:
+def _measured(metric: str, **params: Scalar) -> Callable[[_Figures, str], PlatformShare | None]:
     """Make a rule that gives one share of each platform as it was measured."""
     return lambda figures, platform: _share(figures.of(platform, metric, params=params).values())
 
 
-def _cached(figures: _Figures, platform: str) -> Share | None:
+def _cached(figures: _Figures, platform: str) -> PlatformShare | None:
     """Which reads may come from memory: they tell little of the device."""
     rows = figures.rows(platform, "read_rate")
     caveats = pl.col("caveats").list
@@ -205,8 +207,8 @@ def _cached(figures: _Figures, platform: str) -> Share | None:
 
 
 def _rule(
-    name: str, layer: Layer, probe: str, find: Callable[[_Figures, str], Share | None]
-) -> Rule[[_Figures, str], Share | None]:
+    name: str, layer: Layer, probe: str, find: Callable[[_Figures, str], PlatformShare | None]
+) -> Rule[[_Figures, str], PlatformShare | None]:
     return Rule(name, (layer,), find, probes=(probe,))
 
 

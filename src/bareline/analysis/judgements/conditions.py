@@ -35,7 +35,7 @@ from enum import StrEnum
 
 import polars as pl
 
-from bareline.analysis.judgements.comparison import Compared
+from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, Lost, read_cell
 from bareline.analysis.numbers.selection import named
@@ -88,7 +88,7 @@ _Judge = Callable[[Cell, int | None], Met | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class FailCondition:
     """A condition, ready to be held against a comparison.
 
     `end` is the end of the selector that says what is compared: "" for the ratio, "lo" or "hi" for
@@ -103,7 +103,7 @@ class Condition:
     verdict: Verdict | None = None
     grades: tuple[Grade, ...] = (Grade.CERTAIN,)
 
-    def met(self, comparison: Compared) -> tuple[int, list[Met]]:
+    def met(self, comparison: JudgedComparison) -> tuple[int, list[Met]]:
         """Count the rows that are named, and give those that meet the condition.
 
         Raises UsageError: the selector matches no row.
@@ -119,7 +119,7 @@ class Condition:
                 found.append(met)
         return rows.height, found
 
-    def _judge(self, comparison: Compared) -> _Judge:
+    def _judge(self, comparison: JudgedComparison) -> _Judge:
         """Give what tells that a row, whose point has a number, meets the condition."""
         if self.sign == "fails":
             return lambda cell, _: Met(cell, How.FAILS) if _fails(cell) else None
@@ -146,7 +146,7 @@ class Condition:
 
         return met
 
-    def _by_verdict(self, comparison: Compared) -> _Judge:
+    def _by_verdict(self, comparison: JudgedComparison) -> _Judge:
         """Give what tells that a row has the verdict; a difference as sure as is asked."""
         differs = self.verdict in (Verdict.SLOWER, Verdict.FASTER)
         means = {
@@ -219,10 +219,10 @@ def _lies_beyond(lost: Lost, limit: float, *, above: bool) -> bool:
     return bound > limit if above else bound < limit
 
 
-def parse_condition(text: str) -> Condition:
+def parse_condition(text: str) -> FailCondition:
     """Read a condition, or raise UsageError: it is none."""
     if fails := _FAILS.fullmatch(text):
-        return Condition(text, fails[1], "", "fails", 0.0)
+        return FailCondition(text, fails[1], "", "fails", 0.0)
     if verdict := _VERDICT.fullmatch(text):
         asked = parse_verdict(verdict[3])
         words = [word for word in Verdict if word is not Verdict.MIXED]
@@ -234,7 +234,7 @@ def parse_condition(text: str) -> Condition:
                 hint=f"use one of: {', '.join([*words, *SYNONYMS])}",
             )
         grades = (Grade.CERTAIN, Grade.LIKELY) if verdict[2] else (Grade.CERTAIN,)
-        return Condition(text, verdict[1], "", "is", 0.0, asked, grades)
+        return FailCondition(text, verdict[1], "", "is", 0.0, asked, grades)
     match = _COMPARISON.fullmatch(text)
     if match is None:
         raise UsageError(f"--fail-if '{text}' is no condition", hint=_FORM)
@@ -250,4 +250,4 @@ def parse_condition(text: str) -> Condition:
         end = ""
     if end not in _PLAIN and limit <= 0:
         raise UsageError(f"--fail-if '{text}': a ratio is above 0", hint=_FORM)
-    return Condition(text, selector, end, sign, limit)
+    return FailCondition(text, selector, end, sign, limit)

@@ -23,7 +23,7 @@ from bareline.analysis.numbers.cell import COMPARED
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.family import Family, certainly_beyond, family_wise
 from bareline.analysis.numbers.members import Mean
-from bareline.analysis.numbers.pairs import Pair
+from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import named
@@ -91,7 +91,7 @@ class Judged:
         self,
         records: Records,
         table: pl.DataFrame,
-        pairs: Sequence[Pair],
+        pairs: Sequence[PlatformPair],
         *,
         margin: float,
         floors: Mapping[Layer, float],
@@ -210,7 +210,7 @@ def _numbers(rows: Sequence[Row]) -> IntCube:
     return np.array(known, dtype=np.int64)
 
 
-def _sure(pair: Pair, p: FloatCube, by_loss: IntCube) -> pl.DataFrame:
+def _sure(pair: PlatformPair, p: FloatCube, by_loss: IntCube) -> pl.DataFrame:
     """Say of each point of a pair which difference holds over the family: 1 worse, -1 better.
 
     With fewer than six boots nothing does: what was exchanged are launches of these boots. 2 is
@@ -255,7 +255,7 @@ def _unlikely(q: FloatCube, grades: Sequence[Grade | None]) -> IntCube:
 
 
 def _decided(
-    table: pl.DataFrame, pairs: Sequence[Pair], family: Family
+    table: pl.DataFrame, pairs: Sequence[PlatformPair], family: Family
 ) -> tuple[list[Grade | None], list[str | None]]:
     """Give the grade and the verdict of every row, by what the family is sure of."""
     sure = [_sure(*of) for of in zip(pairs, family.points, family.by_loss, strict=True)]
@@ -270,7 +270,7 @@ def _decided(
     return grades, verdicts
 
 
-def _tests(pairs: Sequence[Pair], family: Family) -> int:
+def _tests(pairs: Sequence[PlatformPair], family: Family) -> int:
     """Count what was tested; nothing is between simulations, whose values are exact."""
     tried = [number for number, pair in enumerate(pairs) if not pair.exact]
     points = sum(int(np.count_nonzero(~np.isnan(family.points[k]))) for k in tried)

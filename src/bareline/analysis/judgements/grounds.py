@@ -41,7 +41,7 @@ WEAKENING = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class GroundSource:
     """Which metric of which probe speaks of a class of applications.
 
     - `size`: only messages that are "small" or "large"; all of them without it.
@@ -53,13 +53,13 @@ class Source:
     size: str = ""
 
 
-def _sources(name: str, size: str, *pairs: tuple[str, str]) -> tuple[Source, ...]:
-    return tuple(Source(name, probe, metric, size) for probe, metric in pairs)
+def _sources(name: str, size: str, *pairs: tuple[str, str]) -> tuple[GroundSource, ...]:
+    return tuple(GroundSource(name, probe, metric, size) for probe, metric in pairs)
 
 
 _COLLECTIVES = tuple((collective.probe, "latency") for collective in MEASURED)
 
-_SOURCES: tuple[Source, ...] = (
+_SOURCES: tuple[GroundSource, ...] = (
     *_sources("parallel", "", ("npb.ep", "time"), ("hpcc", "dgemm_rate")),
     *_sources(
         "compute", "",
@@ -178,7 +178,9 @@ def _profiled(place: Place) -> bool:
     return place.coordinates.get("profile") is True
 
 
-def _measured(cell: Cell, source: Source, title: str, telling: Sequence[str]) -> Ground | None:
+def _measured(
+    cell: Cell, source: GroundSource, title: str, telling: Sequence[str]
+) -> Ground | None:
     """Give the ground of one point; none where its size is of no class, or it is missing."""
     without = cell.verdict in _FAILURES and cell.ratio is None
     if cell.verdict in _NOT_THERE:
@@ -233,7 +235,7 @@ _FAILURES: Mapping[Verdict | None, str] = {
 }
 
 
-def _speaks(source: Source, probe: str) -> bool:
+def _speaks(source: GroundSource, probe: str) -> bool:
     coupled = source.application_class == "coupled"
     return fnmatchcase(probe, source.probe) and not (coupled and probe in _UNCOUPLED)
 
@@ -288,7 +290,7 @@ def published_grounds(study: PublishedStudy) -> list[Ground]:
     return list(grounds.values())
 
 
-def _published_speaks(source: Source, ratio: PublishedRatio) -> bool:
+def _published_speaks(source: GroundSource, ratio: PublishedRatio) -> bool:
     if ratio.probe is None or ratio.probe_metric != source.metric:
         return False
     alike = fnmatchcase(ratio.probe, source.probe) or (
@@ -315,7 +317,7 @@ def _published_size(wanted: str, size: Condition | None) -> bool:
     return isinstance(size, int) and _of_size(wanted, size)
 
 
-def _published(study: PublishedStudy, ratio: PublishedRatio, source: Source) -> Ground:
+def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSource) -> Ground:
     lo, hi = (None if end is None else float(end) for end in (ratio.span.low, ratio.span.high))
     trials = listed_trials(study, ratio.benchmark)
     at = conditions(ratio.conditions)

@@ -29,7 +29,7 @@ NEAR_NATIVE = 1 / 0.9
 BEARABLE = 2.0
 
 
-class Answer(StrEnum):
+class Suitability(StrEnum):
     """Whether a class of applications is well placed on a platform."""
 
     SUITED = "suited"
@@ -41,10 +41,10 @@ class Answer(StrEnum):
 
 
 #: The decided answers, best first, each with the worst ratio that it still covers.
-_LEVELS: tuple[tuple[Answer, float], ...] = (
-    (Answer.SUITED, NEAR_NATIVE),
-    (Answer.COSTLY, BEARABLE),
-    (Answer.UNSUITED, inf),
+_LEVELS: tuple[tuple[Suitability, float], ...] = (
+    (Suitability.SUITED, NEAR_NATIVE),
+    (Suitability.COSTLY, BEARABLE),
+    (Suitability.UNSUITED, inf),
 )
 
 
@@ -132,11 +132,11 @@ class Judgement:
     application_class: ApplicationClass
     platform: str
     baseline: str
-    answer: Answer
+    answer: Suitability
     certainty: Certainty
     basis: Basis
     shown: tuple[Ground, ...] = ()
-    of_measured: Answer = Answer.NOT_MEASURED
+    of_measured: Suitability = Suitability.NOT_MEASURED
     grounds: tuple[Ground, ...] = ()
     failed: tuple[Ground, ...] = ()
     voided: tuple[Ground, ...] = ()
@@ -155,10 +155,10 @@ class Judgement:
         What does not run at all makes nothing better: a loss stays one.
         """
         every = len(self.failed) + len(self.grounds)
-        return self.of_measured is not Answer.UNSUITED and 2 * len(self.failed) >= every > 0
+        return self.of_measured is not Suitability.UNSUITED and 2 * len(self.failed) >= every > 0
 
 
-def levels_of(ground: Ground) -> tuple[Answer, ...]:
+def levels_of(ground: Ground) -> tuple[Suitability, ...]:
     """Give the answers that a ground allows: one where its whole span gives the same."""
     low = 0.0 if ground.lo is None else ground.lo
     high = inf if ground.hi is None else ground.hi
@@ -191,7 +191,7 @@ def _judge(
     caveats = tuple(dict.fromkeys(code for ground in given for code in ground.caveats))
     measured = tuple(ground for ground in usable if not ground.failure)
     if not measured:
-        answer = Answer.CANNOT_TELL if voided else Answer.NOT_MEASURED
+        answer = Suitability.CANNOT_TELL if voided else Suitability.NOT_MEASURED
         basis = Basis.VOIDED if voided else Basis.WITHOUT if usable else Basis.ABSENT
         return Judgement(
             kind, platform, baseline, answer, Certainty.NONE, basis, tuple(usable), voided=voided,
@@ -204,9 +204,9 @@ def _judge(
         caveats,
     )  # fmt: skip
     if found.failed and found.mostly_failed:
-        return replace(found, answer=Answer.CANNOT_TELL, certainty=Certainty.NONE)
+        return replace(found, answer=Suitability.CANNOT_TELL, certainty=Certainty.NONE)
     if found.failed:
-        certainty = Certainty.NONE if answer is Answer.CANNOT_TELL else Certainty.DOUBTFUL
+        certainty = Certainty.NONE if answer is Suitability.CANNOT_TELL else Certainty.DOUBTFUL
         return replace(found, certainty=certainty)
     if any(ground.crashed[0] for ground in measured):
         return replace(found, certainty=min(found.certainty, Certainty.DOUBTFUL, key=_weaker))
@@ -218,24 +218,24 @@ def _voids(kind: ApplicationClass, ground: Ground) -> bool:
     return any(caveat.code in kind.voided_by and caveat.for_most for caveat in ground.caveats)
 
 
-def _answer(grounds: Sequence[Ground]) -> tuple[Answer, Basis, tuple[Ground, ...]]:
+def _answer(grounds: Sequence[Ground]) -> tuple[Suitability, Basis, tuple[Ground, ...]]:
     allowed = {ground: levels_of(ground) for ground in grounds}
     decided = {levels[0] for levels in allowed.values() if len(levels) == 1}
     # A range over several programs or sizes that spans answers depends by itself.
     split = [ground for ground, levels in allowed.items() if len(levels) > 1 and ground.varies]
     if len(decided) > 1 or split:
         ends = [*(ground for ground, levels in allowed.items() if len(levels) == 1), *split]
-        return Answer.DEPENDS, Basis.ENDS, _ends(ends)
+        return Suitability.DEPENDS, Basis.ENDS, _ends(ends)
     if not decided:
-        return Answer.CANNOT_TELL, Basis.OPEN, tuple(grounds)
+        return Suitability.CANNOT_TELL, Basis.OPEN, tuple(grounds)
     (answer,) = decided
     undecided = [ground for ground, levels in allowed.items() if len(levels) > 1]
     if 2 * len(undecided) > len(grounds):
         undecided.sort(key=lambda ground: -(ground.ratio or ground.lo or 0.0))
-        return Answer.CANNOT_TELL, Basis.FEW, tuple(undecided)
+        return Suitability.CANNOT_TELL, Basis.FEW, tuple(undecided)
     against = [ground for ground, levels in allowed.items() if answer not in levels]
     if against:
-        return Answer.DEPENDS, Basis.ENDS, _ends([grounds[0], grounds[-1], *against])
+        return Suitability.DEPENDS, Basis.ENDS, _ends([grounds[0], grounds[-1], *against])
     worst = next(ground for ground in grounds if len(allowed[ground]) == 1)
     return answer, Basis.WORST, (worst,)
 
@@ -259,8 +259,8 @@ def _weaker(certainty: Certainty) -> int:
     return (Certainty.NONE, Certainty.DOUBTFUL, Certainty.LIKELY, Certainty.SURE).index(certainty)
 
 
-def _certainty(answer: Answer, grounds: Sequence[Ground]) -> Certainty:
-    if answer is Answer.CANNOT_TELL:
+def _certainty(answer: Suitability, grounds: Sequence[Ground]) -> Certainty:
+    if answer is Suitability.CANNOT_TELL:
         return Certainty.NONE
     if all(ground.weakened for ground in grounds):
         return Certainty.DOUBTFUL

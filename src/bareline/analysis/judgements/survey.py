@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from bareline.analysis.numbers.cell import Estimate
-from bareline.analysis.numbers.fleet import Fleet, Measured
+from bareline.analysis.numbers.fleet import FleetMetric, NodeFleet
 from bareline.stats import ALPHA, holm
 from bareline.stats.fleet import Deviations, deviations
 from bareline.stats.stack import FloatArray, IntArray
@@ -41,7 +41,7 @@ class Deviating:
 
     kind: Kind
     names: tuple[str, ...]
-    measured: Measured
+    measured: FleetMetric
     ratio: Estimate
     p: float
     n: int
@@ -51,7 +51,7 @@ class Deviating:
 class Mapped:
     """One metric over the fleet: how many times worse each node is; NaN where nothing is known."""
 
-    measured: Measured
+    measured: FleetMetric
     ratios: FloatArray
     lo: FloatArray
     hi: FloatArray
@@ -66,7 +66,7 @@ class Survey:
     - `deviating`: what is certainly worse, switches first, the worst first.
     """
 
-    fleet: Fleet
+    fleet: NodeFleet
     deviating: tuple[Deviating, ...]
     maps: tuple[Mapped, ...]
     tests: int
@@ -85,14 +85,14 @@ class _Judged:
 
     kind: Kind
     names: tuple[tuple[str, ...], ...]
-    measured: Measured
+    measured: FleetMetric
     found: Deviations
 
 
 class _Judge:
     """Judges the units of a fleet, all at one error."""
 
-    def __init__(self, fleet: Fleet, margin: float) -> None:
+    def __init__(self, fleet: NodeFleet, margin: float) -> None:
         self.fleet = fleet
         self.groups = fleet.groups
         self.names = tuple((name,) for name in fleet.nodes)
@@ -102,7 +102,11 @@ class _Judge:
         self.maps: list[Mapped] = []
 
     def units(
-        self, kind: Kind, names: Sequence[tuple[str, ...]], measured: Measured, values: FloatArray
+        self,
+        kind: Kind,
+        names: Sequence[tuple[str, ...]],
+        measured: FleetMetric,
+        values: FloatArray,
     ) -> list[int]:
         """Judge units by a row of values each; give those that deviate whatever else does."""
         known = np.flatnonzero((~np.isnan(values)).sum(axis=1) >= MIN_LAUNCHES)
@@ -113,14 +117,14 @@ class _Judge:
         self.judged.append(_Judged(kind, own, measured, found))
         return [int(at) for at in known[found.p <= ALPHA / self.tests]]
 
-    def nodes(self, one: Measured) -> None:
+    def nodes(self, one: FleetMetric) -> None:
         """Judge what was measured on each node."""
         values = _placed(one.values, one.ends[:, 0], len(self.fleet.nodes))
         self.map(one, values)
         slow = self.units("switch", self._switches(), one, self._by_switch(values))
         self.units("node", self.names, one, self._without(values, slow))
 
-    def links(self, one: Measured) -> None:
+    def links(self, one: FleetMetric) -> None:
         """Judge what was measured between nodes."""
         ends = self.groups[one.ends]
         within = (ends[:, 0] == ends[:, 1]) | (ends < 0).any(axis=1)
@@ -144,7 +148,7 @@ class _Judge:
             values[own] -= of_nodes[at]
         self.units("link", one.units, one, values)
 
-    def map(self, one: Measured, values: FloatArray) -> None:
+    def map(self, one: FleetMetric, values: FloatArray) -> None:
         """Keep how each node stands to the others, whoever is to blame."""
         if len(values) < 2:
             return
@@ -178,7 +182,7 @@ class _Judge:
             left[own] += usual - _median(values[own])
         return left
 
-    def _of_ends(self, one: Measured, values: FloatArray) -> FloatArray:
+    def _of_ends(self, one: FleetMetric, values: FloatArray) -> FloatArray:
         """Give every node the median of its links."""
         found = np.full((len(self.fleet.nodes), values.shape[1]), np.nan)
         rows = np.concatenate([np.arange(len(values))] * 2)
@@ -192,7 +196,7 @@ class _Judge:
         return found
 
 
-def survey(fleet: Fleet, margin: float) -> Survey:
+def survey(fleet: NodeFleet, margin: float) -> Survey:
     """Judge a fleet."""
     judge = _Judge(fleet, margin)
     for one in fleet.measured:
@@ -202,7 +206,7 @@ def survey(fleet: Fleet, margin: float) -> Survey:
     return Survey(fleet, deviating, tuple(judge.maps), judge.tests, (min(launches), max(launches)))
 
 
-def _units_of(fleet: Fleet, one: Measured) -> int:
+def _units_of(fleet: NodeFleet, one: FleetMetric) -> int:
     """Count what a metric judges: it must be known before the first is."""
     switches = len(fleet.switches)
     if one.of_pairs:

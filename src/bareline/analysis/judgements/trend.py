@@ -37,7 +37,7 @@ _PASSING = ("time.", "host.boot", "load", "steal")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ChangePoint:
     """Where a series changed its level, certainly over all series that were looked at.
 
     - `at`: number of the first run of the new level.
@@ -52,7 +52,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class TrendSeries:
     """One point of one metric on one platform over runs.
 
     - `medians`, `lo`, `hi`: a value a run, in SI base units, with its 95 % interval; None where the
@@ -68,7 +68,7 @@ class Series:
     medians: tuple[float | None, ...]
     lo: tuple[float | None, ...]
     hi: tuple[float | None, ...]
-    step: Step | None
+    step: ChangePoint | None
     simulated: bool = False
 
     @property
@@ -126,7 +126,7 @@ class Trend:
         return [read_runs([run]) for run in self.runs]
 
     @cached_property
-    def series(self) -> list[Series]:
+    def series(self) -> list[TrendSeries]:
         """All series that were asked for, in the order of the first run that has them.
 
         Raises AnalysisError: fewer than two runs have anything that was asked for.
@@ -142,7 +142,7 @@ class Trend:
         columns = {name: self._matrix(table, keys, name) for name in ("value", "lo", "hi")}
         found = stats.largest_steps(columns["value"], margin=self.margin)
         return [
-            Series(
+            TrendSeries(
                 platform=row["platform"],
                 place=Place.of(row),
                 layer=row["layer"],
@@ -184,14 +184,14 @@ class Trend:
         values[at] = numbered[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
         return values
 
-    def _step(self, row: Mapping[str, Any], values: np.ndarray, at: int) -> Step:
+    def _step(self, row: Mapping[str, Any], values: np.ndarray, at: int) -> ChangePoint:
         before, after = values[:at], values[at:]
         pair = (after, before) if row["better"] == "lower" else (before, after)
         ratio = stats.unpaired_ratio(pair[0][None, :], pair[1][None, :])
         value = float(ratio.ratio[0])
         verdict = Verdict.SLOWER if value > 1 else Verdict.FASTER
         estimate = Estimate(value, finite(float(ratio.lo[0])), finite(float(ratio.hi[0])))
-        return Step(at, estimate, verdict, self._changed(row["platform"], at))
+        return ChangePoint(at, estimate, verdict, self._changed(row["platform"], at))
 
     def _changed(self, platform: str, at: int) -> tuple[tuple[str, str, str], ...]:
         """Give the facts that are the same within each side and differ between them."""
@@ -230,7 +230,7 @@ class Trend:
             for one in self.series
         ]
 
-    def _values(self, series: Series) -> list[TrendValue]:
+    def _values(self, series: TrendSeries) -> list[TrendValue]:
         return [
             TrendValue(run=str(run.path), created=run.header.created,
                        version=run.header.versions.get("bareline"), value=value, lo=lo, hi=hi)

@@ -15,7 +15,7 @@ import numpy as np
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.members import Mean, Members, Points, by_holm, by_rate, with_losses
-from bareline.analysis.numbers.pairs import Pair
+from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: A weight multiplies Student's t; to this power it is a share of Holm's error, as tails of t are.
@@ -42,7 +42,7 @@ class Family:
 
 
 def family_wise(
-    pairs: Sequence[Pair],
+    pairs: Sequence[PlatformPair],
     tested: Sequence[BoolCube],
     margin: float,
     groups: Sequence[Sequence[Points]] = (),
@@ -84,7 +84,7 @@ def family_wise(
 
 
 def discoveries(
-    pairs: Sequence[Pair], tested: Sequence[BoolCube], margin: float
+    pairs: Sequence[PlatformPair], tested: Sequence[BoolCube], margin: float
 ) -> tuple[list[FloatCube], list[IntCube]]:
     """Give q-values over all points of all pairs together: the false discovery rate.
 
@@ -111,7 +111,7 @@ def discoveries(
 
 
 def certainly_beyond(
-    pairs: Sequence[Pair],
+    pairs: Sequence[PlatformPair],
     tested: Sequence[BoolCube],
     weights: Sequence[FloatCube],
     limit: float,
@@ -155,11 +155,13 @@ def certainly_beyond(
 # Which blocks are exchanged together ----------------------------------------------------------
 
 
-def _unpaired(pairs: Sequence[Pair]) -> list[int]:
+def _unpaired(pairs: Sequence[PlatformPair]) -> list[int]:
     return [number for number, pair in enumerate(pairs) if not (pair.paired or pair.exact)]
 
 
-def _families(pairs: Sequence[Pair], *, exact: bool = False) -> list[tuple[IntCube, list[int]]]:
+def _families(
+    pairs: Sequence[PlatformPair], *, exact: bool = False
+) -> list[tuple[IntCube, list[int]]]:
     """Give the blocks that are exchanged together, and the pairs that this serves.
 
     One exchange serves all pairs: blocks that share a boot in any of them go together. Where that
@@ -187,11 +189,11 @@ def _families(pairs: Sequence[Pair], *, exact: bool = False) -> list[tuple[IntCu
     return list(found.values())
 
 
-def _binds(pair: Pair) -> bool:
+def _binds(pair: PlatformPair) -> bool:
     return pair.boots.count is not None and not pair.boots.few
 
 
-def _enough(pair: Pair, common: IntCube) -> bool:
+def _enough(pair: PlatformPair, common: IntCube) -> bool:
     """Tell whether a pair keeps six groups of blocks, if it has as many by itself."""
     there = pair.tried.any(axis=0) & pair.base_tried.any(axis=0)
     own, joint = (np.unique(groups[there]).size for groups in (pair.boots.groups, common))

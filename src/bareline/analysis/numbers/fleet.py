@@ -22,7 +22,7 @@ _NODE = "node="
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class FleetMetric:
     """One metric of a probe over a fleet.
 
     - `units`: of each row the node, or the two nodes.
@@ -46,7 +46,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Fleet:
+class NodeFleet:
     """The nodes of a platform and what was measured of each.
 
     - `nodes`: names, in the order in which they are first told.
@@ -57,7 +57,7 @@ class Fleet:
     nodes: tuple[str, ...]
     switches: Mapping[str, tuple[str, ...]]
     excluded: str
-    measured: tuple[Measured, ...]
+    measured: tuple[FleetMetric, ...]
 
     @property
     def groups(self) -> IntArray:
@@ -66,7 +66,7 @@ class Fleet:
         return np.array([place.get(name, -1) for name in self.nodes], dtype=np.int64)
 
 
-def fleets(records: Records) -> list[Fleet]:
+def fleets(records: Records) -> list[NodeFleet]:
     """Give the fleet of every platform of which nodes were measured one by one."""
     points = records.values.get_column("point").unique().cast(pl.String)
     ours = points.filter(points.str.starts_with(_NODE))
@@ -86,7 +86,7 @@ def fleets(records: Records) -> list[Fleet]:
     return found
 
 
-def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> Fleet:
+def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> NodeFleet:
     texts = rows.get_column("point").unique(maintain_order=True).to_list()
     units = {text: _unit(text) for text in texts}
     names = sorted({name for unit in units.values() for name in unit}, key=_natural)
@@ -96,7 +96,7 @@ def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> Fl
         for part in rows.partition_by("probe", "params", "metric", maintain_order=True)
     )
     switches = read_switches(str(facts.get(NODES_SWITCHES, "")), place)
-    return Fleet(platform, tuple(names), switches, str(facts.get(NODES_EXCLUDED, "")), measured)
+    return NodeFleet(platform, tuple(names), switches, str(facts.get(NODES_EXCLUDED, "")), measured)
 
 
 def _unit(text: str) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ def _natural(name: str) -> tuple[tuple[str, int], ...]:
 
 def _measured(
     rows: pl.DataFrame, units: Mapping[str, tuple[str, ...]], place: Mapping[str, int]
-) -> Measured:
+) -> FleetMetric:
     first = rows.row(0, named=True)
     texts = rows.get_column("point").unique(maintain_order=True).to_list()
     launches = rows.get_column("row").unique().sort().to_list()
@@ -137,7 +137,7 @@ def _measured(
         logs = sign * np.log(rows.get_column("value").to_numpy())
     values[at.to_numpy(), column.to_numpy()] = np.where(np.isfinite(logs), logs, np.nan)
     own = tuple(units[text] for text in texts)
-    return Measured(
+    return FleetMetric(
         first["probe"],
         first["metric"],
         first["params"],

@@ -11,7 +11,7 @@ import polars as pl
 
 from bareline import stats
 from bareline.analysis.numbers.cell import COMPARED
-from bareline.analysis.numbers.pairs import Pair
+from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.summary import flag
 from bareline.vocabulary.verdicts import Verdict
 
@@ -19,7 +19,7 @@ from bareline.vocabulary.verdicts import Verdict
 _TOGETHER = ["platform", "baseline", "layer", "headline"]
 
 
-def lopsided(table: pl.DataFrame, pairs: Sequence[Pair]) -> pl.DataFrame:
+def lopsided(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
     """Mark differences that the shape of the noise alone may have made."""
     by_names = {(pair.platform, pair.baseline): pair for pair in pairs}
     compared = table.filter(pl.col("verdict").is_in([str(v) for v in COMPARED]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
-from bareline.analysis.numbers.pairs import Pair
+from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.verdicts import Verdict
 
 #: The points of one finding, by their rows in the cube.
@@ -48,7 +48,7 @@ class Members:
     """Points of a pair that are asked about, and after them the means over groups of them."""
 
     def __init__(
-        self, pair: Pair, tested: BoolCube, groups: Sequence[Points], weight: FloatCube
+        self, pair: PlatformPair, tested: BoolCube, groups: Sequence[Points], weight: FloatCube
     ) -> None:
         self.pair = pair
         self.rows = np.flatnonzero(tested)

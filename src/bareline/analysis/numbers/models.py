@@ -19,7 +19,7 @@ import polars as pl
 
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, Cube
-from bareline.analysis.numbers.pairs import Pair
+from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.records import Records
 from bareline.vocabulary.caveats import Caveat, codes
 from bareline.vocabulary.model import PROCESSOR_LAYERS, Scalar
@@ -48,7 +48,9 @@ def emulated_platforms(records: Records) -> set[str]:
     return named | set(marked.get_column("platform").unique())
 
 
-def unlike_processors(points: pl.DataFrame, pair: Pair, emulated: Collection[str]) -> BoolCube:
+def unlike_processors(
+    points: pl.DataFrame, pair: PlatformPair, emulated: Collection[str]
+) -> BoolCube:
     """Tell of which points only one side has a real processor, so that they do not compare.
 
     Beside a real baseline a run launches an emulated processor twice and no more: two such
@@ -82,7 +84,7 @@ def model_errors(records: Records) -> Mapping[str, float]:
     return errors
 
 
-class SimulatedPair(Pair):
+class SimulatedPair(PlatformPair):
     """Two simulated platforms: exact within their models.
 
     The errors of both models add up; where one is not known the ratio has no interval, and its
@@ -118,9 +120,11 @@ class SimulatedPair(Pair):
         )
 
 
-def pair_of(records: Records, errors: Mapping[str, float], platform: str, baseline: str) -> Pair:
+def pair_of(
+    records: Records, errors: Mapping[str, float], platform: str, baseline: str
+) -> PlatformPair:
     """Give a platform beside its baseline: as samples, or exact where both are simulated."""
     if platform in errors and baseline in errors:
         error = errors[platform] + errors[baseline]
         return SimulatedPair(records.cube, platform, baseline, error)
-    return Pair(records.cube, platform, baseline, noiseless=errors)
+    return PlatformPair(records.cube, platform, baseline, noiseless=errors)

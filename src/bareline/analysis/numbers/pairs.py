@@ -115,7 +115,7 @@ def repeated(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCub
     return filled
 
 
-class Pair:
+class PlatformPair:
     """A platform and what it is compared with.
 
     For rates the baseline stands on top, so that a ratio above 1, and a difference above 0, is

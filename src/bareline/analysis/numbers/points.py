@@ -15,7 +15,7 @@ from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.family import discoveries
 from bareline.analysis.numbers.frames import layouts, unlike_text
 from bareline.analysis.numbers.models import EMULATED, emulated_platforms, unlike_processors
-from bareline.analysis.numbers.pairs import Pair
+from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.summary import LAYERS, failures, flag
 from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
@@ -79,7 +79,7 @@ _FIGURES = ["ratio", "lo", "hi", "difference", "difference_lo", "difference_hi",
 def compare_points(
     records: Records,
     summary: pl.DataFrame,
-    pairs: Sequence[Pair],
+    pairs: Sequence[PlatformPair],
     *,
     margin: float,
     any_layout: bool = False,
@@ -115,7 +115,7 @@ def compare_points(
     return _finish(_with_budgets(table, records), records, summary)
 
 
-def _unlike(points: pl.DataFrame, placed: pl.DataFrame, pair: Pair) -> pl.DataFrame:
+def _unlike(points: pl.DataFrame, placed: pl.DataFrame, pair: PlatformPair) -> pl.DataFrame:
     """Say of each point whether its case had another layout on the other side."""
     own = placed.filter(platform=pair.platform).drop("platform")
     base = placed.filter(platform=pair.baseline).select(
@@ -147,7 +147,7 @@ def _refused(unlike: BoolCube, software: BoolCube) -> pl.Expr:
 
 def _figures(
     points: pl.DataFrame,
-    pair: Pair,
+    pair: PlatformPair,
     alike: BoolCube,
     q: FloatCube,
     by_loss: IntCube,
@@ -213,7 +213,7 @@ def _figures(
     ).with_columns(pl.col("value", "value_baseline", "delta", "at_least", *_FIGURES).fill_nan(None))
 
 
-def _with_asked(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataFrame:
+def _with_asked(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl.DataFrame:
     """Tell in "asked" of which cases the plan means both sides: others are not missing."""
     sides = (pair.platform, pair.baseline)
     if records.planned is None:
@@ -230,7 +230,7 @@ def _with_asked(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataFra
     ).with_columns(pl.col("asked").fill_null(False))
 
 
-def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataFrame:
+def _with_missing(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl.DataFrame:
     """Say what is missing, failed or skipped, and add the cases that no platform delivered."""
     table = _with_asked(_with_silent(table, records, pair), records, pair)
     for side in (*_lost(records, pair), *_left_out(records, pair)):
@@ -286,7 +286,7 @@ def _with_budgets(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     )
 
 
-def _with_silent(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataFrame:
+def _with_silent(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl.DataFrame:
     """Add a row of the headline for each case that gave no figure on either side."""
     silent = (
         records.trials.select(*CASE)
@@ -307,7 +307,7 @@ def _with_silent(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataFr
     return pl.concat([table, extra], how="diagonal_relaxed")
 
 
-def _lost(records: Records, pair: Pair) -> Iterator[pl.DataFrame]:
+def _lost(records: Records, pair: PlatformPair) -> Iterator[pl.DataFrame]:
     """Give, side by side, the cases that failed and those whose program is not installed."""
     lost = failures(records)
     for side, name, where in (
@@ -321,7 +321,7 @@ def _lost(records: Records, pair: Pair) -> Iterator[pl.DataFrame]:
         )
 
 
-def _left_out(records: Records, pair: Pair) -> Iterator[pl.DataFrame]:
+def _left_out(records: Records, pair: PlatformPair) -> Iterator[pl.DataFrame]:
     """Give, side by side, what the plan left out, and why."""
     for side, name in (("own", pair.platform), ("base", pair.baseline)):
         yield records.left_out.filter(platform=name).select(*CASE, _why().alias(f"{side}_left_out"))

@@ -55,7 +55,7 @@ _Clause = list[Piece]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """What the answer rests on.
 
     - `cells`: those that the question names.
@@ -69,9 +69,9 @@ class Asked:
     predicted: Predicted | None = None
     with_nodes: bool = False
 
-    def of(self, platform: str) -> Asked:
+    def of(self, platform: str) -> Question:
         """Give what is of one platform."""
-        return Asked(
+        return Question(
             [finding for finding in self.findings if finding.platform == platform],
             [cell for cell in self.cells if cell.platform == platform],
             self.margin,
@@ -116,7 +116,7 @@ class Asked:
         return largest[0], largest[1]
 
 
-def answer(asked: Asked, platforms: Sequence[str], baseline: str) -> Sentence:
+def answer(asked: Question, platforms: Sequence[str], baseline: str) -> Sentence:
     """Say what was asked of each platform, those that lose most first."""
     brief = len(platforms) > _MOST_PLATFORMS
     alike: dict[Sentence, list[str]] = {}
@@ -137,7 +137,7 @@ def answer(asked: Asked, platforms: Sequence[str], baseline: str) -> Sentence:
     return sentence(*body, Break(), *against, f"{noise}.")
 
 
-def _of_platform(own: Asked, *, brief: bool) -> _Clause:
+def _of_platform(own: Question, *, brief: bool) -> _Clause:
     """Say all of one platform: losses, gains, what did not come, and what the rest is."""
     losses = [cell for cell in own.cells if cell.verdict is Verdict.SLOWER]
     gains = [cell for cell in own.cells if cell.verdict is Verdict.FASTER]
@@ -165,7 +165,7 @@ def _of_platform(own: Asked, *, brief: bool) -> _Clause:
 # What was asked -----------------------------------------------------------------------------------
 
 
-def _programs(own: Asked, cells: Sequence[Cell], *, worse: bool, brief: bool) -> list[_Clause]:
+def _programs(own: Question, cells: Sequence[Cell], *, worse: bool, brief: bool) -> list[_Clause]:
     """Say what was asked and differs: one with both its values, several by their range."""
     parts = []
     ended = [cell for cell in cells if cell.ratio is not None and not _by_loss(cell)]
@@ -194,7 +194,7 @@ def _by_loss(cell: Cell) -> bool:
     return cell.lost is not None and cell.lost.by_loss != 0
 
 
-def _figures(own: Asked, layer: Layer, group: Sequence[Cell], worst: Cell) -> _Clause:
+def _figures(own: Question, layer: Layer, group: Sequence[Cell], worst: Cell) -> _Clause:
     assert worst.ratio is not None
     every = [cell for cell in own.cells if cell.layer is layer]
     likely = sum(cell.grade is Grade.LIKELY for cell in group)
@@ -226,7 +226,7 @@ def _takes(ratio: Estimate, rate: bool) -> _Clause:
     return [amount, " ", Interval(bounds[0] or "-", bounds[1] or "unlimited")]
 
 
-def _because(own: Asked, worst: Cell) -> _Clause:
+def _because(own: Question, worst: Cell) -> _Clause:
     """Say where most of a program's extra time goes, and what was predicted of it."""
     one = next((one for one in own.breakdowns if one.place == worst.place), None)
     reason = ""
@@ -242,7 +242,7 @@ def _because(own: Asked, worst: Cell) -> _Clause:
 
 
 def _layers(
-    own: Asked, verdict: Verdict, asked: set[tuple[Layer, str]], *, named: bool
+    own: Question, verdict: Verdict, asked: set[tuple[Layer, str]], *, named: bool
 ) -> list[_Clause]:
     """Say the worst, or best, of each layer beside what was asked."""
     found: dict[Layer, list[Finding]] = {}
@@ -279,14 +279,14 @@ def _amount(finding: Finding, verdict: Verdict) -> _Clause:
     return [sure, *at_most(finding.of(verdict)[0], finding.rate, of_several=several)]
 
 
-def _change(own: Asked, finding: Finding, verdict: Verdict) -> _Clause:
+def _change(own: Question, finding: Finding, verdict: Verdict) -> _Clause:
     return [f"{own.where(finding)} ", *_amount(finding, verdict)]
 
 
 # What did not come, and what is open --------------------------------------------------------------
 
 
-def _undelivered(own: Asked) -> list[_Clause]:
+def _undelivered(own: Question) -> list[_Clause]:
     """Say how many of the planned cases failed here, and how many points are missing."""
     parts: list[_Clause] = []
     failed, every = failed_cases(own.findings)
@@ -306,7 +306,7 @@ def _undelivered(own: Asked) -> list[_Clause]:
     return parts
 
 
-def _crashes(own: Asked) -> list[_Clause]:
+def _crashes(own: Question) -> list[_Clause]:
     """Say how many launches lost something of what is compared all the same: all, or some sizes."""
     found: dict[tuple[str, bool], tuple[int, int]] = {}
     for finding in own.findings:
@@ -331,7 +331,7 @@ def _crashes(own: Asked) -> list[_Clause]:
     return parts
 
 
-def _rest(own: Asked, *, whole: bool) -> list[_Clause]:
+def _rest(own: Question, *, whole: bool) -> list[_Clause]:
     """Say what of it is open, with its interval, and what is equal."""
     compared = [finding for finding in own.findings if finding.compared]
     few = [finding for finding in compared if undecided_yet(finding)]
@@ -357,7 +357,7 @@ def _rest(own: Asked, *, whole: bool) -> list[_Clause]:
     return [[", ".join(text)]]
 
 
-def _open(own: Asked) -> list[_Clause]:
+def _open(own: Question) -> list[_Clause]:
     """Say what of the question is open: its own interval and its own forecast."""
     by_mean = {point.place for finding in own.means for point in finding.points}
     cells = [

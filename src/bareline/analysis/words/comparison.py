@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import polars as pl
 
-from bareline.analysis.judgements.comparison import Compared
+from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.numbers.programs import predicted_times
-from bareline.analysis.words.answer import Asked
+from bareline.analysis.words.answer import Question
 from bareline.analysis.words.conclusions import concluded
 from bareline.analysis.words.parts import Sentence
 from bareline.analysis.words.promise import promise
@@ -25,7 +25,7 @@ from bareline.analysis.words.sentences import statements, step_sentence
 from bareline.analysis.words.verdict import Glance, glance
 
 
-class Comparison(Compared):
+class Comparison(JudgedComparison):
     """Platforms compared with a baseline, in words."""
 
     @cached_property
@@ -37,7 +37,7 @@ class Comparison(Compared):
     def glance(self) -> Glance:
         """The verdict at a glance: one line, and a matrix of layers and platforms."""
         predicted = predicted_times(self.records, self.baseline)
-        asked = Asked(self.findings, self.asked, self.margin, self.breakdowns, predicted)
+        asked = Question(self.findings, self.asked, self.margin, self.breakdowns, predicted)
         exact = [pair.platform for pair in self.pairs if pair.exact]
         rows = self.points.filter(~pl.col("platform").is_in(exact)).get_column("p_adjusted").count()
         sure = promise(self.judged, self.pairs, rows, self.controls)

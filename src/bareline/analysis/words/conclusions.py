@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bareline.analysis.judgements.conclusions import Conclusion, Share
+from bareline.analysis.judgements.conclusions import Conclusion, PlatformShare
 from bareline.analysis.words.parts import (
     Evidence,
     Interval,
@@ -22,7 +22,7 @@ from bareline.analysis.words.parts import (
 from bareline.vocabulary.units import format_size, format_value, percent, significant
 
 
-def _figure(share: Share, write: Callable[[float], str] = significant) -> list[Piece]:
+def _figure(share: PlatformShare, write: Callable[[float], str] = significant) -> list[Piece]:
     """Write it with its interval: ``1.62 [1.58, 1.66]``."""
     value = share.value
     if value.lo is None or value.hi is None:
@@ -30,28 +30,28 @@ def _figure(share: Share, write: Callable[[float], str] = significant) -> list[P
     return [f"{write(value.value)} ", Interval(write(value.lo), write(value.hi))]
 
 
-def _bandwidth(share: Share) -> list[Piece]:
+def _bandwidth(share: PlatformShare) -> list[Piece]:
     alone, each = (format_value(value, "B/s") for value in share.context)
     together = f" of what all cores get together ({each} for each)"
     return [f"{alone}, ", *_in_percent(share), together]
 
 
-def _translation(share: Share) -> list[Piece]:
+def _translation(share: PlatformShare) -> list[Piece]:
     base = format_value(share.context[0], "s")
     return [*_figure(share), f" times the {base} with 2 MiB pages"]
 
 
-def _cached(share: Share) -> list[Piece]:
+def _cached(share: PlatformShare) -> list[Piece]:
     cached, every = share.context
     return [f"{cached:.0f} of {every:.0f} read rates"]
 
 
-def _in_percent(share: Share) -> list[Piece]:
+def _in_percent(share: PlatformShare) -> list[Piece]:
     return _figure(share, lambda value: percent(value, 3))
 
 
 #: By rule: how a sentence begins, how it goes on, and what it says of a platform.
-_WORDS: dict[str, tuple[str, str, Callable[[Share], list[Piece]]]] = {
+_WORDS: dict[str, tuple[str, str, Callable[[PlatformShare], list[Piece]]]] = {
     "share of peak": (
         "Share of peak", "DGEMM reaches, of what one core's instructions can do,", _in_percent,
     ),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from bareline.analysis.judgements.comparison import Compared
-from bareline.analysis.judgements.conditions import WITHOUT_FIGURES, Condition, How, Met
+from bareline.analysis.judgements.comparison import JudgedComparison
+from bareline.analysis.judgements.conditions import WITHOUT_FIGURES, FailCondition, How, Met
 from bareline.analysis.judgements.trend import Trend
 from bareline.analysis.numbers.cell import Cell, Lost, with_interval
 from bareline.analysis.words.amounts import mean_pieces
@@ -18,7 +18,7 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ConditionOutcome:
     """What came of a condition: how many rows it was held against, and which of them meet it."""
 
     condition: str
@@ -26,17 +26,17 @@ class Outcome:
     violations: tuple[str, ...]
 
 
-def check(condition: Condition, comparison: Compared) -> Outcome:
+def check(condition: FailCondition, comparison: JudgedComparison) -> ConditionOutcome:
     """Say, a line each, which rows of a comparison meet a condition.
 
     Raises UsageError: the selector matches no row.
     """
     tested, found = condition.met(comparison)
     lines = tuple(f"{_name(met.cell)} {_words(condition, met)}" for met in found)
-    return Outcome(condition.text, tested, lines)
+    return ConditionOutcome(condition.text, tested, lines)
 
 
-def _words(condition: Condition, met: Met) -> str:
+def _words(condition: FailCondition, met: Met) -> str:
     cell, ratio, lost = met.cell, met.cell.ratio, met.cell.lost
     sign = condition.sign
     match met.how:
@@ -89,7 +89,7 @@ def _digits(value: float) -> str:
     return significant(value, 4)
 
 
-def meeting(trend: Trend, condition: Condition) -> Outcome:
+def meeting(trend: Trend, condition: FailCondition) -> ConditionOutcome:
     """Say which series meet a condition such as ``mpi is slower``: by a step that is certain.
 
     Raises UsageError: it asks for something else, or nothing is named so.
@@ -120,4 +120,4 @@ def meeting(trend: Trend, condition: Condition) -> Outcome:
     rows = condition.select(table)
     met = rows.filter(pl.col("verdict") == condition.verdict.value)
     lines = tuple(f"{row['words']} on {row['platform']}" for row in met.iter_rows(named=True))
-    return Outcome(condition.text, rows.height, lines)
+    return ConditionOutcome(condition.text, rows.height, lines)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.survey import FEWEST_LINKS, FEWEST_SWITCHES, Survey
-from bareline.analysis.judgements.trend import Step, Trend
+from bareline.analysis.judgements.trend import ChangePoint, Trend
 from bareline.analysis.numbers.cell import with_interval
 from bareline.analysis.numbers.models import EMULATED
 from bareline.analysis.words.parts import Piece, Platform, joined
@@ -128,7 +128,7 @@ def layer_name(layer: Layer) -> str:
     return words if words.isupper() or " " in words else words.lower()
 
 
-def since(trend: Trend, step: Step) -> str:
+def since(trend: Trend, step: ChangePoint) -> str:
     """Say a step in words: ``worse since 2026-02-07 (night-06), ratio 1.2 [1.1, 1.3]``."""
     run = trend.runs[step.at]
     amount = with_interval(step.ratio, write=significant)

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from math import inf
 
 from bareline.analysis.judgements.grounds import Ground
-from bareline.analysis.judgements.suitability import Answer, Basis, Judgement
+from bareline.analysis.judgements.suitability import Basis, Judgement, Suitability
 from bareline.analysis.words.amounts import lost_words, ratio_words
 from bareline.vocabulary.caveats import widest
 from bareline.vocabulary.units import listing, significant
 
-_MEANING: Mapping[Answer, str] = {
-    Answer.SUITED: "at least 90 % of the performance is left",
-    Answer.COSTLY: "between half and 90 % of the performance is left",
-    Answer.UNSUITED: "less than half of the performance is left",
+_MEANING: Mapping[Suitability, str] = {
+    Suitability.SUITED: "at least 90 % of the performance is left",
+    Suitability.COSTLY: "between half and 90 % of the performance is left",
+    Suitability.UNSUITED: "less than half of the performance is left",
 }
 
 

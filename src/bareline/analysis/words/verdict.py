@@ -13,7 +13,7 @@ from bareline.analysis.judgements.findings import ORDER, Finding
 from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.words.amounts import mean_pieces, reach, said
-from bareline.analysis.words.answer import Asked, answer
+from bareline.analysis.words.answer import Question, answer
 from bareline.analysis.words.parts import Amount, Piece, Platform, Sentence, joined, sentence
 from bareline.analysis.words.remarks import failed_cases, launches_words, seen_range, undecided_yet
 from bareline.vocabulary.model import Layer
@@ -61,7 +61,7 @@ class Glance:
     promise: str
 
 
-def glance(asked: Asked, platforms: Sequence[str], baseline: str, *, promise: str) -> Glance:
+def glance(asked: Question, platforms: Sequence[str], baseline: str, *, promise: str) -> Glance:
     """Condense findings about platforms into one line and a matrix."""
     findings, margin = asked.findings, asked.margin
     layers = [layer for layer in Layer if any(part.layer is layer for part in findings)]

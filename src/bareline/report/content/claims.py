@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.analysis.judgements.claims import Held, Loss, Outcome, Status
+from bareline.analysis.judgements.claims import ClaimStatus, Outcome, PlaceLoss, Replication
 from bareline.analysis.numbers.cell import Estimate, read_cell, with_interval
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import publications
-from bareline.published.findings import Check, Finding
+from bareline.published.findings import ClaimCheck, PublishedFinding
 from bareline.published.model import PublishedStudy
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.blocks import Field, Rows, Table, Tone
@@ -22,11 +22,11 @@ from bareline.vocabulary.units import count, listing
 
 #: Claims that stand open; the others are folded.
 OPEN = 12
-_TONES: Mapping[Status, Tone] = {
-    Status.YES: "bold",
-    Status.NO: "worse",
-    Status.CANNOT_TELL: "muted",
-    Status.NOT_MEASURED: "muted",
+_TONES: Mapping[ClaimStatus, Tone] = {
+    ClaimStatus.YES: "bold",
+    ClaimStatus.NO: "worse",
+    ClaimStatus.CANNOT_TELL: "muted",
+    ClaimStatus.NOT_MEASURED: "muted",
 }
 
 
@@ -57,7 +57,7 @@ class ClaimRow:
     printed: str
     measured: str
     where: str
-    status: Status
+    status: ClaimStatus
     why: str
     bars: tuple[Bar, ...] = ()
     dots: tuple[Estimate, ...] = ()
@@ -65,7 +65,7 @@ class ClaimRow:
     @property
     def comparable(self) -> bool:
         """Whether it stands open: the run has something to say to it."""
-        return self.status is not Status.NOT_MEASURED
+        return self.status is not ClaimStatus.NOT_MEASURED
 
     @property
     def elsewhere(self) -> str:
@@ -100,11 +100,11 @@ def claims_of(comparison: Comparison) -> Claims:
     for name, cast in casts.items():
         if name not in publications():
             continue
-        held = Held(cells, comparison.baseline, cast, comparison.margin)
+        replication = Replication(cells, comparison.baseline, cast, comparison.margin)
         study = publications()[name]
         ratios = published_ratios(study)
         rows += [
-            _row(study, finding, held, ratios, comparison.margin, cast)
+            _row(study, finding, replication, ratios, comparison.margin, cast)
             for finding in study.findings
         ]
     comparable = [row for row in rows if row.comparable]
@@ -125,20 +125,20 @@ def _casts(roles: Mapping[str, Mapping[str, Any]], here: set[str]) -> dict[str, 
 
 
 def _row(
-    study: PublishedStudy, finding: Finding, held: Held, ratios: Sequence[PublishedRatio],
-    margin: float, cast: Mapping[str, str],
+    study: PublishedStudy, finding: PublishedFinding, replication: Replication,
+    ratios: Sequence[PublishedRatio], margin: float, cast: Mapping[str, str],
 ) -> ClaimRow:  # fmt: skip
     source = f"{study.publication.short}, {study.part(finding.part).label}"
     if not finding.checks:
         return ClaimRow(
-            finding.words, source, "", "", "", "", Status.NOT_MEASURED, finding.unmeasured
+            finding.words, source, "", "", "", "", ClaimStatus.NOT_MEASURED, finding.unmeasured
         )
     tried = []
     for check in finding.checks:
         prefer = _at_any(_printed(check, check.printed, ratios))
-        tried.append((check, held.outcome(check, prefer)))
+        tried.append((check, replication.outcome(check, prefer)))
     check, outcome = next(
-        ((check, found) for check, found in tried if found.status is not Status.NOT_MEASURED),
+        ((check, found) for check, found in tried if found.status is not ClaimStatus.NOT_MEASURED),
         tried[0],
     )
     first = _bar(check, _printed(check, check.printed_first, ratios), outcome.first_losses)
@@ -177,7 +177,7 @@ def claims_table(rows: Sequence[ClaimRow], *, sources: bool) -> Table:
 
 
 def _printed(
-    check: Check, names: Sequence[str], ratios: Sequence[PublishedRatio]
+    check: ClaimCheck, names: Sequence[str], ratios: Sequence[PublishedRatio]
 ) -> list[PublishedRatio]:
     return [
         ratio
@@ -192,7 +192,9 @@ def _at_any(printed: Sequence[PublishedRatio]) -> Callable[[Place], bool]:
     return lambda place: any(same_place(ratio, place) for ratio in printed)
 
 
-def _bar(check: Check, printed: Sequence[PublishedRatio], losses: Sequence[Loss]) -> Bar | None:
+def _bar(
+    check: ClaimCheck, printed: Sequence[PublishedRatio], losses: Sequence[PlaceLoss]
+) -> Bar | None:
     if not printed:
         return None
     lows, highs = [ratio.span.low for ratio in printed], [ratio.span.high for ratio in printed]
@@ -207,7 +209,7 @@ def _bar(check: Check, printed: Sequence[PublishedRatio], losses: Sequence[Loss]
     )
 
 
-def _printed_words(check: Check, first: Bar | None, last: Bar | None) -> str:
+def _printed_words(check: ClaimCheck, first: Bar | None, last: Bar | None) -> str:
     bars = [_span(bar) for bar in (first, last) if bar is not None]
     if first is not None and last is None:
         bars.append("no figure")
@@ -230,14 +232,14 @@ def _span(bar: Bar) -> str:
 
 
 def _weakened(
-    check: Check, outcome: Outcome, first: Bar | None, last: Bar | None, margin: float
-) -> Status:
+    check: ClaimCheck, outcome: Outcome, first: Bar | None, last: Bar | None, margin: float
+) -> ClaimStatus:
     """Say "weaker" of what is certainly less than is printed.
 
     Where ranks or nodes are others, less than half of the printed factor on a log scale: losses
     grow with both, but 1.2 is not what 16 was printed to say.
     """
-    if outcome.status is not Status.YES or check.expect == "equal" or outcome.change is None:
+    if outcome.status is not ClaimStatus.YES or check.expect == "equal" or outcome.change is None:
         return outcome.status
     if last is None or last.low is None:
         return outcome.status
@@ -249,14 +251,16 @@ def _weakened(
     if not same:
         least = math.sqrt(max(least, 1.0))
     most = _toward(check, outcome.change).hi
-    return Status.WEAKER if most is not None and most * (1 + margin) < least else Status.YES
+    return (
+        ClaimStatus.WEAKER if most is not None and most * (1 + margin) < least else ClaimStatus.YES
+    )
 
 
-def _toward(check: Check, ratio: Estimate) -> Estimate:
+def _toward(check: ClaimCheck, ratio: Estimate) -> Estimate:
     return ratio.inverse() if check.expect == "better" else ratio
 
 
-def _measured_words(check: Check, outcome: Outcome) -> str:
+def _measured_words(check: ClaimCheck, outcome: Outcome) -> str:
     if outcome.own is None:
         return ""
     ratios = [ratio for ratio in (outcome.first, outcome.own) if ratio is not None]
@@ -264,7 +268,7 @@ def _measured_words(check: Check, outcome: Outcome) -> str:
     return told + (" times better" if check.expect == "better" else "")
 
 
-def _sides(check: Check, outcome: Outcome, cast: Mapping[str, str]) -> str:
+def _sides(check: ClaimCheck, outcome: Outcome, cast: Mapping[str, str]) -> str:
     against = {loss.against for loss in outcome.losses} or set(check.against)
     others = [cast[name] for name in check.against if name in against and name in cast]
     return f"{cast[check.platform]} against {listing(others)}" if outcome.losses else ""
@@ -290,7 +294,7 @@ def _simulated(outcome: Outcome) -> str:
     return "simulated" if any(loss.simulated for loss in of) else ""
 
 
-def _ranks(losses: Iterable[Loss]) -> str:
+def _ranks(losses: Iterable[PlaceLoss]) -> str:
     found = list(losses)
     ranks = sorted({loss.place.ranks for loss in found})
     nodes = {loss.place.used or loss.place.nodes for loss in found} - {0}

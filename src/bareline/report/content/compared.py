@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.judgements.suitability import Answer, Judgement
+from bareline.analysis.judgements.suitability import Judgement, Suitability
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.parts import Sentence, sentence
 from bareline.analysis.words.promise import control_sentence
@@ -83,7 +83,7 @@ def explained(comparison: Comparison) -> list[Block]:
 
 def suited(judgements: Sequence[Judgement]) -> list[Block]:
     """Lay classes of applications against platforms, then give the reason of every answer."""
-    told = [row for row in judgements if row.answer is not Answer.NOT_MEASURED]
+    told = [row for row in judgements if row.answer is not Suitability.NOT_MEASURED]
     if not told:
         return []
     platforms = list(dict.fromkeys(row.platform for row in judgements))
@@ -101,6 +101,6 @@ def suited(judgements: Sequence[Judgement]) -> list[Block]:
 
 
 def _suited(row: Judgement | None) -> Field:
-    if row is None or row.answer is Answer.NOT_MEASURED:
-        return Field(Answer.NOT_MEASURED.value, tone="muted")
+    if row is None or row.answer is Suitability.NOT_MEASURED:
+        return Field(Suitability.NOT_MEASURED.value, tone="muted")
     return Field(row.words)

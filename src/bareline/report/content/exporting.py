@@ -22,7 +22,7 @@ from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import Selection
 from bareline.analysis.numbers.summary import failed_cases, summarize
 from bareline.analysis.numbers.tidy import tidy_samples
-from bareline.analysis.words.conditions import Outcome
+from bareline.analysis.words.conditions import ConditionOutcome
 from bareline.report.content.wording import case_words
 from bareline.vocabulary.errors import StoreError, UsageError
 from bareline.vocabulary.files import replacing
@@ -131,7 +131,7 @@ def _escaped(value: object) -> str:
     return str(value).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
-def write_junit(records: Records, outcomes: Sequence[Outcome], path: Path) -> None:
+def write_junit(records: Records, outcomes: Sequence[ConditionOutcome], path: Path) -> None:
     """Write conditions and failed cases as a suite of tests.
 
     Raises StoreError: the file cannot be written.
@@ -157,7 +157,7 @@ def write_junit(records: Records, outcomes: Sequence[Outcome], path: Path) -> No
         raise StoreError(f"cannot be written: {error.strerror}", where=str(path)) from error
 
 
-def _condition_case(outcome: Outcome) -> ElementTree.Element:
+def _condition_case(outcome: ConditionOutcome) -> ElementTree.Element:
     case = ElementTree.Element("testcase", classname="condition", name=cleaned(outcome.condition))
     if outcome.violations:
         told = f"{len(outcome.violations)} of {outcome.tested} rows meet it"

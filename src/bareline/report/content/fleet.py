@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from bareline.analysis.judgements.survey import Deviating, Mapped, Survey
 from bareline.analysis.numbers.cell import bounds, with_interval
-from bareline.analysis.numbers.fleet import Fleet, Measured
+from bareline.analysis.numbers.fleet import FleetMetric, NodeFleet
 from bareline.report.content.wording import metric_name
 from bareline.vocabulary.nodeset import fold, nodes_text
 from bareline.vocabulary.rows import row_of
@@ -27,7 +27,7 @@ _WHAT: Mapping[tuple[str, str], str] = {
 _MOST_LINKS = 20
 
 
-def measure_words(one: Measured) -> str:
+def measure_words(one: FleetMetric) -> str:
     """Name what was measured of each node or pair."""
     known = _WHAT.get((one.probe, one.metric)) or f"{one.probe} {metric_name(one.metric)}"
     return f"{known} ({one.params})" if one.params else known
@@ -42,7 +42,7 @@ def unit_words(one: Deviating) -> str:
     return f"{one.kind} {one.names[0]}"
 
 
-def deviation_words(one: Deviating, fleet: Fleet) -> str:
+def deviation_words(one: Deviating, fleet: NodeFleet) -> str:
     """Say how a unit deviates: ``node n17: memory bandwidth 1.31 times lower [1.27, 1.35]``."""
     word = "lower" if one.measured.better == "higher" else "higher"
     own = fleet.switches.get(one.names[0], ()) if one.kind == "switch" else ()
@@ -144,7 +144,7 @@ def deviates(found: Survey, one: Mapped, name: str) -> bool:
     return any(measured is one.measured for measured in about)
 
 
-def rows_of_nodes(fleet: Fleet, most: int) -> list[tuple[str, tuple[int, ...]]]:
+def rows_of_nodes(fleet: NodeFleet, most: int) -> list[tuple[str, tuple[int, ...]]]:
     """Lay the nodes out: a row for each switch, or rows of so many nodes.
 
     Gives what a row is called, and the indices of its nodes.

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 from bareline.analysis.judgements.suitability import (
-    Answer,
     ApplicationClass,
     Judgement,
+    Suitability,
     judge_published,
 )
 from bareline.analysis.words.suitability import reason_of
@@ -26,12 +26,12 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import FactKey, Group, describe
 from bareline.vocabulary.units import format_size
 
-_TONES: Mapping[Answer, Tone] = MappingProxyType(
+_TONES: Mapping[Suitability, Tone] = MappingProxyType(
     {
-        Answer.SUITED: "better",
-        Answer.UNSUITED: "worse",
-        Answer.CANNOT_TELL: "muted",
-        Answer.NOT_MEASURED: "muted",
+        Suitability.SUITED: "better",
+        Suitability.UNSUITED: "worse",
+        Suitability.CANNOT_TELL: "muted",
+        Suitability.NOT_MEASURED: "muted",
     }
 )
 
@@ -39,7 +39,7 @@ _TONES: Mapping[Answer, Tone] = MappingProxyType(
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     """Give each answer with its reason; none for a probe, or where no class could be judged."""
     judged = document.comparison.suitability
-    told = [row for row in judged if row.answer is not Answer.NOT_MEASURED]
+    told = [row for row in judged if row.answer is not Suitability.NOT_MEASURED]
     if not told or spec.probe is not None:
         return
     theirs = _published(document)
@@ -68,7 +68,7 @@ def _published(document: Document) -> list[Judgement]:
         if any(name.startswith(f"{study.id}:") for name in cast)
         for judgement in judge_published(study)
         if f"{study.id}:{judgement.platform}" in cast
-        and judgement.answer is not Answer.NOT_MEASURED
+        and judgement.answer is not Suitability.NOT_MEASURED
     ]
 
 
@@ -92,8 +92,8 @@ def _answer_for(judged: Iterable[Judgement]) -> Callable[[ApplicationClass], Fie
     def field(kind: ApplicationClass) -> Field:
         row = by_class.get(kind)
         if row is None:
-            return Field(Answer.NOT_MEASURED.value, tone="muted")
-        why = "" if row.answer is Answer.NOT_MEASURED else reason_of(row)
+            return Field(Suitability.NOT_MEASURED.value, tone="muted")
+        why = "" if row.answer is Suitability.NOT_MEASURED else reason_of(row)
         return Field(row.words, tone=_TONES.get(row.answer, ""), caveats=row.caveats, note=why)
 
     return field

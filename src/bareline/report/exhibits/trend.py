@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
-from bareline.analysis.judgements.trend import Series, Step, Trend
+from bareline.analysis.judgements.trend import ChangePoint, Trend, TrendSeries
 from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.words.remarks import since
 from bareline.report.blocks import Field, Rows, Table
@@ -48,7 +48,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         yield _figure(document.history, what, series)
 
 
-def _figure(trend: Trend, what: tuple[str, str], series: Sequence[Series]) -> Shown:
+def _figure(trend: Trend, what: tuple[str, str], series: Sequence[TrendSeries]) -> Shown:
     """Give a panel for each point, a line for each platform, a stair where it moved."""
     probe, metric = what
     names = varying(one.place for one in series)
@@ -97,12 +97,12 @@ def _undecided(trend: Trend) -> str:
     return f"no certain change{lacking}"
 
 
-def _table(trend: Trend, series: Sequence[Series], scale: Scale) -> Table:
-    def ends(one: Series, at: int) -> Field:
+def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
+    def ends(one: TrendSeries, at: int) -> Field:
         known = [value for value in one.medians if value is not None]
         return Field(scale.show(known[at]), known[at])
 
-    def changed(one: Series) -> str:
+    def changed(one: TrendSeries) -> str:
         facts = one.step.changed if one.step else ()
         return "; ".join(f"{name}: {before} → {after}" for name, before, after in facts)
 
@@ -128,7 +128,7 @@ def _table(trend: Trend, series: Sequence[Series], scale: Scale) -> Table:
 class _Axes:
     """The axes that all panels of a figure share."""
 
-    def __init__(self, trend: Trend, series: Sequence[Series]) -> None:
+    def __init__(self, trend: Trend, series: Sequence[TrendSeries]) -> None:
         self.trend = trend
         self.times = [_seconds(run.header.created) for run in trend.runs]
         self.across = _dates(self.times)
@@ -138,7 +138,7 @@ class _Axes:
         names = dict.fromkeys([trend.runs[-1].header.baseline, *(one.platform for one in series)])
         self.looks = looks(list(names))
 
-    def panel(self, title: str, series: Sequence[Series]) -> Chart:
+    def panel(self, title: str, series: Sequence[TrendSeries]) -> Chart:
         """Draw the lines of a point."""
         name = self.scale.titled(metric_name(series[0].place.metric))
         stairs = [row for one in series for row in self._stair(one)]
@@ -163,7 +163,7 @@ class _Axes:
         places = {platform: [*self.times, *own] for platform, own in turns.items()}
         return strip.chart(x_axis(self.across, "begun", labels=True, log=False), places)
 
-    def _marks(self, one: Series) -> Iterable[dict[str, Any]]:
+    def _marks(self, one: TrendSeries) -> Iterable[dict[str, Any]]:
         every = zip(self.trend.runs, self.times, one.medians, one.lo, one.hi, strict=True)
         ink = self.looks[one.platform].ink(hollow=one.simulated)
         for run, at, value, lo, hi in every:
@@ -175,7 +175,7 @@ class _Axes:
                 )
                 yield line_mark(at, shown, one.platform, ink, told)
 
-    def _levels(self, one: Series) -> list[tuple[float, float, float]]:
+    def _levels(self, one: TrendSeries) -> list[tuple[float, float, float]]:
         """Give where each level begins and ends, and its median, where there is a step."""
         if one.step is None:
             return []
@@ -187,7 +187,7 @@ class _Axes:
             for begin, end, values in sides
         ]
 
-    def _stair(self, one: Series) -> Iterable[dict[str, Any]]:
+    def _stair(self, one: TrendSeries) -> Iterable[dict[str, Any]]:
         levels = self._levels(one)
         lines = [((begin, value), (end, value)) for begin, end, value in levels]
         if levels:
@@ -202,7 +202,7 @@ class _Axes:
                     "stretch": f"{one.platform} {number}",
                 }
 
-    def _step_labels(self, one: Series) -> Iterable[dict[str, Any]]:
+    def _step_labels(self, one: TrendSeries) -> Iterable[dict[str, Any]]:
         if one.step is not None:
             (_, turn, before), (_, _, after) = self._levels(one)
             yield {
@@ -213,7 +213,7 @@ class _Axes:
             }
 
 
-def _amount(step: Step) -> str:
+def _amount(step: ChangePoint) -> str:
     """Say how much, as short as a label has room."""
     if step.verdict is Verdict.SLOWER:
         return f"{plain(step.ratio.value)}× worse"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from bareline.analysis.judgements.trend import Series, Step, Trend
+from bareline.analysis.judgements.trend import ChangePoint, Trend, TrendSeries
 from bareline.analysis.words.remarks import since
 from bareline.report.blocks import Column
 from bareline.report.figures.scales import unit_scale
@@ -45,12 +45,12 @@ def print_trend(trend: Trend, console: Console, *, details: bool = False) -> Non
         console.print(Text(f"{len(series) - len(shown)} more with --all", "dim"))
 
 
-def _step(one: Series) -> Step:
+def _step(one: TrendSeries) -> ChangePoint:
     assert one.step is not None
     return one.step
 
 
-def _print_series(series: Sequence[Series], console: Console) -> None:
+def _print_series(series: Sequence[TrendSeries], console: Console) -> None:
     heads = [Column("series"), Column("platform"), Column("first", "number")]
     heads += [Column("last", "number"), Column("unit"), Column("over runs")]
     rows: list[list[Text | str]] = []

@@ -53,7 +53,7 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class LossCase:
     """What a rule may look at.
 
     - `findings`: all of them about the same platform.
@@ -154,7 +154,7 @@ class Case:
 def bound_below(ratio: Estimate, cause: Cause, where: str) -> Cause:
     """Bound the part of a cause below by a platform without it, or withdraw it.
 
-    - `ratio`: how much more the loss is than on the other platform; see `Case.against`.
+    - `ratio`: how much more the loss is than on the other platform; see `LossCase.against`.
     - `where`: the other platform, and what it has instead.
     """
     (lo, hi), amount = ratio.ends, with_interval(ratio)

@@ -84,16 +84,16 @@ class Absent:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class FactNeed:
     """A fact that a rule rests on: any of some keys, of both platforms or of the slower one."""
 
     keys: tuple[str, ...]
     both: bool = True
 
 
-def needs(*keys: str, both: bool = True) -> tuple[Need, ...]:
+def needs(*keys: str, both: bool = True) -> tuple[FactNeed, ...]:
     """Need each of some facts."""
-    return tuple(Need((key,), both) for key in keys)
+    return tuple(FactNeed((key,), both) for key in keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Rule(Generic[P, F_co]):
     name: str
     layers: tuple[Layer, ...]
     find: Callable[P, F_co]
-    needs: tuple[Need, ...] = ()
+    needs: tuple[FactNeed, ...] = ()
     probes: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     between: bool = False

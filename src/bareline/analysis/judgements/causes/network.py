@@ -10,8 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from bareline.analysis.judgements.causes.case import Case, Facts, Measurement, bound_below, number
-from bareline.analysis.judgements.causes.cause import Absent, Cause, Need, Rule, needs
+from bareline.analysis.judgements.causes.case import (
+    Facts,
+    LossCase,
+    Measurement,
+    bound_below,
+    number,
+)
+from bareline.analysis.judgements.causes.cause import Absent, Cause, FactNeed, Rule, needs
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.sizes import Size
 from bareline.vocabulary.model import Layer
@@ -45,7 +51,7 @@ _BESIDE_NICS = ("cpu.emulated", "cpu.allowed", "net.mtu")
 # The link ----------------------------------------------------------------------------------------
 
 
-def link_rate(case: Case) -> Cause | Absent:
+def link_rate(case: LossCase) -> Cause | Absent:
     """A link that carries less than the baseline's stream did, or than the baseline's link."""
     if case.finding.layer is Layer.NETWORK:
         return _filled_link(case)
@@ -68,7 +74,7 @@ def link_rate(case: Case) -> Cause | Absent:
     return Cause(words, min(times, _at_least(case, rate)), times)
 
 
-def _filled_link(case: Case) -> Cause | Absent:
+def _filled_link(case: LossCase) -> Cause | Absent:
     """Bound a stream by its link, if it fills it."""
     rate, base, ratio = link_bps(case.facts), case.base_value, case.point.ratio
     if rate is None or base is None or ratio is None or not case.finding.rate:
@@ -84,7 +90,7 @@ def _filled_link(case: Case) -> Cause | Absent:
     return cause
 
 
-def network_rate(case: Case) -> Cause | Absent:
+def network_rate(case: LossCase) -> Cause | Absent:
     """What a stream over the same link lost, for large messages and for rates."""
     if not carries_much(case):
         return Absent("its messages are too small for a link's rate to matter")
@@ -94,7 +100,7 @@ def network_rate(case: Case) -> Cause | Absent:
     return _by_stream(case, Cause(stream.words), stream)
 
 
-def _by_stream(case: Case, cause: Cause, stream: Measurement) -> Cause | Absent:
+def _by_stream(case: LossCase, cause: Cause, stream: Measurement) -> Cause | Absent:
     """Give the factor that a stream's rate foretells, or withdraw what the stream contradicts."""
 
     def bounds(lo: float, hi: float) -> tuple[float, float]:
@@ -119,7 +125,7 @@ def _foretold(
     return replace(cause, lo=lo, hi=hi, measurement=by.finding.probe, measured=measured)
 
 
-def _or_by_stream(case: Case, cause: Cause) -> Cause | Absent:
+def _or_by_stream(case: LossCase, cause: Cause) -> Cause | Absent:
     """Bound a cause of messages by a stream that took the same way, if it decides anything."""
     stream = case.on_link(*STREAMS) if case.finding.layer is Layer.MPI else None
     return _by_stream(case, cause, stream) if stream and stream.decides else cause
@@ -130,7 +136,7 @@ def _bits(point: Cell) -> int:
     return 8 if point.metric.unit == "B/s" else 1
 
 
-def _carried(case: Case, most: float, least: float, ratio: Estimate) -> tuple[float, float]:
+def _carried(case: LossCase, most: float, least: float, ratio: Estimate) -> tuple[float, float]:
     """Bound what messages lose where a link carries from `least` to `most` bit/s.
 
     A message that crosses the link once takes at least the wire's time, and at most that beside all
@@ -150,7 +156,7 @@ def _carried(case: Case, most: float, least: float, ratio: Estimate) -> tuple[fl
     return _at_least(case, most), max(hi, 1 + 8 * size / least / base)
 
 
-def _at_least(case: Case, bits_per_s: float) -> float:
+def _at_least(case: LossCase, bits_per_s: float) -> float:
     """Give the factor of a message's time that the wire alone takes."""
     base, size = case.base_value, case.place.size_bytes
     if base is None or size is None or case.point.metric.unit != "s":
@@ -158,14 +164,14 @@ def _at_least(case: Case, bits_per_s: float) -> float:
     return max(1.0, _waits(case) * 8 * size / bits_per_s / base)
 
 
-def _waits(case: Case) -> float:
+def _waits(case: LossCase) -> float:
     """Give the share of a message that waits for the link's rate, at least."""
     size, shaped = case.place.size_bytes, number(case.facts, "net.shaped_bps")
     bursts = shaped and case.finding.probe in ONE_WAY and size and size <= _FEW_BUCKETS_BYTES
     return _AT_ONCE if bursts else 1.0
 
 
-def carries_much(case: Case) -> bool:
+def carries_much(case: LossCase) -> bool:
     """Whether a loss is of a rate, or of messages that are not small."""
     sizes = case.finding.sizes
     large = sizes is not None and sizes.of_messages and sizes.size is not Size.SMALL
@@ -178,7 +184,7 @@ def link_bps(facts: Facts) -> float | None:
     return min(known) if known else None
 
 
-def link_use(case: Case) -> float | None:
+def link_use(case: LossCase) -> float | None:
     """Give the share of its link's rate that a stream reached; None where it is no stream."""
     rate, base, ratio = link_bps(case.facts), case.base_value, case.point.ratio
     if rate is None or base is None or ratio is None or not case.finding.rate:
@@ -195,7 +201,7 @@ def payload(facts: Facts) -> float:
 # Frames -------------------------------------------------------------------------------------------
 
 
-def mtu(case: Case) -> Cause | Absent:
+def mtu(case: LossCase) -> Cause | Absent:
     """Shorter frames: more of them for the same data, each with its heads and its handling."""
     own, base = number(case.facts, "net.mtu"), number(case.baseline_facts, "net.mtu")
     if own is None or base is None or own >= base:
@@ -213,7 +219,7 @@ def mtu(case: Case) -> Cause | Absent:
     return _or_by_stream(case, cause) if carries_much(case) else cause
 
 
-def offload(case: Case) -> Cause | Absent:
+def offload(case: LossCase) -> Cause | Absent:
     """Segmentation that only the baseline's adapter does: here the processor cuts every frame."""
     if not carries_much(case) and not case.finding.rate:
         return Absent("its messages fit into few frames")
@@ -226,7 +232,7 @@ def offload(case: Case) -> Cause | Absent:
 # Latency ------------------------------------------------------------------------------------------
 
 
-def network_latency(case: Case) -> Cause | Absent:
+def network_latency(case: LossCase) -> Cause | Absent:
     """What small messages over sockets or RDMA lost, for small messages of MPI."""
     sizes = case.finding.sizes
     small = sizes is not None and sizes.of_messages and sizes.size is Size.SMALL
@@ -238,7 +244,7 @@ def network_latency(case: Case) -> Cause | Absent:
     return _by_latency(case, Cause(probe.words), probe)
 
 
-def delay(case: Case) -> Cause | Absent:
+def delay(case: LossCase) -> Cause | Absent:
     """A delay that was added to the link, over the baseline's own time."""
     own, base = (number(facts, "net.delay_s") or 0.0 for facts in (case.facts, case.baseline_facts))
     before, added = case.base_value, own - base
@@ -255,7 +261,7 @@ def delay(case: Case) -> Cause | Absent:
     return _by_latency(case, cause, probe) if probe and probe.decides else cause
 
 
-def _by_latency(case: Case, cause: Cause, probe: Measurement) -> Cause | Absent:
+def _by_latency(case: LossCase, cause: Cause, probe: Measurement) -> Cause | Absent:
     """Give the factor that a measured latency foretells: as a ratio, and as the time it adds."""
 
     def bounds(lo: float, hi: float) -> tuple[float, float]:
@@ -271,7 +277,7 @@ def _by_latency(case: Case, cause: Cause, probe: Measurement) -> Cause | Absent:
 # The way to the wire ------------------------------------------------------------------------------
 
 
-def measured_below(case: Case) -> Measurement | None:
+def measured_below(case: LossCase) -> Measurement | None:
     """Give the stream or latency that went the same way as messages of a loss, and is worse."""
     if not case.uses_network:
         return None
@@ -282,7 +288,7 @@ def measured_below(case: Case) -> Measurement | None:
     return None
 
 
-def nic(case: Case) -> Cause | Absent:
+def nic(case: LossCase) -> Cause | Absent:
     """The kind of a guest's adapter; another guest with a faster kind bounds its part below."""
     if case.finding.layer is Layer.MPI and (below := measured_below(case)):
         return Absent(f"{below.finding.title} went through the same adapter")
@@ -309,7 +315,7 @@ def _faster_nic(own: Facts, other: Facts) -> bool:
     return alike and faster in kinds and kinds.index(str(kind)) < kinds.index(str(faster))
 
 
-def _carriers(case: Case) -> tuple[str, str] | None:
+def _carriers(case: LossCase) -> tuple[str, str] | None:
     """Give what was seen to carry messages; each library has names of its own for the same."""
     key = f"mpi.carrier.{'within_node' if case.place.on_one_node else 'between_nodes'}"
     sides = (case.facts, case.baseline_facts)
@@ -319,7 +325,7 @@ def _carriers(case: Case) -> tuple[str, str] | None:
     return own, base
 
 
-def transport(case: Case) -> Cause | Absent:
+def transport(case: LossCase) -> Cause | Absent:
     """Another way for MPI's messages, e.g. TCP instead of shared memory; nothing bounds it."""
     own, base = case.both("mpi.transport")
     seen = _carriers(case)
@@ -333,7 +339,9 @@ def transport(case: Case) -> Cause | Absent:
 
 _LAYERS = (Layer.NETWORK, Layer.MPI)
 RULES = (
-    Rule("link rate", _LAYERS, link_rate, (Need(_LINK_FACTS, both=False),), STREAMS, between=True),
+    Rule(
+        "link rate", _LAYERS, link_rate, (FactNeed(_LINK_FACTS, both=False),), STREAMS, between=True
+    ),
     Rule("network rate", (Layer.MPI,), network_rate, probes=STREAMS, between=True),
     Rule("MTU", _LAYERS, mtu, needs("net.mtu"), STREAMS, between=True),
     Rule("offload", _LAYERS, offload, needs("net.offload.tso"), STREAMS, between=True),

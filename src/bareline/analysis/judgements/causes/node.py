@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bareline.analysis.judgements.causes.case import Case, Facts, checked, number
-from bareline.analysis.judgements.causes.cause import Absent, Cause, Need, Rule, needs
+from bareline.analysis.judgements.causes.case import Facts, LossCase, checked, number
+from bareline.analysis.judgements.causes.cause import Absent, Cause, FactNeed, Rule, needs
 from bareline.analysis.judgements.causes.network import measured_below
 from bareline.analysis.numbers.models import EMULATED_CPU
 from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest
@@ -50,7 +50,7 @@ _PAGE_WALK = 3.0
 # Neighbours ---------------------------------------------------------------------------------------
 
 
-def neighbours(case: Case) -> Cause | Absent:
+def neighbours(case: LossCase) -> Cause | Absent:
     """More tenants, or others, beside the platform than beside the baseline."""
     own, base = _count(case.facts), _count(case.baseline_facts)
     load, base_load = case.both("neighbours.load")
@@ -76,7 +76,7 @@ def neighbours(case: Case) -> Cause | Absent:
     return Cause(f"{crowd} use{'' if own > 1 else 's'} {what}, {beside}")
 
 
-def _stolen(case: Case) -> bool:
+def _stolen(case: LossCase) -> bool:
     return any(caveat.code == "steal-time" for caveat in case.finding.own_caveats)
 
 
@@ -88,7 +88,7 @@ def _count(facts: Facts) -> int:
 # The processor ------------------------------------------------------------------------------------
 
 
-def instruction_sets(case: Case) -> Cause | Absent:
+def instruction_sets(case: LossCase) -> Cause | Absent:
     """Instruction sets that a platform's processor does not show, as the peak measures them."""
     hidden = hidden_sets(case)
     if case.emulated:
@@ -111,12 +111,12 @@ def instruction_sets(case: Case) -> Cause | Absent:
     return checked(Cause(words, 1.0, max(1.0, fewer)), case.on_node(_PEAK))
 
 
-def hidden_sets(case: Case) -> list[InstructionSet]:
+def hidden_sets(case: LossCase) -> list[InstructionSet]:
     """Give the sets that the baseline's processor shows and the platform's does not."""
     return [known for known in _SETS if case.both(f"cpu.flags.{known.name}") == (False, True)]
 
 
-def blas_kernels(case: Case) -> Cause | Absent:
+def blas_kernels(case: LossCase) -> Cause | Absent:
     """Other kernels of OpenBLAS, where no hidden instructions are the reason for them."""
     own, base = case.both("library.blas_kernels")
     if own == base:
@@ -126,7 +126,7 @@ def blas_kernels(case: Case) -> Cause | Absent:
     return Cause(f"its BLAS runs the kernels '{own}', the baseline's runs '{base}'")
 
 
-def clock(case: Case) -> Cause | Absent:
+def clock(case: LossCase) -> Cause | Absent:
     """A lower highest frequency, as the peak measures it."""
     quotient = case.quotient("cpu.max_hz", "cpu.base_hz")
     if quotient is None or quotient <= 1 + DEFAULT_MARGIN:
@@ -139,7 +139,7 @@ def clock(case: Case) -> Cause | Absent:
 _MODES = {"compute.linpack": "all"}
 
 
-def cores(case: Case) -> Cause | Absent:
+def cores(case: LossCase) -> Cause | Absent:
     """Fewer cores, where a probe uses all of them together."""
     if not uses_all_cores(case.place):
         return Absent("it does not use all cores together")
@@ -157,7 +157,7 @@ def uses_all_cores(place: Place) -> bool:
     return place.coordinates.get("mode", _MODES.get(place.probe)) == "all"
 
 
-def shared_cores(case: Case) -> Cause | Absent:
+def shared_cores(case: LossCase) -> Cause | Absent:
     """Ranks, or hosts, that take turns on the cores of one machine."""
     flags = {caveat.code for caveat in case.finding.own_caveats if caveat.for_most}
     nodes, allowed = case.nodes or 1, case.facts.get("cpu.allowed")
@@ -168,7 +168,7 @@ def shared_cores(case: Case) -> Cause | Absent:
     return Absent("its ranks do not share cores, or those of the baseline do as well")
 
 
-def emulated_processor(case: Case) -> Cause | Absent:
+def emulated_processor(case: LossCase) -> Cause | Absent:
     """A processor that is software.
 
     Nothing bounds its part: its arithmetic is no measure of what a message costs it.
@@ -202,7 +202,7 @@ def _shown(facts: Facts) -> list[InstructionSet]:
 # The memory ---------------------------------------------------------------------------------------
 
 
-def memory_speed(case: Case) -> Cause | Absent:
+def memory_speed(case: LossCase) -> Cause | Absent:
     """Slower memory modules."""
     quotient = case.quotient("memory.transfers_per_s")
     if quotient is None or quotient <= 1 + DEFAULT_MARGIN:
@@ -211,7 +211,7 @@ def memory_speed(case: Case) -> Cause | Absent:
     return Cause(words, 1.0, quotient)
 
 
-def pages(case: Case) -> Cause | Absent:
+def pages(case: LossCase) -> Cause | Absent:
     """Huge pages that only the baseline has: finding a page then costs more."""
     own, base = case.both("memory.transparent_hugepages")
     if own != "never" or base == "never":
@@ -219,7 +219,7 @@ def pages(case: Case) -> Cause | Absent:
     return Cause("it has no transparent huge pages", 1.0, _PAGE_WALK)
 
 
-_FLAGS = Need(tuple(f"cpu.flags.{known.name}" for known in reversed(_SETS)))
+_FLAGS = FactNeed(tuple(f"cpu.flags.{known.name}" for known in reversed(_SETS)))
 RULES = (
     Rule(
         "neighbours",
@@ -235,8 +235,8 @@ RULES = (
         needs("library.blas_kernels"),
         only=_BY_BLAS,
     ),
-    Rule("clock", (Layer.COMPUTE,), clock, (Need(("cpu.max_hz", "cpu.base_hz")),), (_PEAK,)),
-    Rule("cores", _COMPUTING, cores, (Need(("cpu.allowed", "cpu.cores")),)),
+    Rule("clock", (Layer.COMPUTE,), clock, (FactNeed(("cpu.max_hz", "cpu.base_hz")),), (_PEAK,)),
+    Rule("cores", _COMPUTING, cores, (FactNeed(("cpu.allowed", "cpu.cores")),)),
     Rule("shared cores", (Layer.NETWORK, Layer.MPI, Layer.NPB, Layer.APP), shared_cores),
     Rule("emulated processor", (Layer.NETWORK, Layer.MPI, Layer.IO), emulated_processor),
     Rule("memory speed", (Layer.MEMORY,), memory_speed, needs("memory.transfers_per_s")),

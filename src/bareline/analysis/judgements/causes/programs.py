@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bareline.analysis.judgements.causes.case import Case, Measurement, nodes_of, within_node
+from bareline.analysis.judgements.causes.case import LossCase, Measurement, nodes_of, within_node
 from bareline.analysis.judgements.causes.cause import Absent, Cause, Rule
 from bareline.analysis.judgements.causes.node import uses_all_cores
 from bareline.analysis.numbers.cell import Estimate, with_interval
@@ -76,7 +76,7 @@ class _Part:
         return Cause(words, 1 + self.share * (lo - 1), 1 + self.share * (hi - 1), part=True)
 
 
-def computation(case: Case) -> Cause | Absent:
+def computation(case: LossCase) -> Cause | Absent:
     """What computing loses, in the share of the time that is computation."""
     split, every = case.split, _computing(case)
     if split is None:
@@ -88,7 +88,7 @@ def computation(case: Case) -> Cause | Absent:
     return part.cause(worse, max(1.0, min(each.ratio.lo or 1.0 for each in every)))
 
 
-def communication(case: Case) -> Cause | Absent:
+def communication(case: LossCase) -> Cause | Absent:
     """What messages lose, in the share of the time that is communication."""
     split = case.split
     if split is None:
@@ -102,7 +102,7 @@ def communication(case: Case) -> Cause | Absent:
     return part.cause(worse, 1.0)
 
 
-def layers_below(case: Case) -> Cause | Absent:
+def layers_below(case: LossCase) -> Cause | Absent:
     """What all layers below lose, of a program whose parts are not known."""
     if case.split is not None:
         return Absent(f"its computation and communication are known {case.split.source}")
@@ -115,12 +115,12 @@ def layers_below(case: Case) -> Cause | Absent:
     return Cause(f"below it {words}", 1.0, _most([*worse[0], *worse[1]]))
 
 
-def _computing(case: Case) -> list[Measurement]:
+def _computing(case: LossCase) -> list[Measurement]:
     """Give what a core and its memory lose; a program's ranks are as many on any node."""
     return case.points(COMPUTING, lambda place: within_node(place) and not uses_all_cores(place))
 
 
-def _messages(case: Case) -> list[Measurement]:
+def _messages(case: LossCase) -> list[Measurement]:
     """Give what messages lose on as many nodes as the program has."""
 
     def alike(place: Place) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bareline.analysis.judgements.causes import network, node, programs, simulated, software
-from bareline.analysis.judgements.causes.case import Case, Facts
-from bareline.analysis.judgements.causes.cause import Absent, Cause, Need, Rule
+from bareline.analysis.judgements.causes.case import Facts, LossCase
+from bareline.analysis.judgements.causes.cause import Absent, Cause, FactNeed, Rule
 from bareline.analysis.judgements.causes.explanation import Explanation, without_excess
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell
@@ -16,7 +16,7 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import Verdict
 
-CauseRule = Rule[[Case], Cause | Absent]
+CauseRule = Rule[[LossCase], Cause | Absent]
 #: Every cause that is known, in the order in which causes are told: a rule that stands in its
 #: family's file is known here.
 RULES: tuple[CauseRule, ...] = (
@@ -50,7 +50,7 @@ def _case(
     facts: Mapping[str, Facts],
     baseline: str,
     splits: Splits | None,
-) -> Case:
+) -> LossCase:
     """Gather what rules may look at."""
     elsewhere = [
         (other, facts.get(other.platform, {}))
@@ -58,7 +58,7 @@ def _case(
         if other.probe == finding.probe and other.platform != finding.platform
     ]
     known = splits is not None and finding.layer in _PROGRAMS
-    return Case(
+    return LossCase(
         finding=finding,
         point=point,
         findings=[other for other in findings if other.platform == finding.platform],
@@ -69,7 +69,7 @@ def _case(
     )
 
 
-def _explained(case: Case) -> Explanation:
+def _explained(case: LossCase) -> Explanation:
     """Look at a loss by every rule that concerns it."""
     assert case.point.ratio is not None
     causes: list[Cause] = []
@@ -85,7 +85,7 @@ def _explained(case: Case) -> Explanation:
     return Explanation(case.finding, case.point, consistent, absent)
 
 
-def _look(rule: CauseRule, case: Case) -> Cause | Absent:
+def _look(rule: CauseRule, case: LossCase) -> Cause | Absent:
     """Look at a loss that a rule concerns."""
     for need in rule.needs:
         if lacking := _lacking(need, case):
@@ -100,7 +100,7 @@ def _look(rule: CauseRule, case: Case) -> Cause | Absent:
     return found
 
 
-def _lacking(need: Need, case: Case) -> str:
+def _lacking(need: FactNeed, case: LossCase) -> str:
     """Name the platforms that do not tell a fact; empty where all do that must."""
     sides = [(case.finding.platform, case.facts)]
     if need.both:

@@ -6,7 +6,7 @@ the cause, and nothing else is looked for.
 
 from __future__ import annotations
 
-from bareline.analysis.judgements.causes.case import Case, number
+from bareline.analysis.judgements.causes.case import LossCase, number
 from bareline.analysis.judgements.causes.cause import DECADE, Absent, Cause, Rule, needs
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
@@ -17,7 +17,7 @@ _PROGRAMS = (Layer.NPB, Layer.APP)
 
 def _given(
     name: str, key: str, words: str, *, higher: bool = False, computes: bool = False
-) -> Rule[[Case], Cause | Absent]:
+) -> Rule[[LossCase], Cause | Absent]:
     """Make the rule that a parameter was given another value.
 
     - `words`: what it is, as the subject of "was given as".
@@ -25,7 +25,7 @@ def _given(
     - `computes`: it is of computation: it then concerns programs, not messages.
     """
 
-    def find(case: Case) -> Cause | Absent:
+    def find(case: LossCase) -> Cause | Absent:
         own, base = (number(facts, key) for facts in (case.facts, case.baseline_facts))
         if own is None or base is None:
             return Absent("it was not given a value above 0")

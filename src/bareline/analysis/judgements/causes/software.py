@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from bareline.analysis.judgements.causes.case import Case, Facts, bound_below, nodes_of
+from bareline.analysis.judgements.causes.case import Facts, LossCase, bound_below, nodes_of
 from bareline.analysis.judgements.causes.cause import Absent, Cause, Rule, needs
 from bareline.analysis.numbers.cell import Cell
 from bareline.vocabulary.facts import format_fact
@@ -24,7 +24,7 @@ _BESIDE = ("container.runtime", "container.image", "container.image_hash", "mpi.
 # Containers ---------------------------------------------------------------------------------------
 
 
-def user_namespaces(case: Case) -> Cause | Absent:
+def user_namespaces(case: LossCase) -> Cause | Absent:
     """A user namespace for each rank: the kernel lets none of them read another one's memory.
 
     A container that all ranks of a node share bounds its part, or shows that it costs nothing.
@@ -55,7 +55,7 @@ def user_namespaces(case: Case) -> Cause | Absent:
     return cause
 
 
-def _most(case: Case, size: int) -> float | None:
+def _most(case: LossCase, size: int) -> float | None:
     """Bound the second copy: each piece takes as long as a message that is copied twice anyway.
 
     That is without any overlap of the two copies. None where no such message was measured there.
@@ -93,7 +93,7 @@ def _shared_otherwise_alike(own: Facts, other: Facts) -> bool:
 # Storage ------------------------------------------------------------------------------------------
 
 
-def file_system(case: Case) -> Cause | Absent:
+def file_system(case: LossCase) -> Cause | Absent:
     """Another file system."""
     own, base = named(case.facts), named(case.baseline_facts)
     if own == base:
@@ -113,7 +113,7 @@ def named(facts: Facts) -> str:
     return f"{kind}, striped: {facts['fs.striping']}" if facts.get("fs.striping") else kind
 
 
-def kind_of_disk(case: Case) -> Cause | Absent:
+def kind_of_disk(case: LossCase) -> Cause | Absent:
     """A disk that rotates in place of one that does not, or the other way round."""
     own, base = case.both("fs.disk.rotational")
     if own == base:
@@ -124,7 +124,7 @@ def kind_of_disk(case: Case) -> Cause | Absent:
 # Libraries and kernels ----------------------------------------------------------------------------
 
 
-def mpi_library(case: Case) -> Cause | Absent:
+def mpi_library(case: LossCase) -> Cause | Absent:
     """Another MPI library, or another version of it: what is compared are the libraries, too."""
     own, base = _library(case.facts), _library(case.baseline_facts)
     if own == base:
@@ -132,7 +132,7 @@ def mpi_library(case: Case) -> Cause | Absent:
     return Cause(f"it runs {own}, the baseline {base}: what differs may be the library's doing")
 
 
-def kernel(case: Case) -> Cause | Absent:
+def kernel(case: LossCase) -> Cause | Absent:
     """Another kernel, of which messages, files and timers are; names of builds are no difference.
 
     Only between like and like: a guest and its host have two kernels anyway.
