@@ -8,9 +8,9 @@ import time
 import pytest
 
 from bareline.platforms.process import local_environment
-from bareline.platforms.remote import conversation as peer_module
-from bareline.platforms.remote.conversation import conversation, listening, peers, script
-from bareline.platforms.remote.trial import house_script, housekeeping
+from bareline.platforms.scripts import conversation as peer_module
+from bareline.platforms.scripts.conversation import conversation, listening, peers, script
+from bareline.platforms.scripts.housekeeping import house_script, housekeeping
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import NotNow, PlatformError
 

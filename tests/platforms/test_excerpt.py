@@ -11,8 +11,8 @@ import pytest
 from bareline.platforms import excerpt
 from bareline.platforms.excerpt import KEEP_FILE, MOST_BYTES, Ends, cut_of_file
 from bareline.platforms.process import run_process
-from bareline.platforms.remote.conversation import conversation
-from bareline.platforms.remote.trial import house_script, housekeeping
+from bareline.platforms.scripts.conversation import conversation
+from bareline.platforms.scripts.housekeeping import house_script, housekeeping
 
 LINE = b"step 123456 residual 0.00123456 of a long log\n"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.platforms.remote.conversation import make_room
+from bareline.platforms.scripts.conversation import make_room
 from bareline.platforms.ssh.platform import SshPlatform
 from bareline.testing.bench import open_bench
 from bareline.vocabulary.errors import PlatformError

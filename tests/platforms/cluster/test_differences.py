@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bareline.platforms.process import marked_processes
-from bareline.platforms.remote.description import common_set
+from bareline.platforms.scripts.description import common_set
 from bareline.testing.bench import Bench
 from bareline.vocabulary.instructions import KERNEL_SETS
 from bareline.vocabulary.model import Layout

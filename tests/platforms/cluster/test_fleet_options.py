@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from bareline.platforms.remote.cluster import cluster_facts, read_topology, scattered
-from bareline.platforms.remote.description import common_set
+from bareline.platforms.scripts.description import common_set
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.ssh.options import SshOptions
 

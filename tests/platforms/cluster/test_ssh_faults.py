@@ -16,7 +16,7 @@ import pytest
 from bareline.host.owner import owner_mark
 from bareline.platforms.netns import links
 from bareline.platforms.process import marked_processes, processes_with
-from bareline.platforms.remote import trial as trial_module
+from bareline.platforms.scripts import housekeeping as trial_module
 from bareline.platforms.ssh import connection as connection_module
 from bareline.platforms.ssh.platform import SshPlatform
 from bareline.testing.bench import until

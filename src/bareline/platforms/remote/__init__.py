@@ -1,5 +1,5 @@
 """What guests, hosts reached by ssh and nodes of a batch system share.
 
-`conversation` keeps a script running on nodes and talks with it, `trial` does the housekeeping of a
-trial by one such script, `allocation` runs trials, `files` brings programs there.
+`allocation` runs trials, `native` brings programs there, `software` loads what they want, `keys`
+are those of nodes that bareline makes.
 """

@@ -28,7 +28,7 @@ from bareline.host.tools import install_hint
 from bareline.platforms.launchers import find_mpi
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.process import run_process, spawn
-from bareline.platforms.remote.conversation import script
+from bareline.platforms.scripts.conversation import script
 from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE
 from bareline.vocabulary.units import listing

@@ -22,7 +22,7 @@ from pydantic import Field
 
 from bareline.platforms.launchers import LAUNCHERS, MpiInstallation, identify, launcher_names
 from bareline.platforms.nodes import Nodes
-from bareline.platforms.remote.conversation import conversation, script
+from bareline.platforms.scripts.conversation import conversation, script
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 #: The name of a module, as ``module load`` takes it.

@@ -16,10 +16,10 @@ from bareline.platforms.launchers.job import Node
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.remote.cluster import cluster_facts, read_topology, scattered
-from bareline.platforms.remote.conversation import conversation, script
-from bareline.platforms.remote.description import read_description
 from bareline.platforms.remote.software import find_remote_mpi
 from bareline.platforms.repair import run_repaired
+from bareline.platforms.scripts.conversation import conversation, script
+from bareline.platforms.scripts.description import read_description
 from bareline.platforms.slurm.commands import (
     JobState,
     ask,

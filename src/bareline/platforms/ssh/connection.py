@@ -15,9 +15,9 @@ from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.process import local_environment, run_process
-from bareline.platforms.remote.conversation import Peer, leave_all, listening, peer, script
-from bareline.platforms.remote.description import Description, read_description
-from bareline.platforms.remote.trial import house_script
+from bareline.platforms.scripts.conversation import Peer, leave_all, listening, peer, script
+from bareline.platforms.scripts.description import Description, read_description
+from bareline.platforms.scripts.housekeeping import house_script
 from bareline.platforms.shell import remote_line
 from bareline.vocabulary.errors import NotNow, PlatformError
 

@@ -18,9 +18,9 @@ from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi
 from bareline.platforms.launchers.job import Node, agent_text
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.remote.cluster import cluster_facts
-from bareline.platforms.remote.conversation import Conversation, listening, make_room
-from bareline.platforms.remote.description import Description
 from bareline.platforms.remote.software import find_remote_mpi
+from bareline.platforms.scripts.conversation import Conversation, listening, make_room
+from bareline.platforms.scripts.description import Description
 from bareline.platforms.ssh.connection import Connection, close_all, configured, has_address
 from bareline.platforms.ssh.options import SshOptions
 from bareline.platforms.workdir import owned_folder, remove_ended

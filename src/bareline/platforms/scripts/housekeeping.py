@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from bareline.facts import steal_caveats
 from bareline.facts.steal import StealReading, parse_stat
 from bareline.platforms.excerpt import KEEP_FILE, cut_of_file
-from bareline.platforms.remote.conversation import Conversation, script
-from bareline.platforms.remote.description import number_of
+from bareline.platforms.scripts.conversation import Conversation, script
+from bareline.platforms.scripts.description import number_of
 from bareline.platforms.serving import READY_S
 from bareline.platforms.shell import END_MARKED
 from bareline.platforms.workdir import LOOK_AT_STORAGE, OWN_FOLDER
