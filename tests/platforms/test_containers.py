@@ -107,7 +107,7 @@ def test_every_runtime_is_tried():
 
 @pytest.mark.parametrize("name", [*JOINED])
 def test_what_holds_a_container_says_ready_and_ends_with_its_input(name):
-    line = RUNTIMES[name].held(BOX)[2]
+    line = RUNTIMES[name].holder(BOX)[2]
     assert "echo ready && exec cat >/dev/null" in line
     if name in ("apptainer", "singularity"):
         assert f"{name} instance start" in line and f"{name} instance stop bareline-1" in line
@@ -389,7 +389,7 @@ def test_ranks_of_a_node_share_one_container_or_have_their_own(keep_bench):
 def test_a_container_that_is_killed_is_made_anew(keep_bench):
     bench = keep_bench("local", container={"runtime": "bwrap", "image": "host", "share": "node"})
     bench.shell("true")
-    (holder,) = bench.allocation.boxes._held
+    (holder,) = bench.allocation.boxes._holders
     os.kill(holder.popen.pid, signal.SIGKILL)
     holder.popen.wait(10)
     assert bench.shell("echo again").stdout == "again\n"

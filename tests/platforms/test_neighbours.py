@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from bareline.platforms.layers.neighbours import Neighbours, run_beside_the_same
+from bareline.platforms.layers.neighbours import Neighbours, run_against_copies
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.platforms.process import marked_processes
 from bareline.testing.bench import until
@@ -42,7 +42,7 @@ done
 FOREVER = """
 import sys
 from pathlib import Path
-from bareline.platforms.layers.neighbours import run_beside_the_same
+from bareline.platforms.layers.neighbours import run_against_copies
 from bareline.platforms.local import PLATFORM
 from bareline.testing.bench import open_bench
 scratch, token, load = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -141,7 +141,7 @@ def test_a_tenant_that_cannot_measure_makes_the_trial_a_failure(code):
         return Output(stdout="", stderr="", exit_code=code, duration_s=0.0)
 
     def measure():
-        return run_beside_the_same(run, [Broken()], Command(argv=("true",)), Layout(), 1.0)
+        return run_against_copies(run, [Broken()], Command(argv=("true",)), Layout(), 1.0)
 
     if code:
         assert measure().exit_code == code

@@ -27,7 +27,7 @@ RECORD = "build.json"
 #: How long a lock is waited for in silence.
 _SILENT_S, _PAUSE_S = 2.0, 0.05
 #: So many builds of a toolchain stay, whoever uses them: sources change to and fro.
-_KEPT = 3
+_MOST_BUILDS = 3
 #: Scripts use the paths of programs and libraries without a lock.
 _KEPT_S = 24 * 3600.0
 #: What a toolchain left goes when nobody has built or run anything with it for so long.
@@ -36,7 +36,7 @@ _FORGOTTEN_S = 30 * 24 * 3600.0
 _NAME = re.compile(r"([0-9a-f]{20}|[0-9a-f]{8})(?:[-.].*)?")
 
 #: Locked records by path; they stay open until this process ends.
-_held: dict[Path, int] = {}
+_locks: dict[Path, int] = {}
 
 
 def use(build: Path) -> str | None:
@@ -56,9 +56,9 @@ def use(build: Path) -> str | None:
         return None
     with contextlib.suppress(OSError):  # a cache that others fill
         os.utime(descriptor)
-    if record in _held:
-        os.close(_held[record])
-    _held[record] = descriptor
+    if record in _locks:
+        os.close(_locks[record])
+    _locks[record] = descriptor
     return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode(errors="replace")
 
 
@@ -116,7 +116,7 @@ def prune(folder: Path, toolchain: str) -> None:
 
     The last few stay, and what was used within a day or is in use.
     """
-    for build in finished(folder, toolchain)[_KEPT:]:
+    for build in finished(folder, toolchain)[_MOST_BUILDS:]:
         if _is_old(build / RECORD):
             _remove(build)
     for log in folder.glob(f"{toolchain}-*.log"):

@@ -123,8 +123,8 @@ def kvm() -> Iterable[Check]:
             _kvm_hint(module),
         )
     elif verdict is None:
-        told = f"{_KVM}{by} answers; the first run boots a guest to be sure"
-        yield Check("KVM", Area.GUESTS, Status.OK, told)
+        text = f"{_KVM}{by} answers; the first run boots a guest to be sure"
+        yield Check("KVM", Area.GUESTS, Status.OK, text)
     else:
         yield Check("KVM", Area.GUESTS, Status.OK, f"{_KVM}{by}; a guest was seen to boot")
 

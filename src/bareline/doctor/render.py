@@ -37,8 +37,8 @@ def render_purposes(checks: Sequence[Check], console: Console) -> None:
     """Print what this machine is ready for, what it is not, and the first command to type."""
     last = ""
     for head, text in lines(checks):
-        told = head if head != last else ""
-        _print_lines(console, f"{told:12} ", text)
+        title = head if head != last else ""
+        _print_lines(console, f"{title:12} ", text)
         last = head
     _print_lines(console, f"{'next':12} ", next_command(checks))
     _print(console, Text())

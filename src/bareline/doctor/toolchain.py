@@ -206,7 +206,7 @@ def _seen(library: MpiInstallation) -> str:
 
 def _two_ranks(library: MpiInstallation) -> Check:
     """Compile a program with the library's wrapper and run it on two ranks."""
-    title, told = LAUNCHERS[library.flavour].title, _seen(library)
+    title, seen = LAUNCHERS[library.flavour].title, _seen(library)
     assert library.mpicc is not None
     with tempfile.TemporaryDirectory(prefix="bareline-doctor-") as folder:
         Path(folder, "hello.c").write_text(_HELLO, encoding="ascii")
@@ -216,7 +216,7 @@ def _two_ranks(library: MpiInstallation) -> Check:
                 title,
                 Area.MPI,
                 Status.WARN,
-                f"{told}: a program does not compile: {done.why}",
+                f"{seen}: a program does not compile: {done.why}",
                 f"try `{library.mpicc} --version`",
             )
         host = [Node("localhost", "127.0.0.1", len(os.sched_getaffinity(0)))]
@@ -224,12 +224,12 @@ def _two_ranks(library: MpiInstallation) -> Check:
         done = ask(line, timeout_s=_JOB_S, cwd=folder)
     if re.search(r"^ranks 2 sum 1$", done.stdout, re.MULTILINE):
         return Check(
-            title, Area.MPI, Status.OK, f"{told}, two ranks ran in {done.duration_s:.1f} s"
+            title, Area.MPI, Status.OK, f"{seen}, two ranks ran in {done.duration_s:.1f} s"
         )
     return Check(
         title,
         Area.MPI,
         Status.WARN,
-        f"{told}: a job of two ranks fails: {done.why}",
+        f"{seen}: a job of two ranks fails: {done.why}",
         f"try `{' '.join(line)}`",
     )

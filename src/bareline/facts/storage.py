@@ -40,7 +40,7 @@ def parse_storage(sections: Sections) -> Facts:
     return facts
 
 
-def _striping(told: str) -> str | None:
+def _striping(text: str) -> str | None:
     """Say how the files of a folder are spread, as Lustre, BeeGFS or GPFS tells it.
 
     References
@@ -48,14 +48,14 @@ def _striping(told: str) -> str | None:
     Lustre Operations Manual, ``lfs getstripe``; BeeGFS documentation, "Striping"; IBM Storage
     Scale, ``mmlsattr``. Read from their printed examples: none of the three was there to ask.
     """
-    said = dict(_ATTRIBUTE.findall(told))
+    said = dict(_ATTRIBUTE.findall(text))
     if "lcm_entry_count" in said:
         return f"a layout of {said['lcm_entry_count']} components"
     if "stripe_count" in said:
         count, size = said["stripe_count"], said.get("stripe_size", "?")
         return f"over {'all' if count == '-1' else count} targets, {size} B each"
     if "Chunksize" in said:
-        count = re.search(r"storage targets: desired: (\d+)", told)
+        count = re.search(r"storage targets: desired: (\d+)", text)
         over = f"over {count[1]} targets, " if count else ""
         return f"{over}chunks of {said['Chunksize']}"
     if "data replication" in said:
@@ -77,8 +77,8 @@ def _mount_of(sections: Sections) -> tuple[str, str, str, str, str] | None:
         inside = point in ("/", folder) or folder.startswith(point + "/")
         # A later mount on the same point hides the earlier one.
         if folder and inside and (best is None or len(point) >= len(best[1])):
-            told = dict.fromkeys([*mine[5].split(","), *its[2].split(",")])
-            options = [one for one in told if not one.startswith(_ADDRESSES)]
+            every = dict.fromkeys([*mine[5].split(","), *its[2].split(",")])
+            options = [one for one in every if not one.startswith(_ADDRESSES)]
             best = (mine[2], point, ",".join(options), its[0], its[1])
     return best
 

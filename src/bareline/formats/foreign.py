@@ -67,11 +67,11 @@ def figure(name: str, unit: str, better: Better | None = None, *, detail: bool =
     - `better`: which way it is good, where the tool says so.
     """
     base, factor = _into_base(unit.strip())
-    told = plain_name(name) or "value"
+    label = plain_name(name) or "value"
     if not base:
-        told, base = f"{told}_{plain_name(unit) or 'unit'}", "1"
+        label, base = f"{label}_{plain_name(unit) or 'unit'}", "1"
     direction = better or _DIRECTIONS.get(base, "none")
-    return Figure(told, Metric(base, direction, detail=detail), factor)
+    return Figure(label, Metric(base, direction, detail=detail), factor)
 
 
 def plain_name(text: str) -> str:

@@ -83,14 +83,14 @@ def read(text: str) -> Iterable[Reading]:
         return
     for result in results:
         params = {"command": result.command}
-        told = {plain_key(key): scalar(value) for key, value in result.parameters.items()}
+        parameters = {plain_key(key): scalar(value) for key, value in result.parameters.items()}
         for time, code, memory in zip(
             result.times,
             repeat(0) if result.exit_codes is None else result.exit_codes,
             result.memory_usage_byte or repeat(None),
             strict=False,
         ):
-            yield _launch({**told, **params}, time, code, memory)
+            yield _launch({**parameters, **params}, time, code, memory)
 
 
 def _checked(content: Mapping[str, Any]) -> _Result:
@@ -103,8 +103,8 @@ def _checked(content: Mapping[str, Any]) -> _Result:
     if result.run is None:
         times = result.times
         found = (fmean(times), median(times), min(times), max(times))
-        told = (result.mean, result.median, result.min, result.max)
-        if not all(map(_alike, found, told)):
+        summary = (result.mean, result.median, result.min, result.max)
+        if not all(map(_alike, found, summary)):
             raise ParseError(f"'{result.command}': the times are not those of its summary")
     return result
 

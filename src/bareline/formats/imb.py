@@ -126,9 +126,9 @@ def facts(text: str) -> Mapping[str, Scalar]:
     if match:
         found["import.imb"] = match["version"]
     for title, key in (("Release", "kernel.release"), ("Machine", "kernel.machine")):
-        told = re.search(rf"^# {title}\s*:\s*(\S.*?)\s*$", text, re.MULTILINE)
-        if told:
-            found[key] = told[1]
+        line = re.search(rf"^# {title}\s*:\s*(\S.*?)\s*$", text, re.MULTILINE)
+        if line:
+            found[key] = line[1]
     return found
 
 

@@ -144,9 +144,9 @@ def _samples(
     ]:
         raise ParseError("as many rows as repetitions were expected")
     moved_bytes = _size(options["aggregate filesize"], "aggregate filesize")
-    told = [_bandwidth(row, moved_bytes, options) for row in rows]
-    rates = [rate for rate, _ in told]
-    off = max(slack for _, slack in told)
+    figures = [_bandwidth(row, moved_bytes, options) for row in rows]
+    rates = [rate for rate, _ in figures]
+    off = max(slack for _, slack in figures)
     ends = (max(rates), min(rates), fmean(rates))
     if not any(_alike(summary, ends, off) for summary in summaries):
         raise ParseError("the summary is not that of the results")
@@ -182,9 +182,9 @@ def _summaries(text: str, way: str) -> list[str]:
 
 
 def _alike(summary: str, ends: Sequence[float], off: float) -> bool:
-    told = [number(cell, "summary") for cell in summary.split()[:3]]
-    return len(told) == 3 and all(
-        abs(one - end) <= off + 0.006 for one, end in zip(told, ends, strict=True)
+    figures = [number(cell, "summary") for cell in summary.split()[:3]]
+    return len(figures) == 3 and all(
+        abs(one - end) <= off + 0.006 for one, end in zip(figures, ends, strict=True)
     )
 
 

@@ -59,13 +59,13 @@ def _options(text: str) -> str:
         words = shlex.split(command[1])[1:]
     except ValueError as error:
         raise ParseError("the command line is damaged") from error
-    kept: list[str] = []
+    options: list[str] = []
     skip = False
     for word in words:
         if not skip and word not in _LEFT_OUT:
-            kept.append(word)
+            options.append(word)
         skip = word in _LEFT_OUT
-    return " ".join(kept)
+    return " ".join(options)
 
 
 def _rates(text: str) -> dict[str, float]:

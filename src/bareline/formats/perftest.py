@@ -78,14 +78,14 @@ def read(text: str) -> Iterable[Reading]:
     problem: ParseError | None = None
     metrics: dict[str, Metric] = {}
     columns: list[str] = []
-    told: list[str] = []
+    titles: list[str] = []
     lines = number_lines(text)
     try:
         header = _header(lines)
         columns = _columns(lines[header])
         lines = _rows(lines[header + 1 :])
-        told = _value_columns(columns, lines)
-        given = (_COLUMNS[title][:2] for title in told)
+        titles = _value_columns(columns, lines)
+        given = (_COLUMNS[title][:2] for title in titles)
         metrics = headline_first(
             given, "there is no column of average bandwidth or typical latency"
         )
@@ -97,7 +97,7 @@ def read(text: str) -> Iterable[Reading]:
         if problem is not None:
             raise problem
         check_whole(text)
-        return list(_samples(read_table(columns, lines, aligned=False), told))
+        return list(_samples(read_table(columns, lines, aligned=False), titles))
 
     yield Reading(
         probe=f"perftest.{program}",
@@ -166,23 +166,23 @@ def _value_columns(columns: Sequence[str], lines: Sequence[Line]) -> list[str]:
 
     With a duration instead of a number of iterations perftest knows no peak and prints 0.00.
     """
-    told = [title for title in columns if title not in _PLAIN]
-    peak = next((title for title in told if title.startswith("BW peak")), None)
+    titles = [title for title in columns if title not in _PLAIN]
+    peak = next((title for title in titles if title.startswith("BW peak")), None)
     if peak is not None:
         at = columns.index(peak)
         texts = [line.text.split()[at : at + 1] for line in lines if is_row(line.text)]
         if all(text == ["0.00"] for text in texts):
-            told.remove(peak)
-    return told
+            titles.remove(peak)
+    return titles
 
 
-def _samples(table: Table, told: Sequence[str]) -> Iterable[Sample]:
+def _samples(table: Table, titles: Sequence[str]) -> Iterable[Sample]:
     sizes = table.integers("#bytes")
     table.integers("#iterations")
     check_sizes(sizes, doubling=True)
     _check_rates(table)
     _check_order(table)
-    for title in told:
+    for title in titles:
         name, metric, scale = _COLUMNS[title]
         values = [value * scale for value in table.numbers(title, uniform=False)]
         if title.startswith("BW average"):

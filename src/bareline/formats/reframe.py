@@ -153,8 +153,8 @@ def _figures(case: _Case) -> Iterable[tuple[str, Figure]]:
         if place and place != f"{case.system}:{case.partition}":
             raise ParseError(f"'{name}' is not of {case.system}:{case.partition}")
         bounds = {"thres_lower": low, "thres_upper": high}
-        told = {"name": last, "value": value, "unit": unit, **bounds}
-        yield last, _figure(read_object(_Variable, told))
+        row = {"name": last, "value": value, "unit": unit, **bounds}
+        yield last, _figure(read_object(_Variable, row))
 
 
 def _figure(one: _Variable) -> Figure:
@@ -164,14 +164,14 @@ def _figure(one: _Variable) -> Figure:
 
 def _started(text: str) -> datetime | None:
     """Give when the case ended, which is all that ReFrame tells, or when its session began."""
-    told: Any = reframe_perflog.completed(text)
+    time: Any = reframe_perflog.completed(text)
     try:
-        if not told:
+        if not time:
             report = read_object(_Report, find_object(text))
             cases = [case for run in report.runs for case in read_object(_Run, run).testcases]
             ended = cases[0].get("job_completion_time") if cases else None
-            told = ended or report.session_info.get("time_start")
-        return datetime.fromisoformat(told) if isinstance(told, str) else None
+            time = ended or report.session_info.get("time_start")
+        return datetime.fromisoformat(time) if isinstance(time, str) else None
     except (ParseError, ValueError):
         return None
 

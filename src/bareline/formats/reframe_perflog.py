@@ -46,37 +46,37 @@ def completed(text: str) -> str:
 def _check(titles: Sequence[str], fields: Sequence[str]) -> Check:
     if len(fields) != len(titles) or len(set(titles)) != len(titles):
         raise ParseError("a line has not as many fields as there are titles")
-    told = dict(zip(titles, fields, strict=True))
-    name = told.get("display_name") or told.get("name") or told.get("short_name")
+    row = dict(zip(titles, fields, strict=True))
+    name = row.get("display_name") or row.get("name") or row.get("short_name")
     if not name:
         raise ParseError("the log does not name its check: add %(check_display_name)s")
-    tasks = told.get("num_tasks", "")
+    tasks = row.get("num_tasks", "")
     return Check(
         name=name,
-        where=_where(told),
-        result=told.get("result", "pass"),
+        where=_where(row),
+        result=row.get("result", "pass"),
         reason="the log does not name the phase; ReFrame's report does",
         ranks=int(tasks) if re.fullmatch(r"[1-9]\d{0,8}", tasks) else 0,
         figures={
-            title.removesuffix("_value"): _figure(told, title.removesuffix("_value"))
+            title.removesuffix("_value"): _figure(row, title.removesuffix("_value"))
             for title in titles
             if title.endswith("_value")
         },
     )
 
 
-def _where(told: Mapping[str, str]) -> str:
-    system, partition, environ = (told.get(key, "") for key in ("system", "partition", "environ"))
+def _where(row: Mapping[str, str]) -> str:
+    system, partition, environ = (row.get(key, "") for key in ("system", "partition", "environ"))
     return f"{system}:{partition}+{environ}" if system and partition else ""
 
 
-def _figure(told: Mapping[str, str], name: str) -> Figure:
-    value, bounds = told[f"{name}_value"], [told.get(f"{name}_{end}_thres") for end in _ENDS]
+def _figure(row: Mapping[str, str], name: str) -> Figure:
+    value, bounds = row[f"{name}_value"], [row.get(f"{name}_{end}_thres") for end in _ENDS]
     if value != "None" and not _NUMBER.fullmatch(value):
         raise ParseError(f"'{name}' = {value[:40]} is no measured value")
     lower, upper = (bound not in (None, "None", "null", "") for bound in bounds)
     number = None if value == "None" else float(value)
-    return Figure(value=number, unit=told.get(f"{name}_unit", ""), lower=lower, upper=upper)
+    return Figure(value=number, unit=row.get(f"{name}_unit", ""), lower=lower, upper=upper)
 
 
 _ENDS = ("lower", "upper")

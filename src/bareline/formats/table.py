@@ -108,9 +108,9 @@ def read_table(titles: Sequence[str], lines: Iterable[Line], *, aligned: bool = 
     Raises ParseError: there is none, or one has too few or too many columns or ends in another
     place.
     """
-    kept = [line for line in lines if is_row(line.text)]
+    candidates = [line for line in lines if is_row(line.text)]
     rows = []
-    for line in kept:
+    for line in candidates:
         row = tuple(line.text.split())
         if len(row) != len(titles):
             raise ParseError(
@@ -120,8 +120,8 @@ def read_table(titles: Sequence[str], lines: Iterable[Line], *, aligned: bool = 
     if not rows:
         raise ParseError("there is no row under the column titles")
     if aligned:
-        _check_edges(kept)
-    return Table(tuple(titles), tuple(rows), tuple(kept))
+        _check_edges(candidates)
+    return Table(tuple(titles), tuple(rows), tuple(candidates))
 
 
 def _check_edges(lines: Sequence[Line]) -> None:

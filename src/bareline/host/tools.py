@@ -76,8 +76,8 @@ def tool_missing(
     `why`: what it is wanted for, as a clause after the comma.
     `brought_by`: a program of the same package that the table knows.
     """
-    told = f"'{tool}' is not installed" + (f", {why}" if why else "")
-    return ToolMissing(told, where=where, hint=install_hint(brought_by or tool))
+    text = f"'{tool}' is not installed" + (f", {why}" if why else "")
+    return ToolMissing(text, where=where, hint=install_hint(brought_by or tool))
 
 
 def require(

@@ -25,7 +25,7 @@ from bareline.platforms.layers.neighbours import (
     Neighbours,
     busy_neighbours,
     facts_of,
-    run_beside_the_same,
+    run_against_copies,
 )
 from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError, ToolMissing
@@ -170,13 +170,13 @@ class HereAllocation(HostsAllocation):
         if self._neighbours is None or not self._all_measure:
             return super().run(command, layout, timeout_s=timeout_s)
         copies = [_Copy(self, number) for number in range(1, self._neighbours.count + 1)]
-        return run_beside_the_same(super().run, copies, command, layout, timeout_s)
+        return run_against_copies(super().run, copies, command, layout, timeout_s)
 
     @property
     def _all_measure(self) -> bool:
         return self._neighbours is not None and self._neighbours.load == "same"
 
-    def beside(self, token: str) -> AbstractContextManager[None]:
+    def background(self, token: str) -> AbstractContextManager[None]:
         """Keep the neighbours busy, but for those that run the same command."""
         if self._all_measure:
             return nullcontext()
@@ -189,8 +189,8 @@ class HereAllocation(HostsAllocation):
         if self._neighbours is None:
             return facts
         cores = self.nodes[0].cores
-        told = facts_of(self._tenants, self._neighbours, cores)
-        return {**facts, **told, **self._neighbours.sharing(cores)}
+        neighbours = facts_of(self._tenants, self._neighbours, cores)
+        return {**facts, **neighbours, **self._neighbours.sharing(cores)}
 
     @property
     def _tenants(self) -> list[HostsAllocation]:

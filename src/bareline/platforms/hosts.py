@@ -75,7 +75,7 @@ class HostsAllocation(Nodes):
         self._tools: dict[tuple[int, str], bool] = {}
         self._is_tidy = False
 
-    def beside(self, token: str) -> AbstractContextManager[None]:
+    def background(self, token: str) -> AbstractContextManager[None]:
         """Do what has to be done on the nodes while a trial runs, and at no other time."""
         return contextlib.nullcontext()
 
@@ -119,8 +119,8 @@ class HostsAllocation(Nodes):
             with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
                 house.begin(f"{TRIAL_VARIABLE}={token}", folders, needed, command.inputs)
                 self._confirm_missing(house.missing())
-                told = house.storage() if command.storage_bytes else ()
-                hidden = self._storage_caveats(command, values["workdir"], told)
+                storage = house.storage() if command.storage_bytes else ()
+                hidden = self._storage_caveats(command, values["workdir"], storage)
                 if command.server is None:
                     return self._launch(command, layout, values, timeout_s, house, hidden)
                 node = self.server_node(command.server, layout)
@@ -162,7 +162,7 @@ class HostsAllocation(Nodes):
         # Launchers hand the variables to the ranks; they themselves carry nothing but the mark.
         mark = {name: value for name, value in env.items() if name == TRIAL_VARIABLE}
         house.start()
-        with self.beside(mark.get(TRIAL_VARIABLE, "")):
+        with self.background(mark.get(TRIAL_VARIABLE, "")):
             own = self.launch_environment(mark)
             done = run_process(line, env=own, timeout_s=timeout_s, lost=house.lost)
         if done.exit_code != 0 or done.timed_out:
@@ -271,23 +271,23 @@ class HostsAllocation(Nodes):
             self._is_tidy = True
 
     def _storage_caveats(
-        self, command: Command, folder: str, told: Iterable[str]
+        self, command: Command, folder: str, storage: Iterable[str]
     ) -> tuple[str, ...]:
         """Check the space for a command that measures storage; name what hides the device.
 
-        - `told`: what `LOOK_AT_STORAGE` prints on each node; not asked for without need.
+        - `storage`: what `LOOK_AT_STORAGE` prints on each node; not asked for without need.
         """
         if not command.storage_bytes:
             return ()
-        found = [self.judge_storage(each, folder, command.storage_bytes) for each in told]
+        found = [self.judge_storage(each, folder, command.storage_bytes) for each in storage]
         return tuple(dict.fromkeys(code for codes in found for code in codes))
 
-    def judge_storage(self, told: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
+    def judge_storage(self, storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         """Check the free space of a folder; name what stands between it and a device.
 
         Raises PlatformError: there is less free than needed.
         """
-        found = check_storage(told, folder, needed_bytes)
+        found = check_storage(storage, folder, needed_bytes)
         return (*found, *(self.mounted.caveats if self.mounted else ()))
 
     def _index(self, node: int) -> int:

@@ -83,14 +83,14 @@ def clean() -> list[str]:
 
     What one type raises is said in its place: the others are cleaned all the same.
     """
-    told = []
+    lines = []
     for name, platform in load_platform_types().items():
         try:
-            told += platform.clean()
+            lines += platform.clean()
         except Exception as error:  # types of third parties
             why = error if isinstance(error, BarelineError) else f"{type(error).__name__}: {error}"
-            told.append(one_line(f"{name}: cannot be looked at, something may be left: {why}"))
-    return told
+            lines.append(one_line(f"{name}: cannot be looked at, something may be left: {why}"))
+    return lines
 
 
 def build_for(name: str, path: Path | None = None) -> dict[str, Any]:

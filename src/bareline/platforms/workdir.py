@@ -94,21 +94,23 @@ def remove_abandoned(nodes: Nodes, folder: str) -> None:
     """Remove what trials of killed barelines of this host left on nodes."""
     count = len(nodes.nodes)
     with contextlib.suppress(PlatformError):
-        told = nodes.on_every_node(_LIST, [(f"{folder}/{PREFIX}", f"{MEMORY}/{SESSION}")] * count)
+        listings = nodes.on_every_node(
+            _LIST, [(f"{folder}/{PREFIX}", f"{MEMORY}/{SESSION}")] * count
+        )
         left = [
             [path for path in said.stdout.splitlines() if is_abandoned(path.rpartition("/")[2])]
-            for said in told
+            for said in listings
         ]
         if any(left):
             nodes.on_every_node('[ $# = 0 ] || rm -rf -- "$@"', left)
 
 
-def check_storage(told: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
+def check_storage(storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
     """Make sure that space is free, and name what stands between a trial and the device.
 
-    - `told`: what `LOOK_AT_STORAGE` prints on the node. Gives the codes of caveats.
+    - `storage`: what `LOOK_AT_STORAGE` prints on the node. Gives the codes of caveats.
     """
-    match = re.match(r"(\d+) (\d+) (\S+)", told)
+    match = re.match(r"(\d+) (\d+) (\S+)", storage)
     if match is None:
         raise PlatformError(
             f"the free space of '{folder}' is not known", hint=f"try `stat -f {folder}` there"
@@ -121,7 +123,7 @@ def check_storage(told: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         )
     if match[3] in _IN_MEMORY:
         return ("memory-file-system",)
-    found = ("host-cache",) if "hypervisor" in told else ()
+    found = ("host-cache",) if "hypervisor" in storage else ()
     return (*found, "server-cache") if match[3] in _SERVED else found
 
 

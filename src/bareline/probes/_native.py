@@ -177,11 +177,11 @@ _PRINTED = re.compile(r"^Core: (\w+)$", re.MULTILINE)
 
 def kernels_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
     """Give the fact from the header of one of our programs, empty where it has none."""
-    told = header.get("blas_kernels")
-    return {BLAS_KERNELS: told} if isinstance(told, str) and told else {}
+    kernels = header.get("blas_kernels")
+    return {BLAS_KERNELS: kernels} if isinstance(kernels, str) and kernels else {}
 
 
 def kernels_printed(output: Output) -> dict[str, Scalar]:
     """Give the fact from a program that ran with `TELL_KERNELS`; processes may differ."""
-    told = sorted(set(_PRINTED.findall(output.stderr)))
-    return {BLAS_KERNELS: ", ".join(told)} if told else {}
+    kernels = sorted(set(_PRINTED.findall(output.stderr)))
+    return {BLAS_KERNELS: ", ".join(kernels)} if kernels else {}

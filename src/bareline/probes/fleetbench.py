@@ -33,11 +33,11 @@ def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]
     hosts = report.header.get("hosts")
     if not isinstance(hosts, list) or len(hosts) != report.header.get("ranks"):
         raise ParseError("the header does not name a host for every rank")
-    told = report.header.get("names")
-    if not isinstance(told, str):  # empty where none were given; absent only in a damaged header
+    names = report.header.get("names")
+    if not isinstance(names, str):  # empty where none were given; absent only in a damaged header
         raise ParseError("the header does not say which names the nodes have")
     try:
-        given = unfold(told) if told else []
+        given = unfold(names) if names else []
     except ValueError as error:
         raise ParseError(f"the header's names are no list of nodes: {error}") from error
     return report, _names(given, [str(host) for host in hosts])

@@ -46,7 +46,7 @@ def test_this_machine_s_rates_are_measured_once(tmp_path):
     first = rates_here(context, name)
     assert first.rates.dgemm_flops_per_s > 1e8 and first.rates.stream_bytes_per_s > 1e8
     assert rates_here(context, name) == first
-    assert "busy cores" in first.told
+    assert "busy cores" in first.summary
     factor = compute_factor("pleiades", 2.0, context, name)
     assert factor == pytest.approx(2 * rates_of("pleiades").times_slower(first.rates))
     assert compute_factor(None, 2.0, context, name) == 2.0

@@ -47,7 +47,7 @@ class CloudAllocation(Allocation):
         *,
         hosts_of: Callable[[], AbstractContextManager[SshAllocation]],
         inner: str,
-        told: list[str],
+        events: list[str],
         about: Mapping[str, Scalar],
     ) -> None:
         self._group = group
@@ -56,7 +56,7 @@ class CloudAllocation(Allocation):
         self._options = options
         self._hosts_of = hosts_of
         self._inner = inner
-        self._told = told
+        self._events = events
         self._about = dict(about)
         self._stack = ExitStack()
         self.hosts = self._open()
@@ -99,9 +99,9 @@ class CloudAllocation(Allocation):
         self._stack.close()
         self._group.replace(lost)
         names = nodes_text([member.name for member, _ in lost])
-        self._told.append(f"{names}: replaced by {'others' if len(lost) > 1 else 'another'}")
+        self._events.append(f"{names}: replaced by {'others' if len(lost) > 1 else 'another'}")
         self.hosts = self._open()
-        self._told.append(f"the trial is repeated: {error}")
+        self._events.append(f"the trial is repeated: {error}")
         return True
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
@@ -125,8 +125,8 @@ class CloudAllocation(Allocation):
 
     def events(self) -> tuple[str, ...]:
         """Tell what happened to instances since the last call."""
-        told, self._told[:] = tuple(self._told), []
-        return (*told, *self.hosts.events())
+        events, self._events[:] = tuple(self._events), []
+        return (*events, *self.hosts.events())
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the instances, where they are and how they came up."""
@@ -196,7 +196,9 @@ class CloudPlatform(RemotePlatform[C_co]):
         """Say what barelines of this machine have in the cloud for a platform, and since when."""
         now = time.time()
         stories = remains.running(cache_folder(), spec.name)
-        return "; ".join(remains.told(story, now) for story in stories if story.kind == spec.type)
+        return "; ".join(
+            remains.summary(story, now) for story in stories if story.kind == spec.type
+        )
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[CloudAllocation]:
@@ -204,16 +206,16 @@ class CloudPlatform(RemotePlatform[C_co]):
         options, cache = self.spec.options, self.context.cache
         count = max(1, layout.nodes)
         account = self.account(options)
-        told: list[str] = []
+        events: list[str] = []
         with ExitStack() as stack:
             with self.starting(layout):
                 provider = self.provider()
                 remains.remember(cache, self.type_name, account)
-                told += remains.clean(cache, self.type_name, lambda _: provider, only=account)
+                events += remains.clean(cache, self.type_name, lambda _: provider, only=account)
                 budget = Budget(self.spec.name, options)
                 access = Access(self.context.scratch / "access", options)
                 journal = Journal(cache, self.type_name, self.spec.name, account)
-                group = Group(provider, options, journal, access, budget, told.append)
+                group = Group(provider, options, journal, access, budget, events.append)
                 stack.callback(group.release)
                 group.start(count)
                 inner = f"{options.folder}/bareline-{owner_mark()}-access"
@@ -224,7 +226,7 @@ class CloudPlatform(RemotePlatform[C_co]):
                     options,
                     hosts_of=self._hosts_of(access, count, inner),
                     inner=inner,
-                    told=told,
+                    events=events,
                     about=provider.facts(),
                 )
                 stack.callback(allocation.close)

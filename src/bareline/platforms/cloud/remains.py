@@ -112,8 +112,8 @@ def _known(cache: Path) -> list[Any]:
 def _accounts(cache: Path, kind: str) -> Iterator[dict[str, str]]:
     """Give every account of a kind of cloud that is known or that a journal names, once."""
     seen = []
-    told = [{"kind": story.kind, "account": story.account} for _, story in journals(cache)]
-    for entry in [*_known(cache), *told]:
+    entries = [{"kind": story.kind, "account": story.account} for _, story in journals(cache)]
+    for entry in [*_known(cache), *entries]:
         account = entry.get("account") if isinstance(entry, dict) else None
         if isinstance(account, dict) and entry.get("kind") == kind and account not in seen:
             seen.append(account)
@@ -140,8 +140,8 @@ def clean(
                 )
                 removed += _clean_account(cache, kind, account, steward_of(account), insist)
         except PlatformError as error:
-            told = " ".join(account.values())
-            removed.append(f"{kind} {told}: cannot be looked at, nothing is removed: {error}")
+            title = " ".join(account.values())
+            removed.append(f"{kind} {title}: cannot be looked at, nothing is removed: {error}")
         if only is None and not any(
             (story.kind, dict(story.account)) == (kind, account) for _, story in journals(cache)
         ):
@@ -152,10 +152,10 @@ def clean(
 def _clean_account(
     cache: Path, kind: str, account: Account, steward: Steward, insist: Insistence
 ) -> list[str]:
-    told: list[str] = []
+    removed: list[str] = []
 
     def say(things: list[Thing]) -> None:
-        told.extend(f"{' '.join(account.values())}: {each.kind} {each.name} removed"
+        removed.extend(f"{' '.join(account.values())}: {each.kind} {each.name} removed"
                     for each in things)  # fmt: skip
 
     for path, story in journals(cache):
@@ -165,7 +165,7 @@ def _clean_account(
     stray = [thing for thing in every if is_abandoned(thing.name)]
     stray.sort(key=lambda thing: steward.kinds.index(thing.kind))
     say(remove(steward, stray, insist, lambda _: None))
-    return told
+    return removed
 
 
 def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> list[Thing]:
@@ -197,7 +197,7 @@ def running(cache: Path, platform: str) -> Iterator[Story]:
                 yield story
 
 
-def told(story: Story, now: float) -> str:
+def summary(story: Story, now: float) -> str:
     """Say what a living bareline has in a cloud: ``2 instances for 0.4 h (process 123)``."""
     names = story.instances
     hours = max(now - story.up_since[name] for name in names) / HOUR_S

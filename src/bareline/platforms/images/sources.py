@@ -206,8 +206,8 @@ def _ask(argv: list[str], *, check: bool = True, cwd: Path | None = None) -> str
         argv, capture_output=True, text=True, check=False, env=environment, cwd=cwd
     )
     if check and done.returncode:
-        told = [word for word in argv if not word.startswith("-o")][:2]
-        raise PlatformError(f"`{' '.join(told)}` failed: {done.stderr.strip()}")
+        command = [word for word in argv if not word.startswith("-o")][:2]
+        raise PlatformError(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
     return done.stdout
 
 

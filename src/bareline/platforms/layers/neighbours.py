@@ -88,19 +88,19 @@ class Neighbours(BaseModel):
 
     def facts(self, cores_per_node: int) -> dict[str, Scalar]:
         """Tell what shares the nodes."""
-        told: dict[str, Scalar] = {"neighbours.count": self.count}
+        facts: dict[str, Scalar] = {"neighbours.count": self.count}
         if self.count:
-            told["neighbours.load"] = self.load
+            facts["neighbours.load"] = self.load
         if self.busy and self.load != "same":
-            told["neighbours.workers"] = self.workers or cores_per_node
-        return told
+            facts["neighbours.workers"] = self.workers or cores_per_node
+        return facts
 
     def sharing(self, cores_per_node: int) -> dict[str, Scalar]:
         """Tell on which cores they run, and how many processors were promised for each of them."""
-        told: dict[str, Scalar] = {"neighbours.cores": _listed(self.cores)} if self.busy else {}
+        facts: dict[str, Scalar] = {"neighbours.cores": _listed(self.cores)} if self.busy else {}
         shared = self.count if self.busy and self.cores is None else 0
         asked = cores_per_node + shared * (self.workers or cores_per_node)
-        return {**told, "neighbours.processors_per_core": round(asked / cores_per_node, 3)}
+        return {**facts, "neighbours.processors_per_core": round(asked / cores_per_node, 3)}
 
     def caveats(self) -> tuple[str, ...]:
         """Name what makes every number beside them doubtful."""
@@ -140,14 +140,14 @@ def busy_neighbours(
 
 def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
     """Tell what neighbours there are, and how busy they are where nothing is measured."""
-    told = neighbours.facts(cores)
+    facts = neighbours.facts(cores)
     if neighbours.busy and neighbours.load != "same":
         with _working(tenants, neighbours, "") as loads:
             before = [load.read() for load in loads]
             time.sleep(_PROOF_S)
             shares = [load.share_since(one) for load, one in zip(loads, before, strict=True)]
-        told["neighbours.busy_cores"] = round(sum(shares), 2)
-    return told
+        facts["neighbours.busy_cores"] = round(sum(shares), 2)
+    return facts
 
 
 @contextmanager
@@ -216,10 +216,10 @@ class _Start:
 
     def _line(self, node: int, argv: Sequence[str], folder: str = "") -> list[str]:
         """Give the command line that keeps a load on a node until its standard input ends."""
-        held = ["sh", "-c", _script(), "sh", folder, *argv]
+        line = ["sh", "-c", _script(), "sh", folder, *argv]
         if self.neighbours.cores:
-            held = ["taskset", "--cpu-list", ",".join(map(str, self.neighbours.cores)), *held]
-        return self.places.node_argv(node, held, _marked(self.token))
+            line = ["taskset", "--cpu-list", ",".join(map(str, self.neighbours.cores)), *line]
+        return self.places.node_argv(node, line, _marked(self.token))
 
 
 def _marked(token: str) -> dict[str, str]:
@@ -308,9 +308,9 @@ class _Load:
     def _failure(self, what: str) -> PlatformError:
         self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - _TAIL_BYTES))
         words = self._said.read(_TAIL_BYTES).decode(errors="replace").strip().splitlines()
-        told = f": {words[-1]}" if words else ""
+        reason = f": {words[-1]}" if words else ""
         return PlatformError(
-            f"{self._name} {what}{told}; the trial was not measured beside it",
+            f"{self._name} {what}{reason}; the trial was not measured beside it",
             hint="measure it again with `bareline continue`",
         )
 
@@ -333,7 +333,7 @@ class Tenant(Protocol):
         """Kill what carries a trial's mark."""
 
 
-def run_beside_the_same(
+def run_against_copies(
     run: Run, tenants: Sequence[Tenant], command: Command, layout: Layout, timeout_s: float
 ) -> Output:
     """Measure a command while every neighbour runs it over and over."""

@@ -108,9 +108,9 @@ class RemoteAllocation(HostsAllocation):
 
     def events(self) -> tuple[str, ...]:
         """Tell what happened to nodes since the last call."""
-        told = tuple(self._events)
+        events = tuple(self._events)
         self._events.clear()
-        return told
+        return events
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the nodes, and to what they are held."""

@@ -97,11 +97,11 @@ def cluster_facts(
         switch: [node for node in unfold(listed) if node in used]
         for switch, listed in switches.items()
     }
-    told = "; ".join(f"{switch}: {fold(nodes)}" for switch, nodes in own.items() if nodes)
+    listing = "; ".join(f"{switch}: {fold(nodes)}" for switch, nodes in own.items() if nodes)
     left_out = fold(sorted(set(excluded)))
     return {
         NODES_NAMES: fold(names),
-        **({NODES_SWITCHES: told} if told else {}),
+        **({NODES_SWITCHES: listing} if listing else {}),
         **({NODES_EXCLUDED: left_out} if left_out else {}),
     }
 

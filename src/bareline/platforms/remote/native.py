@@ -289,8 +289,8 @@ _SECONDS = re.compile(r"\d{1,9}(\.\d{1,9})?")
 def _finished(said: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
     target, toolchain, seconds = (said.get(word, [""])[0] for word in _BUILT)
     if not (target and toolchain and _SECONDS.fullmatch(seconds)):
-        told = f"'{target[:60]}' of '{toolchain[:60]}' in '{seconds[:20]}' s"
-        raise BuildError(f"the node reports no build, but {told}", where=host)
+        answer = f"'{target[:60]}' of '{toolchain[:60]}' in '{seconds[:20]}' s"
+        raise BuildError(f"the node reports no build, but {answer}", where=host)
     path = Path(target)
     return NativeBuild(
         toolchain=toolchain,

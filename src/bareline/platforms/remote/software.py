@@ -139,9 +139,9 @@ def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
         if choice in LAUNCHERS and flavour != choice:
             continue
         mpirun = line.removeprefix("found ")
-        beside = [str(Path(mpirun).parent / name) for name in LAUNCHERS[flavour].compilers]
-        there = nodes.on_node(0, ["sh", "-c", 'ls -1 "$@" 2>/dev/null', "sh", *beside]).stdout
-        compiler = next((path for path in beside if path in there.splitlines()), None)
+        wrappers = [str(Path(mpirun).parent / name) for name in LAUNCHERS[flavour].compilers]
+        there = nodes.on_node(0, ["sh", "-c", 'ls -1 "$@" 2>/dev/null', "sh", *wrappers]).stdout
+        compiler = next((path for path in wrappers if path in there.splitlines()), None)
         return MpiInstallation(flavour, number, mpirun, compiler)
     what = "no MPI library" if choice == "auto" else f"no MPI library '{choice}'"
     raise ToolMissing(

@@ -34,16 +34,16 @@ class Description:
 def read_description(node: str, said: Mapping[str, Sequence[str]]) -> Description:
     """Read what a node said of itself."""
 
-    def told(word: str) -> str:
+    def answer(word: str) -> str:
         if not said.get(word):
             raise PlatformError(
                 f"the node does not report its {word}", where=node, hint=f"see what runs on {node}"
             )
         return said[word][0]
 
-    cores = number_of(told("cores"), node, "cores")
+    cores = number_of(answer("cores"), node, "cores")
     if not 1 <= cores <= _MOST_CORES:
-        raise _odd("cores", told("cores"), node)
+        raise _odd("cores", answer("cores"), node)
     addresses = []
     for line in said.get("address", ()):
         device, _, address = line.partition(" ")
@@ -51,7 +51,9 @@ def read_description(node: str, said: Mapping[str, Sequence[str]]) -> Descriptio
             addresses.append((device, str(ipaddress.IPv4Address(address))))
         except ValueError as error:
             raise _odd("address", line, node) from error
-    return Description(cores, told("user") == "0", tuple(told("flags").split()), tuple(addresses))
+    return Description(
+        cores, answer("user") == "0", tuple(answer("flags").split()), tuple(addresses)
+    )
 
 
 def number_of(text: str, node: str, what: str) -> int:

@@ -139,12 +139,12 @@ def save(path: Path, recording: Recording, about: Mapping[str, Any]) -> None:
     import tomli_w
 
     rows = [[*kind, calls, seconds] for kind, (calls, seconds) in recording.stretches.items()]
-    told = {
+    numbers = {
         "scale": recording.scale,
         "source": recording.source,
         "busy_cores": recording.busy_cores,
     }
-    content = {**about, **told, "stretches": rows}
+    content = {**about, **numbers, "stretches": rows}
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".{os.getpid()}.part")
     part.write_text(tomli_w.dumps(content), encoding="utf-8")

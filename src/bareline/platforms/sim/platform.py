@@ -95,7 +95,7 @@ class SimAllocation(Allocation):
         self._options = options
         self._context = context
         self._network: Network = options.resolve()
-        self._told: list[str] = []
+        self._events: list[str] = []
         self._sources: dict[str, str] = {}
         self._description = context.scratch / "cluster.xml"
         self._description.write_text(cluster_xml(options, self._network), encoding="utf-8")
@@ -139,12 +139,12 @@ class SimAllocation(Allocation):
     def _processor_facts(self) -> dict[str, Scalar]:
         """Tell how much longer computation takes than here, and by what that is known."""
         name = self._options.processor
-        told: dict[str, Scalar] = {"sim.compute_factor": self._compute_factor()}
+        facts: dict[str, Scalar] = {"sim.compute_factor": self._compute_factor()}
         if name is not None:
-            told["sim.processor"] = processors()[name]["title"]
-            told["sim.processor_from"] = processors()[name]["source"]
-            told["sim.processor_here"] = rates_here(self._context, processor_here()).told
-        return told
+            facts["sim.processor"] = processors()[name]["title"]
+            facts["sim.processor_from"] = processors()[name]["source"]
+            facts["sim.processor_here"] = rates_here(self._context, processor_here()).summary
+        return facts
 
     def _compute_factor(self) -> float:
         options = self._options
@@ -154,8 +154,8 @@ class SimAllocation(Allocation):
 
     def events(self) -> tuple[str, ...]:
         """Tell what computation was recorded, once."""
-        told, self._told = tuple(self._told), []
-        return told
+        events, self._events = tuple(self._events), []
+        return events
 
     def prepare(self, command: Command) -> None:
         """Build the programs for the simulator, before a trial is timed."""
@@ -203,8 +203,8 @@ class SimAllocation(Allocation):
             )
         line, done = self._acted(trace, layout, timeout_s)
         ended = done.exit_code == 0 and not done.timed_out
-        told = json.dumps({"time_s": replay.seconds_of(done.stderr)}) if ended else ""
-        return done.output(line, stdout=told, clock="simulated", caveats=("simulated",))
+        stdout = json.dumps({"time_s": replay.seconds_of(done.stderr)}) if ended else ""
+        return done.output(line, stdout=stdout, clock="simulated", caveats=("simulated",))
 
     def replayed_s(self, trace: Trace, layout: Layout, *, timeout_s: float) -> float:
         """Replay a trace that no file holds, and give its simulated time."""
@@ -249,21 +249,21 @@ class SimAllocation(Allocation):
             return self._execute(self._line(argv, layout), every, layout, RECORDING_TIMEOUT_S)
 
         recorder = Recorder(self._name, self._context, processor_here(), launch)
-        recording, told = recorder.computation(command.argv, argv, layout, folded=bool(folding))
-        self._told += told
+        recording, events = recorder.computation(command.argv, argv, layout, folded=bool(folding))
+        self._events += events
         return recording
 
     def _execute(
         self, line: list[str], variables: Mapping[str, str], layout: Layout, timeout_s: float
     ) -> Finished:
-        told = self._context.scratch / f"cluster-{layout.nodes}.txt"
-        told.write_text(
+        cluster = self._context.scratch / f"cluster-{layout.nodes}.txt"
+        cluster.write_text(
             settings(self._options, self._network, layout.nodes, self._description),
             encoding="utf-8",
         )
         return run_process(
             line,
-            env=local_environment({**variables, "BARELINE_CLUSTER": str(told)}),
+            env=local_environment({**variables, "BARELINE_CLUSTER": str(cluster)}),
             timeout_s=timeout_s,
             cwd=self._context.scratch,
         )

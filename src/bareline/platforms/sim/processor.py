@@ -69,7 +69,7 @@ class Here:
     busy_cores: float
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """Say it for people."""
         return (
             f"DGEMM {self.rates.dgemm_flops_per_s / 1e9:.3g} Gflop/s, "

@@ -113,9 +113,9 @@ class SlurmAllocation(RemoteAllocation):
                 # A node that has just failed, or a job that is being ended: the next try may do.
                 lost = self._find_lost() or error
                 raise NotNow(lost.what, where=lost.where, hint=lost.hint) from error
-            told = {name: read_description(name, talk.said[name]) for name in names}
-        self.nodes = tuple(Node(name, name, told[name].cores) for name in names)
-        self.compare({name: told[name].flags for name in names})
+            descriptions = {name: read_description(name, talk.said[name]) for name in names}
+        self.nodes = tuple(Node(name, name, descriptions[name].cores) for name in names)
+        self.compare({name: descriptions[name].flags for name in names})
         self.load(self._options.wanted)
 
     # How programs are started --------------------------------------------------------------------
@@ -373,8 +373,8 @@ class SlurmAllocation(RemoteAllocation):
             )
 
     def _cluster_facts(self) -> dict[str, Scalar]:
-        told = ask("scontrol", "show", "topology").stdout
-        switches = self._options.switches or read_topology(told)
+        topology = ask("scontrol", "show", "topology").stdout
+        switches = self._options.switches or read_topology(topology)
         excluded = (*self._options.excluded, *self._excluded)
         facts = cluster_facts([node.name for node in self.nodes], switches, excluded)
         if too_many := scattered(facts, self._options.switch_count):

@@ -63,13 +63,13 @@ def first_ending(stderr: str) -> int | None:
     and from those comes its 143: the consequence, where the first task that it names is the cause.
     None where it names none, or in words that are not known.
     """
-    told = _TASK_ENDED.search(stderr)
-    if told is None:
+    ending = _TASK_ENDED.search(stderr)
+    if ending is None:
         return None
-    exited = _EXITED.fullmatch(told[1])
+    exited = _EXITED.fullmatch(ending[1])
     if exited is not None:
         return int(exited[1])
-    number = _SIGNALS.get(told[1])
+    number = _SIGNALS.get(ending[1])
     return None if number is None else 128 + number
 
 

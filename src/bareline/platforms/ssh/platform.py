@@ -42,27 +42,27 @@ class SshAllocation(RemoteAllocation):
         options: SshOptions,
         context: Context,
         connections: Sequence[Connection],
-        told: Mapping[str, Description],
+        descriptions: Mapping[str, Description],
     ) -> None:
         self._options = options
         self.launches_here = options.launcher == "here"
         self._context = context
         self._connections = tuple(connections)
-        self._told = dict(told)
+        self._descriptions = dict(descriptions)
         self._has_agent = False
         names = [connection.name for connection in connections]
         with ThreadPoolExecutor(max_workers=_ASKED_AT_ONCE) as pool:
-            addresses = pool.map(lambda name: self._address(name, told[name]), names)
+            addresses = pool.map(lambda name: self._address(name, descriptions[name]), names)
         super().__init__(
             [
-                Node(name, address, told[name].cores)
+                Node(name, address, descriptions[name].cores)
                 for name, address in zip(names, addresses, strict=True)
             ],
             cache=context.cache,
             way=options.native,
             native_target=connections[0].native_folder,
         )
-        self.compare({name: said.flags for name, said in told.items()})
+        self.compare({name: said.flags for name, said in descriptions.items()})
         self.load(options.wanted)
 
     def _address(self, name: str, said: Description) -> str:
@@ -109,7 +109,7 @@ class SshAllocation(RemoteAllocation):
             transport=self._options.transport,
             network=self._network,
             agent=self._agent() if layout.nodes > 1 or here else None,
-            as_root=self._told[self.nodes[0].name].is_root,
+            as_root=self._descriptions[self.nodes[0].name].is_root,
             session_folder=self.session or None,
             starts_on_first=not here,
         )
@@ -133,7 +133,7 @@ class SshAllocation(RemoteAllocation):
         if options.subnet is None and options.device is None:
             return None
         address = self.nodes[0].address
-        listed = self._told[self.nodes[0].name].addresses
+        listed = self._descriptions[self.nodes[0].name].addresses
         device = options.device or next(device for device, own in listed if own == address)
         return Network(
             device=device,
@@ -177,7 +177,7 @@ class SshAllocation(RemoteAllocation):
         errors = []
         for connection in lost:
             try:
-                self._told[connection.name] = connection.wait()
+                self._descriptions[connection.name] = connection.wait()
             except PlatformError as error:
                 errors.append(error)
                 continue
@@ -291,7 +291,7 @@ class SshPlatform(RemotePlatform[SshOptions]):
                 for name in names[: max(1, layout.nodes)]
             ]
             stack.callback(close_all, connections)
-            told = open_all(connections)
-            hosts = SshAllocation(options, self.context, connections, told)
+            descriptions = open_all(connections)
+            hosts = SshAllocation(options, self.context, connections, descriptions)
             with contained(options.container, hosts, self.context.cache, self.spec.name):
                 yield hosts

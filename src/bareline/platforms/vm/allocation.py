@@ -12,7 +12,7 @@ from bareline.host.load import processor_s
 from bareline.platforms.base import Allocation
 from bareline.platforms.launchers import Job, MpiInstallation, Network
 from bareline.platforms.launchers.job import Node
-from bareline.platforms.layers.neighbours import busy_neighbours, facts_of, run_beside_the_same
+from bareline.platforms.layers.neighbours import busy_neighbours, facts_of, run_against_copies
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.shell import END_MARKED
 from bareline.platforms.vm.filesystem import mount_in_guests
@@ -132,15 +132,15 @@ class TenantAllocation(RemoteAllocation):
         """Give the folder whose file system I/O probes measure."""
         return self.mounted.folder if self.mounted else self.options.io_folder
 
-    def judge_storage(self, told: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
+    def judge_storage(self, storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         """Check the free space; QEMU may go around the host's page cache, a share never does."""
-        found = super().judge_storage(told, folder, needed_bytes)
+        found = super().judge_storage(storage, folder, needed_bytes)
         shared = any(
             folder == share.target or folder.startswith(f"{share.target}/")
             for share in self.options.shares
         )
-        around = self.options.disk.cache in ("none", "directsync") and not shared
-        if around and not runs_virtually():
+        direct = self.options.disk.cache in ("none", "directsync") and not shared
+        if direct and not runs_virtually():
             return tuple(code for code in found if code != "host-cache")
         return found
 
@@ -250,7 +250,7 @@ class _Watch:
 class VmAllocation(Allocation):
     """The first tenant's guests are measured while the neighbours work as the options say.
 
-    - `told`: sentences about what happened to guests, added to by the fleet.
+    - `events`: sentences about what happened to guests, added to by the fleet.
     """
 
     def __init__(
@@ -258,13 +258,13 @@ class VmAllocation(Allocation):
         measured: TenantAllocation,
         neighbours: Sequence[TenantAllocation] = (),
         *,
-        told: list[str],
+        events: list[str],
         about: Mapping[str, Scalar],
     ) -> None:
         self.measured = measured
         self.neighbours = tuple(neighbours)
         self._load = measured.options.neighbours
-        self._told = told
+        self._events = events
         self._about = dict(about)
         self._pids: dict[str, int] = {}
 
@@ -283,7 +283,7 @@ class VmAllocation(Allocation):
         if self._load.load != "same":
             with busy_neighbours(self.neighbours, self._load, token):
                 return self.measured.run(command, layout, timeout_s=timeout_s)
-        return run_beside_the_same(self.measured.run, self.neighbours, command, layout, timeout_s)
+        return run_against_copies(self.measured.run, self.neighbours, command, layout, timeout_s)
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
         """Name what makes numbers measured in these guests doubtful."""
@@ -293,9 +293,9 @@ class VmAllocation(Allocation):
         if self._load is None:
             return {}
         vcpus = self.measured.fleet.vcpus
-        told = facts_of(self.neighbours, self._load, vcpus)
-        told["neighbours.processors_per_core"] = self._about["vm.vcpus_per_core"]
-        return told
+        facts = facts_of(self.neighbours, self._load, vcpus)
+        facts["neighbours.processors_per_core"] = self._about["vm.vcpus_per_core"]
+        return facts
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the guests and how they were made."""
@@ -351,6 +351,6 @@ class VmAllocation(Allocation):
 
     def events(self) -> tuple[str, ...]:
         """Tell what happened to guests since the last call."""
-        told, self._told[:] = tuple(self._told), []
+        events, self._events[:] = tuple(self._events), []
         tenants = (self.measured, *self.neighbours)
-        return (*told, *(text for tenant in tenants for text in tenant.events()))
+        return (*events, *(text for tenant in tenants for text in tenant.events()))

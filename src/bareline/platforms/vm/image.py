@@ -250,14 +250,14 @@ def _packaged(image: AutoImage, choice: str, folder: Path, cache: Path) -> AutoI
     name, _, release = choice.partition("/")
     archive = archive_of(release or None, cache)
     fields = _real_package(archive, name)
-    kept = folder / f"{fields['Package']}_{fields['Version'].replace(':', '%')}_{archive.suite}"
-    if not kept.exists():
+    package = folder / f"{fields['Package']}_{fields['Version'].replace(':', '%')}_{archive.suite}"
+    if not package.exists():
         with tempfile.TemporaryDirectory(dir=folder) as place:
             building = Path(place)
             _unpack(archive.download(fields["Package"], building), building)
-            (building / "whole").rename(kept)
-    modules = next((kept / "modules").iterdir())
-    return replace(image, kernel=kept / "vmlinux", modules=modules)
+            (building / "whole").rename(package)
+    modules = next((package / "modules").iterdir())
+    return replace(image, kernel=package / "vmlinux", modules=modules)
 
 
 def _real_package(archive: Archive, name: str) -> Mapping[str, str]:

@@ -181,10 +181,10 @@ class VmOptions(PinningOptions):
     @property
     def image_packages(self) -> tuple[str, ...]:
         """Packages of the built image that are the user's, or that other options need."""
-        beside = self.neighbours.programs if self.neighbours else ()
+        loads = self.neighbours.programs if self.neighbours else ()
         gluster = ("glusterfs-server", "glusterfs-client")
         served = gluster if isinstance(self.filesystem, Gluster) else ()
-        return (*self.packages, *beside, *served)
+        return (*self.packages, *loads, *served)
 
     @model_validator(mode="after")
     def _fits_together(self) -> VmOptions:

@@ -103,14 +103,14 @@ class VmPlatform(Platform[VmOptions]):
         shared = disks / "shared"
         shared.mkdir(parents=True, exist_ok=True)
         self._options = options = with_share(self.spec.options, shared.absolute())
-        told: list[str] = []
+        events: list[str] = []
         image = None
         if options.image == "auto":
-            image = built_image(cache, told.append, options.image_packages, options.release)
+            image = built_image(cache, events.append, options.image_packages, options.release)
             if options.kernel:
                 image = with_kernel(image, options.kernel, options.modules, cache)
         accelerator = self._accelerator(image)
-        states = self._states(nodes, accelerator, image, told.append)
+        states = self._states(nodes, accelerator, image, events.append)
         guests = make_guests(options, nodes, states.identity if states else None)
         enclosure = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp"))
         holder, hypervisor = self._enclosed(enclosure, disks, stack)
@@ -140,14 +140,14 @@ class VmPlatform(Platform[VmOptions]):
             accelerator=accelerator,
             vcpus=options.cores_per_node,
             folder=disks,
-            tell=told.append,
+            tell=events.append,
             equip=equip,
             states=states,
         )
         stack.callback(room.leave, fleet)
         fleet.start()
         about |= self._describe(fleet, image)
-        return self._allocation(fleet, access, image, told, about)
+        return self._allocation(fleet, access, image, events, about)
 
     def _accelerator(self, image: AutoImage | None) -> Accelerator:
         """Choose what runs the guests; see `choose_accelerator`."""
@@ -227,7 +227,7 @@ class VmPlatform(Platform[VmOptions]):
         fleet: Fleet,
         access: Access,
         image: AutoImage | None,
-        told: list[str],
+        events: list[str],
         about: Mapping[str, Scalar],
     ) -> VmAllocation:
         try:
@@ -258,7 +258,7 @@ class VmPlatform(Platform[VmOptions]):
         ]
         for tenant in (measured, *neighbours):
             tenant.mount()
-        return VmAllocation(measured, neighbours, told=told, about=about)
+        return VmAllocation(measured, neighbours, events=events, about=about)
 
 
 def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:

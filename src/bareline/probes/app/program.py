@@ -343,8 +343,8 @@ class ProgramProbe(Probe[Any]):
         for text in program.verify:
             condition = Condition(text)
             if not condition.holds(known):
-                told = [f"{name} = {known[name]:g}" for name in sorted(condition.names)]
-                raise ParseError(f"the result is wrong: {text} does not hold ({listing(told)})")
+                values = [f"{name} = {known[name]:g}" for name in sorted(condition.names)]
+                raise ParseError(f"the result is wrong: {text} does not hold ({listing(values)})")
         yield from (Sample(name, value) for name, value in figures.items())
         yield Sample("launch_time", output.duration_s)
 

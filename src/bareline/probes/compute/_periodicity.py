@@ -67,7 +67,7 @@ def _combs(power: Any) -> tuple[Any, Any]:
     import numpy as np
 
     last = power.size - 1
-    around = np.convolve(power, np.ones(_SPREAD), mode="same") - _SPREAD * power.mean()
+    excess = np.convolve(power, np.ones(_SPREAD), mode="same") - _SPREAD * power.mean()
     # From one fundamental to the next, the comb's last harmonic moves by one line.
     count = int(np.log(last / _PERIODS) * last)
     fundamentals = _PERIODS * np.exp(np.arange(count + 1) / last)
@@ -75,7 +75,7 @@ def _combs(power: Any) -> tuple[Any, Any]:
     for harmonic in range(1, last // _PERIODS + 1):
         reach = int(np.searchsorted(fundamentals, (last + 0.5) / harmonic))
         lines = np.rint(harmonic * fundamentals[:reach]).astype(int)
-        scores[:reach] += around[np.minimum(lines, last)]
+        scores[:reach] += excess[np.minimum(lines, last)]
     return fundamentals, scores
 
 

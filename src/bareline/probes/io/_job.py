@@ -50,8 +50,8 @@ def read_job(
     Raises ParseError: it is not what the program prints, or of another job than was asked for.
     """
     report = read_report(output, "iobench_mpi", benchmark)
-    told = report.header.get("options")
-    options = told if isinstance(told, Mapping) else {}
+    given = report.header.get("options")
+    options = given if isinstance(given, Mapping) else {}
     for key, value in asked.items():
         if options.get(key) != value:
             raise ParseError(f"the output is of another job: {key} = {options.get(key)}")
@@ -119,5 +119,5 @@ def reading_caveats(report: Report, cached_bytes: float, read_bytes: float) -> t
     remote, own = report.header.get("remote"), report.header.get("own_readers")
     # What a network file system's own client keeps, no page cache shows; that servers have memory,
     # too, the platform says.
-    kept = remote is not False and own != 0 and read_bytes < header_number(report, "memory_bytes")
-    return (*found, "own-data") if kept else found
+    cached = remote is not False and own != 0 and read_bytes < header_number(report, "memory_bytes")
+    return (*found, "own-data") if cached else found

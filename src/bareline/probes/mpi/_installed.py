@@ -98,8 +98,8 @@ def only_samples(
     sizes = [sample.point.get("size_bytes", 0) for sample in outcome.samples]
     if largest_bytes and max(map(int, sizes)) != largest_bytes:
         raise ParseError(f"the sizes end at {max(map(int, sizes))} instead of {largest_bytes}")
-    kept = frozenset(wanted)
+    metrics = frozenset(wanted)
     for sample in outcome.samples:
-        if sample.metric in kept:
+        if sample.metric in metrics:
             # That the output ends where it was told to is no caveat.
             yield Sample(sample.metric, sample.value, sample.point)

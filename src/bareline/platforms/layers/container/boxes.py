@@ -64,7 +64,7 @@ class Boxes:
         self._image = resolve(options, cache, self._where)
         self._mark = uuid.uuid4().hex[:8]
         self._stack = ExitStack()
-        self._held: list[Process] = []
+        self._holders: list[Process] = []
         self._ready: tuple[str, ...] = ()
         self._looks: tuple[Look, Look] | None = None
         self._fitting: set[str] = set()
@@ -113,7 +113,7 @@ class Boxes:
     def _make_ready(self) -> None:
         """See that the runtime is there and that shared containers are up; anew where one ended."""
         names = tuple(node.name for node in self._nodes.nodes)
-        if names == self._ready and all(one.popen.poll() is None for one in self._held):
+        if names == self._ready and all(one.popen.poll() is None for one in self._holders):
             return
         self.close()
         for node, name in enumerate(names):
@@ -121,9 +121,9 @@ class Boxes:
         if self._joins:
             self._stack.callback(self._remove_folders, len(names))
             for node in range(len(names)):
-                line = self._nodes.node_argv(node, self.runtime.held(self._box), {})
-                self._held.append(self._stack.enter_context(holding(line)))
-            for name, process in zip(names, self._held, strict=True):
+                line = self._nodes.node_argv(node, self.runtime.holder(self._box), {})
+                self._holders.append(self._stack.enter_context(holding(line)))
+            for name, process in zip(names, self._holders, strict=True):
                 wait_ready(process, f"the container of {name}")
         self._ready = names
         try:
@@ -169,7 +169,7 @@ class Boxes:
 
     def close(self) -> None:
         """End every container that is held; idempotent."""
-        self._held.clear()
+        self._holders.clear()
         self._ready = ()
         self._stack.close()
 
@@ -198,8 +198,8 @@ class Boxes:
             return
         self._make_ready()
         assert self._looks is not None
-        told = self._nodes.on_node(0, ["sh", "-c", _NEEDED, "sh", folder]).stdout
-        needed = _GLIBC.search(told)
+        versions = self._nodes.on_node(0, ["sh", "-c", _NEEDED, "sh", folder]).stdout
+        needed = _GLIBC.search(versions)
         check_libc(self._looks[0], needed[1] if needed else "", self._where)
         self._fitting.add(folder)
 

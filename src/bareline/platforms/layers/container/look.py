@@ -52,9 +52,9 @@ class Look:
 
     def differing(self, outside: Look) -> tuple[str, ...]:
         """Name the kinds of namespaces that are not those outside."""
-        told = ((kind, self.said.get(f"ns.{kind}"), outside.said.get(f"ns.{kind}"))
+        pairs = ((kind, self.said.get(f"ns.{kind}"), outside.said.get(f"ns.{kind}"))
                 for kind in _KINDS)  # fmt: skip
-        return tuple(kind for kind, own, other in told if own and own != other)
+        return tuple(kind for kind, own, other in pairs if own and own != other)
 
 
 def read_look(text: str) -> Look:

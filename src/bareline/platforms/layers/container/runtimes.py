@@ -161,7 +161,7 @@ class Runtime:
         holder = f"read -r pid <{box.holder_file} || exit 125\n"
         return self._shell(holder, (*self._filled(self.join, box), *_INSIDE))
 
-    def held(self, box: Box) -> list[str]:
+    def holder(self, box: Box) -> list[str]:
         """Give the command line that makes the node's container and holds it."""
         return self._shell("", (*self._keep(box), *_HOLD, box.holder_file))
 
