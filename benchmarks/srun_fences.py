@@ -5,7 +5,8 @@
 A Slurm cluster of four nodes is made here, as the tests make it; needs root. Launches of four ranks
 on four nodes (`mpibench barrier`) take turns: Slurm's own choice, ``tree``, ``ring``. Each is a
 line of the file; what it holds from before counts, so that pieces add up. Processes that only
-compute load the cores. A launch that does not end within 10 s counts as hung.
+compute load the cores. A launch that does not end within 10 s counts as hung. The table at the end
+gives the share of launches that failed or hung with its exact 95 % interval (Clopper-Pearson).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "platforms" / "cluster"))
 
 from machines import slurm_cluster
+from scipy.stats import binomtest
 
 from bareline.build.native import ensure_native
 from bareline.host.cache import cache_folder
@@ -95,7 +97,11 @@ def main() -> None:
             load_process.kill()
     for fence in FENCES:
         told = ", ".join(f"{n} {how}" for (name, how), n in sorted(counts.items()) if name == fence)
-        print(f"{fence:8} {told}")
+        launches = sum(n for (name, _), n in counts.items() if name == fence)
+        failed = launches - counts[fence, "ok"]
+        share = binomtest(failed, launches).proportion_ci() if launches else (0.0, 1.0)
+        interval = f"[{share[0]:.2%}, {share[1]:.2%}]"
+        print(f"{fence:8} {failed} of {launches} failed or hung {interval}: {told}")
 
 
 if __name__ == "__main__":
