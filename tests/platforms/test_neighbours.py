@@ -31,11 +31,13 @@ for p in $(grep -lazsF "BARELINE_TRIAL=$BARELINE_TRIAL" /proc/[0-9]*/environ); d
 done
 :
 """
-#: Kills the neighbours of this trial.
+#: Kills the neighbours of this trial, and waits for their end: a signal waits for a processor.
 KILL = """
 for p in $(grep -lazsF "BARELINE_TRIAL=$BARELINE_TRIAL" /proc/[0-9]*/environ); do
     p=${p%/environ}
-    ! grep -q "^stress" "$p/comm" || kill -9 "${p#/proc/}"
+    grep -qs "^stress" "$p/comm" || continue
+    kill -9 "${p#/proc/}"
+    while grep -qs "^State:.[^ZX]" "$p/status"; do sleep 0.02; done
 done
 """
 #: Runs a command beside a neighbour until it is killed.

@@ -142,7 +142,9 @@ def breakdowns(
     found = []
     for cell in cells:
         programs = cell.layer in (Layer.NPB, Layer.APP) and cell.headline
-        if not programs or cell.place.metric != "time" or cell.grade not in _SLOWER:
+        # The time at a point, as of one rank, is not the time of the launch that is split.
+        whole = cell.place.metric == "time" and not cell.place.point
+        if not programs or not whole or cell.grade not in _SLOWER:
             continue
         if cell.ratio is not None and cell.ratio.value > 1 and cell.base is not None:
             title = titles.get(cell.place.probe, cell.place.probe)
