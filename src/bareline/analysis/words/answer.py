@@ -178,7 +178,7 @@ def _programs(own: Question, cells: Sequence[Cell], *, worse: bool, brief: bool)
         if worse and not brief:
             clause += _because(own, worst)
         parts.append(clause)
-    lost = [cell for cell in cells if cell not in ended]
+    lost = [cell for cell in cells if cell.ratio is None or _by_loss(cell)]
     if len(lost) == 1:
         parts.append([f"{own.name(lost[0])} is ", *said(lost, lost[0].rate)])
     elif lost:
