@@ -331,9 +331,9 @@ def noise_of(paths: Sequence[Path]) -> Noise:
     headline = rows["headline"].fill_null(False).to_numpy()
     weights = judged._weights[0][at]
     own = [
-        np.flatnonzero(np.isin(at, [row["point_row"] for row in group.rows]))
-        for group in judged.groups
-        if group.rows[0]["platform"] == comparison.others[0]
+        np.flatnonzero(np.isin(at, [point.point_row for point in finding.points]))
+        for finding in judged.findings
+        if finding.platform == comparison.others[0]
     ]
     (asked,) = np.flatnonzero((rows["layer"] == "app").to_numpy() & headline)
     return Noise(

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.sizes import CLASSES
@@ -19,7 +18,7 @@ from bareline.analysis.words.sentences import tell
 from bareline.vocabulary.caveats import Caveat, briefs, read_caveats
 from bareline.vocabulary.model import Failed, Layer, Metric, Sample, Stage, format_point
 from bareline.vocabulary.place import Place
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Verdict, grade_of
 
 
 def cell(ratio, lo, hi, verdict, *, label="", n=10, base=1.4e-6, unit="s", **more):

@@ -94,14 +94,19 @@ class Place:
         return size if isinstance(size, int) and not isinstance(size, bool) else None
 
     @property
+    def ran_on(self) -> int:
+        """Nodes that it ran on, or else those that its case asks for; 0 where neither is known."""
+        return self.used or self.nodes
+
+    @property
     def on_one_node(self) -> bool:
         """Whether no network can be used."""
-        return (self.used or self.nodes) == 1
+        return self.ran_on == 1
 
     @property
     def where(self) -> str:
         """Say its nodes: ``within a node``, ``between two nodes``; empty where unknown."""
-        return nodes_words(self.used or self.nodes)
+        return nodes_words(self.ran_on)
 
     @property
     def words(self) -> str:

@@ -6,6 +6,8 @@ Types are those of JSON: null stands where a number does not exist. Columns are 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from typing_extensions import TypedDict
@@ -30,6 +32,13 @@ class Bounds(TypedDict):
 
 def row_of(columns: type[_Row], found: object, **given: Any) -> _Row:
     """Give each column of a ``TypedDict`` as given, or else the attribute of its name."""
-    names = columns.__annotations__
-    made: Any = {name: given[name] if name in given else getattr(found, name) for name in names}
-    return made  # type: ignore[no-any-return]
+    return _picked(columns.__annotations__, found, given)  # type: ignore[return-value]
+
+
+def printed_row(columns: type, found: object, **given: Any) -> dict[str, Any]:
+    """Give each field of a dataclass as given, or else the attribute of its name."""
+    return _picked((field.name for field in fields(columns)), found, given)
+
+
+def _picked(names: Iterable[str], found: object, given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: given[name] if name in given else getattr(found, name) for name in names}

@@ -69,6 +69,25 @@ class Grade(StrEnum):
         return self in (Grade.CERTAIN, Grade.LIKELY)
 
 
+_GRADES: Mapping[Verdict, Grade] = MappingProxyType(
+    {
+        Verdict.SLOWER: Grade.LIKELY,
+        Verdict.FASTER: Grade.LIKELY,
+        Verdict.MIXED: Grade.LIKELY,
+        Verdict.EQUIVALENT: Grade.EQUAL,
+        Verdict.INCONCLUSIVE: Grade.OPEN,
+        Verdict.FAILED: Grade.FAILED,
+        Verdict.NOT_COMPARABLE: Grade.NOT_COMPARABLE,
+    }
+)
+
+
+def grade_of(verdict: Verdict, *, sure: bool) -> Grade:
+    """Give the grade of a verdict; `sure` tells whether a difference holds over the page."""
+    grade = _GRADES.get(verdict, Grade.MISSING)
+    return Grade.CERTAIN if grade is Grade.LIKELY and sure else grade
+
+
 #: Words that conditions take for a verdict, beside the verdicts themselves: "slower" is odd of a
 #: rate, and people say "worse".
 SYNONYMS: Mapping[str, Verdict] = MappingProxyType(

@@ -3,13 +3,12 @@
 from bareline.analysis.judgements.causes.network import LATENCIES, STREAMS
 from bareline.analysis.judgements.causes.search import explain
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.sizes import classes
 from bareline.vocabulary.caveats import read_caveats
 from bareline.vocabulary.model import Layer, Metric
 from bareline.vocabulary.place import Place, varying
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Verdict, grade_of
 
 KEYS = ("sse2", "ssse3", "sse4_1", "sse4_2", "avx", "fma", "avx2", "avx512f")
 

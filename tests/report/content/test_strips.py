@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.sizes import CLASSES
 from bareline.report.content.grid import open_span, strip
 from bareline.vocabulary.model import Layer, Metric, format_point
 from bareline.vocabulary.place import Place
-from bareline.vocabulary.verdicts import Grade, Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
 
 
 def finding(title, ratio, verdict, *, size=None, nodes=1, platform="b"):

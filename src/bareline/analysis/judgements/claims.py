@@ -227,7 +227,7 @@ def _exact(ratio: Estimate) -> Estimate:
 
 def holds_at(at: Mapping[str, Condition], place: Place) -> bool:
     """Tell whether a place meets conditions: all of them are known of it, and hold."""
-    known = place.coordinates | {"nodes": place.used or place.nodes}
+    known = place.coordinates | {"nodes": place.ran_on}
     for name, condition in at.items():
         if name == "placement":
             if _PLACEMENTS.get(str(condition)) is not place.on_one_node:
@@ -293,7 +293,7 @@ def _ends_of_ranks(losses: Sequence[PlaceLoss]) -> _Ends | None:
 
 def _one_and_two_nodes(losses: Sequence[PlaceLoss]) -> _Ends | None:
     one = [loss for loss in losses if loss.place.on_one_node]
-    two = [loss for loss in losses if (loss.place.used or loss.place.nodes) == 2]
+    two = [loss for loss in losses if loss.place.ran_on == 2]
     return (_most_ranks(one), _most_ranks(two)) if one and two else None
 
 

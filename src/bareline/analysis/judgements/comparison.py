@@ -14,10 +14,10 @@ from bareline.analysis.judgements.causes.search import explain
 from bareline.analysis.judgements.causes.why_not import WhyNot, rule_of, why_not
 from bareline.analysis.judgements.conclusions import Conclusion, conclude
 from bareline.analysis.judgements.control import Control, doubted, floors_of, judge_control
-from bareline.analysis.judgements.findings import Finding, find
+from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import Judged, question_of
 from bareline.analysis.judgements.suitability import Judgement, judge_measured
-from bareline.analysis.numbers.cell import Cell, read_cell
+from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.frames import ANY
 from bareline.analysis.numbers.lopsided import lopsided
 from bareline.analysis.numbers.models import emulated_platforms, model_errors, pair_of
@@ -142,7 +142,7 @@ class JudgedComparison:
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The rows of `points` as cells."""
-        return tuple(read_cell(None, row) for row in self.points.iter_rows(named=True))
+        return tuple(cell for cell in self.judged.cells if cell.baseline == self.baseline)
 
     def _compare(self, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
         table = compare_points(
@@ -203,14 +203,9 @@ class JudgedComparison:
     # Judgements -----------------------------------------------------------------------------------
 
     @cached_property
-    def found_with_steps(self) -> list[Finding]:
-        """All findings, those of a ladder's steps among them."""
-        return find(self.judged)
-
-    @property
     def findings(self) -> list[Finding]:
         """One finding per probe, size class and platform, compared with the baseline."""
-        return [finding for finding in self.found_with_steps if finding.baseline == self.baseline]
+        return [finding for finding in self.judged.findings if finding.baseline == self.baseline]
 
     @cached_property
     def explanations(self) -> list[Explanation]:
@@ -231,11 +226,11 @@ class JudgedComparison:
         ]
 
     @cached_property
-    def asked(self) -> list[Cell]:
+    def asked(self) -> tuple[Cell, ...]:
         """The rows that the study's question names."""
         asked = pl.any_horizontal([named(text) for text in question_of(self.records)])
-        rows = unprofiled(self.points.filter(asked & (pl.col("better") != "none")))
-        return [read_cell(None, row) for row in rows.iter_rows(named=True)]
+        rows = self.points.filter(asked & (pl.col("better") != "none"))
+        return read_cells(None, unprofiled(rows))
 
     @cached_property
     def breakdowns(self) -> list[Breakdown]:

@@ -37,7 +37,7 @@ import polars as pl
 
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Lost, read_cell
+from bareline.analysis.numbers.cell import Cell, Lost, read_cells
 from bareline.analysis.numbers.selection import named
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, SYNONYMS, Grade, Verdict, parse_verdict
@@ -84,7 +84,7 @@ class Met:
     value: float | None = None
 
 
-_Judge = Callable[[Cell, int | None], Met | None]
+_Judge = Callable[[Cell], Met | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +112,16 @@ class FailCondition:
         judge = self._judge(comparison)
         alone = self.verdict in (*WITHOUT_FIGURES, Verdict.INCONCLUSIVE) or self.sign == "fails"
         found = []
-        for row in rows.iter_rows(named=True):
-            cell = read_cell(None, row)
+        for cell in read_cells(None, rows):
             unjudged = not alone and _unjudged(cell)
-            if met := Met(cell, How.UNJUDGED) if unjudged else judge(cell, row["point_row"]):
+            if met := Met(cell, How.UNJUDGED) if unjudged else judge(cell):
                 found.append(met)
         return rows.height, found
 
     def _judge(self, comparison: JudgedComparison) -> _Judge:
-        """Give what tells that a row, whose point has a number, meets the condition."""
+        """Give what tells that a row meets the condition."""
         if self.sign == "fails":
-            return lambda cell, _: Met(cell, How.FAILS) if _fails(cell) else None
+            return lambda cell: Met(cell, How.FAILS) if _fails(cell) else None
         if self.verdict is not None:
             return self._by_verdict(comparison)
         if self.end in _PLAIN:
@@ -134,14 +133,14 @@ class FailCondition:
         grown = not turned and above is (self.limit >= 1)
         how = How.NOT_CERTAIN if turned else How.CERTAIN
 
-        def met(cell: Cell, point_row: int | None) -> Met | None:
+        def met(cell: Cell) -> Met | None:
             lost = cell.lost if cell.grade is Grade.CERTAIN else None
             if lost is not None and lost.by_loss and lost.at_least is not None:
                 sure = _lies_beyond(lost, self.limit, above=above)
                 return None if sure is turned else Met(cell, How.LOST)
             # What lies farther than a limit beyond 1 is a difference, as certain as its grade.
             unsure = grown and cell.grade is not Grade.CERTAIN
-            sure = (cell.platform, point_row) in certain and not unsure
+            sure = (cell.platform, cell.point_row) in certain and not unsure
             return None if cell.ratio is not None and sure is turned else Met(cell, how)
 
         return met
@@ -156,7 +155,7 @@ class FailCondition:
             if finding.verdict is self.verdict and finding.grade in self.grades
         }
 
-        def met(cell: Cell, _: int | None) -> Met | None:
+        def met(cell: Cell) -> Met | None:
             if mean := means.get((cell.platform, cell.place)):
                 return Met(cell, How.VERDICT, mean)
             sure = not differs or cell.grade in self.grades
@@ -164,7 +163,7 @@ class FailCondition:
 
         return met
 
-    def _by_estimate(self, cell: Cell, _: int | None) -> Met | None:
+    def _by_estimate(self, cell: Cell) -> Met | None:
         value = getattr(cell.ratio, _PLAIN[self.end]) if cell.ratio else None
         met = value is None or _OPERATORS[self.sign](value, self.limit)
         return Met(cell, How.ESTIMATE, value=value) if met else None

@@ -11,12 +11,13 @@ perhaps the machine's, not the platform's.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.cell import finite
 from bareline.analysis.numbers.summary import flag
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
@@ -24,7 +25,7 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Control:
     """What came of comparing the baseline with itself.
 
@@ -33,7 +34,7 @@ class Control:
       those called equal.
     - `claims`: certain differences that sentences would claim.
     - `floors`: for each layer in which rows differ, the largest difference, as a ratio above 1;
-      infinite where it is off the scale.
+      None where it is off the scale.
     """
 
     platform: str
@@ -43,7 +44,7 @@ class Control:
     differ: int
     equal: int
     claims: int
-    floors: Mapping[Layer, float]
+    floors: dict[str, float | None]
     margin: float
 
     @property
@@ -70,10 +71,10 @@ def judge_control(
         for point in finding.points
         if point.grade is Grade.CERTAIN
     ]
-    found = [(Layer(layer), ratio) for layer, ratio in different.select("layer", "ratio").rows()]
-    floors: dict[Layer, float] = {}
-    for layer, ratio in found:
-        floors[layer] = max(floors.get(layer, 1.0), _distance(ratio))
+    floors: dict[str, float] = {}
+    for layer, ratio in different.select("layer", "ratio").iter_rows():
+        distance = max(ratio, 1 / ratio) if ratio else math.inf
+        floors[layer] = max(floors.get(layer, 1.0), distance)
     return Control(
         platform=platform,
         again=again,
@@ -82,14 +83,14 @@ def judge_control(
         differ=different.height,
         equal=tested.filter(pl.col("verdict") == Verdict.EQUIVALENT.value).height,
         claims=len(claimed),
-        floors={layer: floors[layer] for layer in Layer if layer in floors},
+        floors={layer.value: finite(floors[layer]) for layer in Layer if layer in floors},
         margin=margin,
     )
 
 
 def doubted(table: pl.DataFrame, controls: Sequence[Control]) -> pl.DataFrame:
     """Leave open the rows whose difference is no larger than the machine's own in their layer."""
-    floors = {layer.value: ratio for layer, ratio in floors_of(controls).items()}
+    floors = floors_of(controls)
     if not floors:
         return table
     floor = pl.col("layer").replace_strict(floors, default=1.0, return_dtype=pl.Float64)
@@ -105,14 +106,10 @@ def doubted(table: pl.DataFrame, controls: Sequence[Control]) -> pl.DataFrame:
     )
 
 
-def floors_of(controls: Sequence[Control]) -> dict[Layer, float]:
+def floors_of(controls: Sequence[Control]) -> dict[str, float]:
     """Give by layer the largest ratio between a baseline and itself."""
-    floors: dict[Layer, float] = {}
+    floors: dict[str, float] = {}
     for control in controls:
         for layer, ratio in control.floors.items():
-            floors[layer] = max(floors.get(layer, 1.0), ratio)
+            floors[layer] = max(floors.get(layer, 1.0), ratio or math.inf)
     return floors
-
-
-def _distance(ratio: float | None) -> float:
-    return math.inf if not ratio else max(ratio, 1 / ratio)

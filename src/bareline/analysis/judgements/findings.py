@@ -14,14 +14,12 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from bareline.analysis.judgements.grades import Group, Judged, grade_of
-from bareline.analysis.numbers.cell import UNDELIVERED, Cell, Estimate, read_cell
+from bareline.analysis.numbers.cell import UNDELIVERED, Cell, Estimate
 from bareline.analysis.numbers.members import Mean
 from bareline.analysis.numbers.sizes import SizeClass
 from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.place import varying
-from bareline.vocabulary.verdicts import Grade, Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
 
 #: What several points, or findings, say together: the first of these that any says.
 ORDER = (
@@ -200,15 +198,3 @@ class Finding:
         if self.by_mean and self.mean is not None:
             return abs(math.log(self.mean.ratio))
         return self.worst.size if self.worst else 0.0
-
-
-def find(judged: Judged) -> list[Finding]:
-    """Gather what a comparison found: a finding per probe, size class and platform."""
-    return [_finding(group) for group in judged.groups]
-
-
-def _finding(group: Group) -> Finding:
-    points = tuple(read_cell(None, row) for row in group.rows)
-    telling = varying(point.place for point in points)
-    title = group.rows[0]["title"]
-    return Finding(title, points, group.sizes, telling, group.where, group.mean)

@@ -11,15 +11,16 @@ a quarter what no sentence speaks of.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from math import isnan, log
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.cell import COMPARED
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.cell import COMPARED, Cell, read_cells
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.family import Family, certainly_beyond, family_wise
 from bareline.analysis.numbers.members import Mean
@@ -29,10 +30,8 @@ from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import named
 from bareline.analysis.numbers.sizes import SizeClass, classes
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.place import CASE, Place, nodes_words
-from bareline.vocabulary.verdicts import Grade, Verdict
-
-Row = Mapping[str, Any]
+from bareline.vocabulary.place import CASE, Place, nodes_words, varying
+from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
 
 #: What is asked about where a study declares no question: its programs.
 PROGRAMS = (Layer.NPB.value, Layer.APP.value)
@@ -40,22 +39,7 @@ PROGRAMS = (Layer.NPB.value, Layer.APP.value)
 #: point cost no claim of three demos; at 0.5 they cost eight of 46.
 ASKED_WEIGHT, DETAIL_WEIGHT = 2.0, 0.25
 
-_GRADES = {
-    Verdict.SLOWER: Grade.LIKELY,
-    Verdict.FASTER: Grade.LIKELY,
-    Verdict.MIXED: Grade.LIKELY,
-    Verdict.EQUIVALENT: Grade.EQUAL,
-    Verdict.INCONCLUSIVE: Grade.OPEN,
-    Verdict.FAILED: Grade.FAILED,
-    Verdict.NOT_COMPARABLE: Grade.NOT_COMPARABLE,
-}
 _MIRRORED = {Verdict.SLOWER.value: Verdict.FASTER.value, Verdict.FASTER.value: Verdict.SLOWER.value}
-
-
-def grade_of(verdict: Verdict, *, sure: bool) -> Grade:
-    """Give the grade of a verdict; `sure` tells whether a difference holds over the page."""
-    grade = _GRADES.get(verdict, Grade.MISSING)
-    return Grade.CERTAIN if grade is Grade.LIKELY and sure else grade
 
 
 def question_of(records: Records) -> tuple[str, ...]:
@@ -65,23 +49,12 @@ def question_of(records: Records) -> tuple[str, ...]:
     return tuple(".".join(str(text).split()) for text in texts) or PROGRAMS
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The rows of a finding: one probe, class of sizes and layout on one platform."""
-
-    rows: list[Row]
-    sizes: SizeClass | None
-    where: str
-    mean: Mean | None = None
-
-
 class Judged:
     """The rows of a page with their grades, and what their certainty rests on.
 
-    - `table`: what `bareline.analysis.numbers.points.compare_points` made of the pairs.
     - `floors`: by layer the largest ratio between the baseline and itself: what lies below is open.
-    - `table`: with the column "grade".
-    - `groups`: the rows of each finding, by pair, layer and probe.
+    - `table`: what `bareline.analysis.numbers.points.compare_points` made of the pairs, with the
+      column "grade".
     - `tests`: how many comparisons "certain" holds over.
     - `exchanged`: how many blocks, or boots, names were exchanged in; 0 where nothing was in common
       blocks.
@@ -94,7 +67,7 @@ class Judged:
         pairs: Sequence[PlatformPair],
         *,
         margin: float,
-        floors: Mapping[Layer, float],
+        floors: Mapping[str, float],
     ) -> None:
         self._pairs = pairs
         table = table.with_row_index("at")
@@ -105,28 +78,36 @@ class Judged:
         self._tested = [_tested(own, height) for own in by_pair]
         self._weights = [_weights(own, height) for own in by_pair]
         headline = pl.col("headline").fill_null(value=False)
-        found = [list(_groups(list(own.filter(headline).iter_rows(named=True)))) for own in by_pair]
-        points = [[_numbers(group.rows) for group in of_pair] for of_pair in found]
+        groups = [list(_groups(own.filter(headline))) for own in by_pair]
+        points = [[_numbers(rows) for rows, *_ in of_pair] for of_pair in groups]
         family = family_wise(pairs, self._tested, margin, points, self._weights)
         grades, verdicts = _decided(table, pairs, family)
         self.table = table.drop("at").with_columns(
             pl.Series("grade", grades, dtype=pl.String),
             pl.Series("verdict", verdicts, dtype=pl.String),
         )
-        self.groups = [
-            replace(
-                group,
-                rows=[
-                    {**row, "grade": grades[row["at"]], "verdict": verdicts[row["at"]]}
-                    for row in group.rows
-                ],
-                mean=_beyond_floor(mean, floors.get(Layer(group.rows[0]["layer"]), 1.0)),
-            )
-            for of_pair, means in zip(found, family.means, strict=True)
+        self._groups = [
+            (*group, _beyond_floor(mean, floors.get(group[0].item(0, "layer"), 1.0)))
+            for of_pair, means in zip(groups, family.means, strict=True)
             for group, mean in zip(of_pair, means, strict=True)
         ]
         self.tests = _tests(pairs, family)
         self.exchanged = family.exchanged
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The rows as cells."""
+        return read_cells(None, self.table)
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """A finding per probe, size class, layout and pair."""
+        found = []
+        for rows, sizes, where, mean in self._groups:
+            points = tuple(self.cells[at] for at in rows.get_column("at"))
+            telling = varying(point.place for point in points)
+            found.append(Finding(rows.item(0, "title"), points, sizes, telling, where, mean))
+        return found
 
     def beyond(self, limit: float, *, above: bool) -> set[tuple[str, int]]:
         """Give the platform and "point_row" of what certainly lies above, or below, a limit.
@@ -192,22 +173,23 @@ def _weights(rows: pl.DataFrame, height: int) -> FloatCube:
     return weights
 
 
-def _groups(rows: Sequence[Row]) -> Iterator[Group]:
+#: The rows of a finding, the class of their sizes, and their layout in words.
+_Group = tuple[pl.DataFrame, SizeClass | None, str]
+
+
+def _groups(rows: pl.DataFrame) -> Iterator[_Group]:
     """Gather the rows of one platform, probe by probe, layout by layout, class by class."""
-    layouts: dict[tuple[str, int | None], list[Row]] = {}
-    for row in rows:
-        layouts.setdefault((row["probe"], row["nodes_used"]), []).append(row)
-    probes = [probe for probe, _ in layouts]
-    for (probe, nodes), members in layouts.items():
-        where = nodes_words(nodes) if probes.count(probe) > 1 else ""
-        for sizes, chosen in classes([Place.of(row) for row in members]):
-            yield Group([members[number] for number in chosen], sizes, where)
+    layouts = rows.partition_by("probe", "nodes_used", maintain_order=True)
+    probes = [own.item(0, "probe") for own in layouts]
+    for probe, own in zip(probes, layouts, strict=True):
+        where = nodes_words(own.item(0, "nodes_used")) if probes.count(probe) > 1 else ""
+        for sizes, chosen in classes([Place.of(row) for row in own.iter_rows(named=True)]):
+            yield own[chosen], sizes, where
 
 
-def _numbers(rows: Sequence[Row]) -> IntCube:
+def _numbers(rows: pl.DataFrame) -> IntCube:
     """Give the points of rows in the cube; a case that delivered nothing has none."""
-    known = [row["point_row"] for row in rows if row["point_row"] is not None]
-    return np.array(known, dtype=np.int64)
+    return rows.get_column("point_row").drop_nulls().to_numpy().astype(np.int64)
 
 
 def _sure(pair: PlatformPair, p: FloatCube, by_loss: IntCube) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from bareline.vocabulary.caveats import Caveat, codes, read_caveats
@@ -163,6 +163,7 @@ class Cell:
     - `lost`: launches that exceeded a time limit or crashed; None where none did.
     - `few_boots`: its platforms were booted so rarely that what is claimed holds for these boots
       alone.
+    - `point_row`: number of its point in the `Cube`; None where nothing was delivered.
     """
 
     place: Place
@@ -188,6 +189,7 @@ class Cell:
     n_used: int | None = None
     lost: Lost | None = None
     few_boots: bool = False
+    point_row: int | None = field(default=None, compare=False)
 
     @property
     def median(self) -> float | None:
@@ -223,17 +225,18 @@ class Cell:
 
 
 def read_cells(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> tuple[Cell, ...]:
-    """Join summary and comparison; what only one of them holds is kept, either may be absent.
+    """Read a summary, a comparison or both, joined; what only one of them holds is kept.
 
     - `summary`, `comparison`: as of a comparison. Cells of the baseline are of the summary alone.
     """
+    if summary is None:
+        return tuple(_cell(None, row) for row in _rows(comparison))
     compared = {_key(row): row for row in _rows(comparison)}
-    cells = [read_cell(row, compared.pop(_key(row), None)) for row in _rows(summary)]
-    cells += [read_cell(None, row) for row in compared.values()]
-    return tuple(cells)
+    cells = [_cell(row, compared.pop(_key(row), None)) for row in _rows(summary)]
+    return (*cells, *(_cell(None, row) for row in compared.values()))
 
 
-def read_cell(own: _Row | None, compared: _Row | None) -> Cell:
+def _cell(own: _Row | None, compared: _Row | None) -> Cell:
     """Read a cell from its row of the summary, of the comparison, or both."""
     row = own or compared or {}
     other = compared or {}
@@ -266,13 +269,14 @@ def read_cell(own: _Row | None, compared: _Row | None) -> Cell:
         n_used=other.get("n_used"),
         lost=_lost(other),
         few_boots=bool(other.get("few_boots")),
+        point_row=other.get("point_row"),
     )
 
 
 def _lost(row: _Row) -> Lost | None:
     if not any(row.get(name) for name in ("lost", "base_lost", "crashed", "base_crashed")):
         return None
-    return Lost(**{field.name: row[field.name] for field in fields(Lost)})
+    return Lost(**{each.name: row[each.name] for each in fields(Lost)})
 
 
 def _rows(frame: pl.DataFrame | None) -> Iterable[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
 
@@ -14,7 +15,6 @@ from bareline.analysis.words.conclusions import concluded
 from bareline.analysis.words.parts import Sentence
 from bareline.analysis.words.promise import promise
 from bareline.analysis.words.rows import (
-    ExplainRow,
     conclusion_row,
     control_row,
     explanation_row,
@@ -50,7 +50,7 @@ class Comparison(JudgedComparison):
             return []
         sentences = []
         for before, name in pairwise(self.rungs[:-1]):
-            found = [f for f in self.found_with_steps if (f.baseline, f.platform) == (before, name)]
+            found = [f for f in self.judged.findings if (f.baseline, f.platform) == (before, name)]
             if found:
                 sentences.append(step_sentence(before, name, found, self.margin))
         return sentences
@@ -67,7 +67,7 @@ class Comparison(JudgedComparison):
             return conclusions
         return [*self.statements, *self.steps, *conclusions]
 
-    def rows(self) -> list[ExplainRow]:
+    def rows(self) -> list[Mapping[str, object]]:
         """Give findings, conclusions and judgements as plain rows for ``--json``.
 
         "kind" tells them apart.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from bareline import stats
@@ -10,6 +9,7 @@ from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.grades import Judged
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.words.remarks import layer_name
+from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import listing, percent, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -31,7 +31,8 @@ def control_text(control: Control) -> str:
         f" and the sentences would make {control.claims} false {noun}" if control.claims else ""
     )
     parts = [
-        f"up to {_amount(ratio)} in {layer_name(layer)}" for layer, ratio in control.floors.items()
+        f"up to {_amount(ratio)} in {layer_name(Layer(layer))}"
+        for layer, ratio in control.floors.items()
     ]
     return (
         f"{who} differs from itself in {rows}{claims}: differences of {listing(parts)} here may be "
@@ -48,8 +49,8 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _amount(ratio: float) -> str:
-    if math.isinf(ratio):
+def _amount(ratio: float | None) -> str:
+    if ratio is None:
         return "any size"
     if ratio < _TIMES_FROM:
         return percent(ratio - 1, 2)

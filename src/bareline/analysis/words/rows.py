@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -18,7 +18,7 @@ from bareline.analysis.words.conclusions import concluded
 from bareline.analysis.words.promise import control_text
 from bareline.analysis.words.suitability import figure_words, reason_of
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.rows import Bounds, row_of
+from bareline.vocabulary.rows import Bounds, printed_row, row_of
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 
@@ -205,7 +205,13 @@ def conclusion_row(conclusion: Conclusion) -> ConclusionRow:
     )
 
 
-class ControlRow(TypedDict):
+@dataclass(frozen=True)
+class _Kind:
+    kind: str
+
+
+@dataclass(frozen=True)
+class ControlRow(Control, _Kind):
     """The baseline compared with itself.
 
     - `again`: the platform's second name.
@@ -215,25 +221,12 @@ class ControlRow(TypedDict):
     """
 
     kind: Literal["control"]
-    platform: str
-    again: str
-    of_baseline: bool
-    tested: int
-    differ: int
-    equal: int
-    claims: int
-    floors: dict[str, float | None]
-    margin: float
     text: str
 
 
-def control_row(control: Control) -> ControlRow:
+def control_row(control: Control) -> dict[str, Any]:
     """Give what came of comparing the baseline with itself."""
-    floors = {
-        layer.value: ratio if math.isfinite(ratio) else None
-        for layer, ratio in control.floors.items()
-    }
-    return row_of(ControlRow, control, kind="control", floors=floors, text=control_text(control))
+    return printed_row(ControlRow, control, kind="control", text=control_text(control))
 
 
 class GroundRow(TypedDict):

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bareline.analysis.judgements.findings import ORDER, Finding
-from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.words.amounts import mean_pieces, reach, said
 from bareline.analysis.words.answer import Question, answer
@@ -18,7 +17,7 @@ from bareline.analysis.words.parts import Amount, Piece, Platform, Sentence, joi
 from bareline.analysis.words.remarks import failed_cases, launches_words, seen_range, undecided_yet
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import percent
-from bareline.vocabulary.verdicts import Grade, Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.judgements.claims import ClaimStatus, Outcome, PlaceLoss, Replication
-from bareline.analysis.numbers.cell import Estimate, read_cell, with_interval
+from bareline.analysis.numbers.cell import Estimate, read_cells, with_interval
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import publications
@@ -95,7 +95,7 @@ def claims_of(comparison: Comparison) -> Claims:
     casts = _casts(roles, set(comparison.records.platforms))
     if not casts:
         return Claims((), ())
-    cells = [read_cell(None, row) for row in unprofiled(comparison.points).iter_rows(named=True)]
+    cells = read_cells(None, unprofiled(comparison.points))
     rows = []
     for name, cast in casts.items():
         if name not in publications():
@@ -297,7 +297,7 @@ def _simulated(outcome: Outcome) -> str:
 def _ranks(losses: Iterable[PlaceLoss]) -> str:
     found = list(losses)
     ranks = sorted({loss.place.ranks for loss in found})
-    nodes = {loss.place.used or loss.place.nodes for loss in found} - {0}
+    nodes = {loss.place.ran_on for loss in found} - {0}
     span = str(ranks[0]) if len(ranks) == 1 else f"{ranks[0]} to {ranks[-1]}"
     text = f"{span} rank{'s' if span != '1' else ''}"
     return f"{text} on {count(nodes.pop(), 'node')}" if len(nodes) == 1 else text

@@ -149,7 +149,7 @@ def _triad(demand: Cell, cells: list[Cell]) -> _Limit | None:
 
 
 def _nodes(demand: Cell) -> int:
-    return demand.place.used or demand.place.nodes or 1
+    return demand.place.ran_on or 1
 
 
 def _best(cells: list[Cell], probe: str, metric: str, mode: str, **point: str) -> Cell | None:

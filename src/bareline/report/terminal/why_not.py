@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from bareline.analysis.judgements.causes.cause import Word
-from bareline.analysis.judgements.causes.why_not import Answer, Measured, WhyNot
+from bareline.analysis.judgements.causes.why_not import CauseAnswer, WhyNot
+from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.words.amounts import ratio_words
 from bareline.report.blocks import Column
 from bareline.report.writers.columns import print_table
@@ -17,7 +18,7 @@ from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import listing
 
-_WORDS = {
+_WORDS: Mapping[str | None, str] = {
     Word.EXPLAINS: "explains",
     Word.MAY_EXPLAIN: "may explain it, or cost nothing",
     Word.CONTRIBUTES: "contributes",
@@ -59,22 +60,22 @@ def _fact(key: str, value: Scalar | None) -> str:
     return "not known" if value is None else format_fact(key, value)
 
 
-def _print_measured(measured: Sequence[Measured], console: Console) -> None:
+def _print_measured(measured: Sequence[tuple[str, Cell | None]], console: Console) -> None:
     """Print what probes found, and where: its one node shows a loopback."""
     rows = [
-        [one.probe, one.where, ratio_words(one.ratio, one.rate)]
-        for one in measured
-        if one.nodes is not None
+        [probe, worst.place.where, ratio_words(worst.ratio, worst.rate)]
+        for probe, worst in measured
+        if worst is not None
     ]
     if rows:
         print_table([Column("measurement"), Column(""), Column("")], rows, console)
-    if missing := [one.probe for one in measured if one.nodes is None]:
+    if missing := [probe for probe, worst in measured if worst is None]:
         console.print(Text(clean(f"Not measured on both: {listing(missing)}."), "dim"))
 
 
-def _print_answers(answers: Sequence[Answer], console: Console) -> None:
+def _print_answers(answers: Sequence[CauseAnswer], console: Console) -> None:
     """Print what came of the cause: losses of one answer together, the first of them by name."""
-    alike: dict[tuple[Word | None, str], list[Answer]] = {}
+    alike: dict[tuple[str | None, str], list[CauseAnswer]] = {}
     for answer in answers:
         alike.setdefault((answer.word, answer.reason), []).append(answer)
     for (word, reason), (first, *others) in alike.items():

@@ -100,7 +100,7 @@ class LossCase:
     @property
     def nodes(self) -> int:
         """Nodes that it ran on; 0 where that is not known."""
-        return nodes_of(self.place)
+        return self.place.ran_on
 
     @property
     def uses_network(self) -> bool:
@@ -116,7 +116,7 @@ class LossCase:
 
     def on_link(self, *probes: str) -> Measurement | None:
         """Give what one of some probes measured between nodes; a loopback tells of no link."""
-        return self._measured(probes, lambda place: nodes_of(place) > 1)
+        return self._measured(probes, lambda place: place.ran_on > 1)
 
     def on_node(self, *probes: str) -> Measurement | None:
         """Give what one of some probes measured within a node."""
@@ -185,14 +185,9 @@ def number(facts: Facts, key: str) -> float | None:
     return float(value)
 
 
-def nodes_of(place: Place) -> int:
-    """Give the nodes of a place; 0 where they are not known."""
-    return place.used or place.nodes
-
-
 def within_node(place: Place) -> bool:
     """Tell whether a place is on one node, as all of a processor and its memory is."""
-    return nodes_of(place) <= 1
+    return place.ran_on <= 1
 
 
 def times(ratio: Estimate) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bareline.analysis.judgements.causes.case import LossCase, Measurement, nodes_of, within_node
+from bareline.analysis.judgements.causes.case import LossCase, Measurement, within_node
 from bareline.analysis.judgements.causes.cause import Absent, Cause, Rule
 from bareline.analysis.judgements.causes.node import uses_all_cores
 from bareline.analysis.numbers.cell import Estimate, with_interval
@@ -124,7 +124,7 @@ def _messages(case: LossCase) -> list[Measurement]:
     """Give what messages lose on as many nodes as the program has."""
 
     def alike(place: Place) -> bool:
-        return 0 < nodes_of(place) == case.nodes
+        return 0 < place.ran_on == case.nodes
 
     return case.points(MESSAGES, alike)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from bareline.analysis.judgements.causes.case import Facts, LossCase, bound_below, nodes_of
+from bareline.analysis.judgements.causes.case import Facts, LossCase, bound_below
 from bareline.analysis.judgements.causes.cause import Absent, Cause, Rule, needs
 from bareline.analysis.numbers.cell import Cell
 from bareline.vocabulary.facts import format_fact
@@ -34,7 +34,7 @@ def user_namespaces(case: LossCase) -> Cause | Absent:
         return Absent("its ranks share a user namespace")
     if base == own:
         return Absent("both have a user namespace for each rank")
-    if case.place.ranks <= max(1, nodes_of(case.place)):
+    if case.place.ranks <= max(1, case.place.ran_on):
         return Absent("no ranks share a node")
     size = case.place.size_bytes
     if size is None or size <= _COPIED_TWICE_BYTES:

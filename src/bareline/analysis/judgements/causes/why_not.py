@@ -6,26 +6,23 @@ for each certain loss that it concerns what came of it, in words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-from typing_extensions import TypedDict
+from typing import Any, Literal
 
 from bareline.analysis.judgements.causes.case import Facts
-from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.search import RULES, CauseRule
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Estimate, bounds
+from bareline.analysis.numbers.cell import Cell, bounds
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.model import Layer, Scalar
-from bareline.vocabulary.rows import row_of
+from bareline.vocabulary.rows import printed_row
 from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import Verdict
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Known:
     """A fact that a cause needs, on both sides; None where it is not known."""
 
@@ -35,20 +32,8 @@ class Known:
     needs_baseline: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What a probe that a cause needs measured on some nodes; without nodes it was not measured."""
-
-    probe: str
-    where: str = ""
-    nodes: int | None = None
-    ratio: Estimate | None = None
-    rate: bool = False
-    verdict: Verdict | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
+@dataclass(frozen=True)
+class CauseAnswer:
     """What came of a cause for one loss.
 
     - `word`: None where it is no cause of it.
@@ -61,28 +46,28 @@ class Answer:
     probe: str
     subject: str
     point: str
-    word: Word | None
+    word: str | None
     reason: str
-    figures: str = ""
+    figures: str
 
 
-class _Asked(TypedDict):
+@dataclass(frozen=True)
+class _Row:
     cause: str
     platform: str
     baseline: str
+    kind: str
 
 
-class NeededFact(_Asked):
+@dataclass(frozen=True)
+class NeededFact(Known, _Row):
     """``explain --why-not``: a fact that the cause needs; null where it is not known."""
 
     kind: Literal["fact"]
-    key: str
-    value: Scalar | None
-    value_baseline: Scalar | None
-    needs_baseline: bool
 
 
-class NeededMeasurement(_Asked):
+@dataclass(frozen=True)
+class NeededMeasurement(_Row):
     """``explain --why-not``: a measurement that the cause needs.
 
     - `nodes`: null where it was not measured on both.
@@ -97,17 +82,11 @@ class NeededMeasurement(_Asked):
     verdict: Verdict | None
 
 
-class AnswerRow(_Asked):
+@dataclass(frozen=True)
+class AnswerRow(CauseAnswer, _Row):
     """``explain --why-not``: what came of the cause for a loss."""
 
     kind: Literal["answer"]
-    layer: Layer
-    probe: str
-    subject: str
-    point: str
-    word: str | None
-    reason: str
-    figures: str
 
 
 WhyNotRow = NeededFact | NeededMeasurement | AnswerRow
@@ -115,30 +94,42 @@ WhyNotRow = NeededFact | NeededMeasurement | AnswerRow
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """Why a cause is, or is not, named on one platform."""
+    """Why a cause is, or is not, named on one platform.
+
+    - `measured`: the worst of what each probe that it needs measured; None for nothing on both.
+    """
 
     rule: CauseRule
     platform: str
     baseline: str
     facts: tuple[Known, ...]
-    measured: tuple[Measured, ...]
-    answers: tuple[Answer, ...]
+    measured: tuple[tuple[str, Cell | None], ...]
+    answers: tuple[CauseAnswer, ...]
 
     @property
     def concerns(self) -> str:
         """Say which losses it may explain: ``Network and MPI``, or some probes."""
         return listing(list(self.rule.only) or [layer.words for layer in self.rule.layers])
 
-    def rows(self) -> list[WhyNotRow]:
+    def rows(self) -> list[dict[str, Any]]:
         """Give a row for each fact, measurement and loss."""
         head = {"cause": self.rule.name, "platform": self.platform, "baseline": self.baseline}
         return [
-            *(row_of(NeededFact, one, kind="fact", **head) for one in self.facts),
+            *(printed_row(NeededFact, one, kind="fact", **head) for one in self.facts),
             *(
-                row_of(NeededMeasurement, one, kind="measurement", **bounds(one.ratio), **head)
-                for one in self.measured
+                printed_row(
+                    NeededMeasurement,
+                    worst,
+                    kind="measurement",
+                    probe=probe,
+                    nodes=worst.place.ran_on if worst else None,
+                    **bounds(worst.ratio if worst else None),
+                    verdict=worst.verdict if worst else None,
+                    **head,
+                )
+                for probe, worst in self.measured
             ),
-            *(row_of(AnswerRow, one, kind="answer", **head) for one in self.answers),
+            *(printed_row(AnswerRow, one, kind="answer", **head) for one in self.answers),
         ]
 
 
@@ -178,9 +169,9 @@ def why_not(
         for key in need.keys
     ]
     measured = [
-        one
+        (probe, worst)
         for probe in rule.probes
-        for one in _measured(probe, [f for f in findings if f.platform == platform])
+        for worst in _worst(probe, [f for f in findings if f.platform == platform])
     ]
     answers = [
         _answer(rule, one)
@@ -190,26 +181,22 @@ def why_not(
     return WhyNot(rule, platform, baseline, tuple(known), tuple(measured), tuple(answers))
 
 
-def _measured(probe: str, findings: Sequence[Finding]) -> Iterator[Measured]:
-    """Give what a probe measured, each number of nodes by its worst point."""
-    by_nodes: dict[int, Measured] = {}
+def _worst(probe: str, findings: Sequence[Finding]) -> list[Cell | None]:
+    """Give what a probe measured on each number of nodes, by its worst point; None for nothing."""
+    by_nodes: dict[int, Cell] = {}
     for finding in findings:
-        worst = finding.worst
-        if finding.probe != probe or worst is None:
-            continue
-        nodes = worst.place.used or worst.place.nodes
-        one = Measured(probe, worst.place.where, nodes, worst.ratio, worst.rate, worst.verdict)
-        before = by_nodes.get(nodes)
-        if before is None or _size(one) > _size(before):
-            by_nodes[nodes] = one
-    yield from by_nodes.values() or [Measured(probe)]
+        if finding.probe == probe and (cell := finding.worst) is not None:
+            before = by_nodes.setdefault(cell.place.ran_on, cell)
+            if _ratio(cell) > _ratio(before):
+                by_nodes[cell.place.ran_on] = cell
+    return [*by_nodes.values()] or [None]
 
 
-def _size(measured: Measured) -> float:
-    return measured.ratio.value if measured.ratio else 0.0
+def _ratio(cell: Cell) -> float:
+    return cell.ratio.value if cell.ratio else 0.0
 
 
-def _answer(rule: CauseRule, one: Explanation) -> Answer:
+def _answer(rule: CauseRule, one: Explanation) -> CauseAnswer:
     """Say what came of a cause for one loss."""
     finding = one.finding
     cause = next((cause for cause in one.causes if cause.rule == rule.name), None)
@@ -224,7 +211,7 @@ def _answer(rule: CauseRule, one: Explanation) -> Answer:
             others = [other.name for other in one.bounded if other is not cause]
             beside = f"together with {listing(others)}: " if others else ""
             figures = f"{beside}{one.text}"
-    return Answer(
+    return CauseAnswer(
         finding.layer,
         finding.probe,
         finding.subject,
