@@ -19,12 +19,19 @@ from statistics import median
 import polars as pl
 
 from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.analysis.numbers.programs import LaunchKey, launch_values, profiles_of
+from bareline.analysis.numbers.programs import (
+    COMMUNICATING,
+    COMPUTING,
+    LaunchKey,
+    launch_values,
+    profiles_of,
+    under_profiler,
+)
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.sizes import SMALL_BYTES
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
-from bareline.vocabulary.model import Layer, format_point, parse_point
+from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import format_size, significant
 from bareline.vocabulary.verdicts import Grade
@@ -162,9 +169,7 @@ class _Sides:
     @property
     def profiled(self) -> tuple[str, str, int, int, int]:
         """The case as it is under the profiler, which may be beside its other launches."""
-        probe, params, *layout = self.cell.place.case
-        params = format_point({**parse_point(params), "profile": True})
-        return (probe, params, layout[0], layout[1], layout[2])
+        return under_profiler(self.cell.place).case
 
     def values(self, case: tuple[object, ...], metric: str) -> dict[LaunchKey, tuple[float, float]]:
         """Give what both sides of each pair say, the platform first."""
@@ -320,8 +325,7 @@ def _group(kind: str, power: int) -> str:
 def _by_program(sides: _Sides, times: _Times) -> tuple[Piece, ...]:
     """Split by the times that a program says of itself, mean over ranks."""
     pieces = []
-    for name in ("computation", "communication"):
-        metric = {"computation": "compute_mean", "communication": "communication_mean"}[name]
+    for name, metric in (("computation", COMPUTING), ("communication", COMMUNICATING)):
         parts = sides.values(sides.cell.place.case, metric)
         extras = [(parts[k][0] - parts[k][1]) / times[k][1] for k in times.keys() & parts]
         if not extras:

@@ -16,7 +16,8 @@ from bareline.analysis.judgements.conclusions import Conclusion, conclude
 from bareline.analysis.judgements.control import Control, doubted, floors_of, judge_control
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import Judged, question_of
-from bareline.analysis.judgements.suitability import Judgement, judge_measured
+from bareline.analysis.judgements.grounds import measured_grounds
+from bareline.analysis.judgements.suitability import Judgement, judge_platforms
 from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.frames import ANY
 from bareline.analysis.numbers.lopsided import lopsided
@@ -235,8 +236,11 @@ class JudgedComparison:
     @cached_property
     def breakdowns(self) -> list[Breakdown]:
         """Where the extra time of each slower program goes, the largest loss first."""
-        titles = dict(self.records.declarations.select("probe", "title").iter_rows())
-        return breakdowns(self.records, self.cells, titles)
+        return breakdowns(self.records, self.cells, self._titles)
+
+    @property
+    def _titles(self) -> dict[str, str]:
+        return dict(self.records.declarations.select("probe", "title").iter_rows())
 
     @cached_property
     def conclusions(self) -> list[Conclusion]:
@@ -248,6 +252,5 @@ class JudgedComparison:
         """What the platforms suit: every class of applications against every platform."""
         if self.alone:
             return []
-        titles = dict(self.records.declarations.select("probe", "title").iter_rows())
-        emulated = emulated_platforms(self.records)
-        return judge_measured(self.cells, titles, self.others, self.baseline, emulated=emulated)
+        grounds = measured_grounds(self.cells, self._titles, emulated_platforms(self.records))
+        return judge_platforms(grounds, self.others, self.baseline)

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bareline import stats
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.cell import Cell, Estimate, finite
 from bareline.analysis.numbers.sizes import LARGE_BYTES, SMALL_BYTES
 from bareline.published.catalogue import conditions
 from bareline.published.model import PublishedStudy, Trials
@@ -248,11 +247,6 @@ def _of_size(wanted: str, size: Scalar | None) -> bool:
     return size < SMALL_BYTES if wanted == "small" else size >= LARGE_BYTES
 
 
-def _number(value: float | NDArray[np.float64]) -> float | None:
-    single = float(np.asarray(value).reshape(-1)[0])
-    return None if np.isnan(single) else single
-
-
 def _subject(cell: Cell, title: str, telling: Sequence[str]) -> str:
     """Name what was measured, with what tells it from other points of its probe."""
     if not cell.headline:
@@ -346,6 +340,6 @@ def _of_trials(ground: Ground, own: Trials, base: Trials) -> Ground:
     values, others = (np.array([float(value) for value in row.values]) for row in (own, base))
     rate = own.better == "higher"
     found = stats.unpaired_ratio(*((others, values) if rate else (values, others)))
-    ratio, lo, hi = (_number(value) for value in (found.ratio, found.lo, found.hi))
+    ratio, lo, hi = (finite(value.item()) for value in (found.ratio, found.lo, found.hi))
     figure = None if ratio is None else Estimate(ratio, lo, hi)
     return replace(ground, lo=lo, hi=hi, varies=False, n=len(values), figure=figure, rate=rate)

@@ -7,7 +7,7 @@ gives the rules; nothing is said that no interval says.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
@@ -15,10 +15,8 @@ from math import inf
 from bareline.analysis.judgements.grounds import (
     NOT_COMPARABLE,
     Ground,
-    measured_grounds,
     published_grounds,
 )
-from bareline.analysis.numbers.cell import Cell
 from bareline.published.model import PublishedStudy
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.verdicts import Grade
@@ -273,29 +271,13 @@ def _certainty(answer: Suitability, grounds: Sequence[Ground]) -> Certainty:
     return Certainty.LIKELY
 
 
-def judge_measured(
-    cells: Sequence[Cell],
-    titles: Mapping[str, str],
-    platforms: Sequence[str],
-    baseline: str,
-    *,
-    emulated: Collection[str] = (),
-) -> list[Judgement]:
-    """Judge platforms by what was measured; see `measured_grounds`."""
-    return judge_platforms(measured_grounds(cells, titles, emulated), platforms, baseline)
-
-
 def judge_published(study: PublishedStudy) -> list[Judgement]:
     """Judge the platforms of a publication by its own figures."""
     grounds = published_grounds(study)
     platforms = list(dict.fromkeys(ground.platform for ground in grounds))
+    against = {one.id: one.against or "" for one in study.platforms}
     return [
         judgement
         for platform in platforms
-        for judgement in judge_platforms(grounds, [platform], _against(study, platform))
+        for judgement in judge_platforms(grounds, [platform], against.get(platform, ""))
     ]
-
-
-def _against(study: PublishedStudy, platform: str) -> str:
-    found = study.platform(platform)
-    return (found and found.against) or ""

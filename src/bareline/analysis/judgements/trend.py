@@ -131,9 +131,7 @@ class Trend:
 
         Raises AnalysisError: fewer than two runs have anything that was asked for.
         """
-        table = self._table()
-        keys = table.select(*_SERIES, *_SHOWN).unique(maintain_order=True)
-        keys = keys.filter(pl.col("better") != "none")
+        table, keys = self._table, self.keys
         simulated = {
             platform
             for platform, caveats in table.select("platform", "caveats").iter_rows()
@@ -160,6 +158,13 @@ class Trend:
             for number, row in enumerate(keys.iter_rows(named=True))
         ]
 
+    @cached_property
+    def keys(self) -> pl.DataFrame:
+        """The columns that tell series apart, a row for each, in their order."""
+        keys = self._table.select(*_SERIES, *_SHOWN).unique(maintain_order=True)
+        return keys.filter(pl.col("better") != "none")
+
+    @cached_property
     def _table(self) -> pl.DataFrame:
         parts = []
         for number, records in enumerate(self._records):

@@ -81,8 +81,10 @@ class Cube:
             .join(declarations, on=["probe", "metric"], how="left")
             .sort("point_row")
         )
-        self.lost = self._lost_to_launches(placed) | self._lost_to_cuts(placed)
-        self.crashed = self._of_cases(placed.filter("crashed")) & np.isnan(self.values)
+        absent = np.isnan(self.values)
+        late = self._of_cases(placed.filter("timed_out")) & absent
+        self.lost = late | self._lost_to_cuts(placed, absent)
+        self.crashed = self._of_cases(placed.filter("crashed")) & absent
         self.limit_s, self.took_s = self._durations(placed)
         self._boots = placed.drop_nulls("boot").select("p", "at", "boot_code").unique()
 
@@ -93,17 +95,12 @@ class Cube:
         found: BoolCube = cases[:, self.points.get_column("case").to_numpy()]
         return found
 
-    def _lost_to_launches(self, placed: pl.DataFrame) -> BoolCube:
-        """Mark what launches would have given that exceeded their limit."""
-        return self._of_cases(placed.filter("timed_out")) & np.isnan(self.values)
-
-    def _lost_to_cuts(self, placed: pl.DataFrame) -> BoolCube:
+    def _lost_to_cuts(self, placed: pl.DataFrame, absent: BoolCube) -> BoolCube:
         """Mark what is absent from launches that left points out, of metrics that they gave."""
-        given = ~np.isnan(self.values)
         numbers = self.points.select(pl.struct("case", "metric").rank("dense").cast(pl.Int64))
         metric = numbers.to_series().to_numpy()
-        lost: BoolCube = np.asarray(self._of_cases(placed.filter("cut")) & ~given)
-        for number, there in enumerate(given):
+        lost: BoolCube = np.asarray(self._of_cases(placed.filter("cut")) & absent)
+        for number, there in enumerate(~absent):
             lost[number] &= np.isin(metric, metric[there.any(axis=-1)])[:, None]
         return lost
 

@@ -6,6 +6,7 @@ logarithms, larger is worse, so that a difference is a factor whatever the metri
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -87,8 +88,7 @@ def fleets(records: Records) -> list[NodeFleet]:
 
 
 def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> NodeFleet:
-    texts = rows.get_column("point").unique(maintain_order=True).to_list()
-    units = {text: _unit(text) for text in texts}
+    units = {text: _unit(text) for text in rows.get_column("point").unique(maintain_order=True)}
     names = sorted({name for unit in units.values() for name in unit}, key=_natural)
     place = {name: at for at, name in enumerate(names)}
     measured = tuple(
@@ -104,19 +104,9 @@ def _unit(text: str) -> tuple[str, ...]:
     return tuple(str(point[key]) for key in ("node", "peer") if key in point)
 
 
-def _natural(name: str) -> tuple[tuple[str, int], ...]:
+def _natural(name: str) -> list[tuple[str, int]]:
     """Order n2 before n10."""
-    parts: list[tuple[str, int]] = []
-    digits = word = ""
-    for letter in f"{name} ":
-        if letter.isdecimal():
-            digits += letter
-            continue
-        if digits:
-            parts.append((word, int(digits)))
-            word = digits = ""
-        word += letter
-    return (*parts, (word, -1))
+    return [(word, int(digits or -1)) for word, digits in re.findall(r"(\D*)(\d*)", name)]
 
 
 def _measured(

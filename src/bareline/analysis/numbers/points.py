@@ -17,7 +17,7 @@ from bareline.analysis.numbers.frames import layouts, unlike_text
 from bareline.analysis.numbers.models import EMULATED, emulated_platforms, unlike_processors
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.records import Records
-from bareline.analysis.numbers.summary import LAYERS, failures, flag
+from bareline.analysis.numbers.summary import failures, flag, with_order
 from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import CASE, KEY
@@ -324,12 +324,8 @@ def _lost(records: Records, pair: PlatformPair) -> Iterator[pl.DataFrame]:
 def _left_out(records: Records, pair: PlatformPair) -> Iterator[pl.DataFrame]:
     """Give, side by side, what the plan left out, and why."""
     for side, name in (("own", pair.platform), ("base", pair.baseline)):
-        yield records.left_out.filter(platform=name).select(*CASE, _why().alias(f"{side}_left_out"))
-
-
-def _why() -> pl.Expr:
-    """Say which platform a case is left out on, and why."""
-    return pl.format("{} {}", "platform", "reason")
+        why = pl.format("{} {}", "platform", "reason").alias(f"{side}_left_out")
+        yield records.left_out.filter(platform=name).select(*CASE, why)
 
 
 def _finish(table: pl.DataFrame, records: Records, summary: pl.DataFrame) -> pl.DataFrame:
@@ -342,8 +338,6 @@ def _finish(table: pl.DataFrame, records: Records, summary: pl.DataFrame) -> pl.
     base_failed = failed.select(
         pl.col("platform").alias("baseline"), *CASE, pl.col("n_failed").alias("base_n_failed")
     )
-    order = {name: number for number, name in enumerate(LAYERS)}
-    columns = {name: number for number, name in enumerate(records.platforms)}
     joined = (
         table.join(own, on=["platform", *KEY], how="left")
         .join(base, on=["baseline", *KEY], how="left")
@@ -361,7 +355,7 @@ def _finish(table: pl.DataFrame, records: Records, summary: pl.DataFrame) -> pl.
     n_lost = pl.col("lost").fill_null(0) + pl.col("base_lost").fill_null(0)
     there = (pl.col("n") > 0) & (pl.col("n_baseline") > 0)
     lost_only = pl.col("by_loss").fill_null(0) != 0
-    return joined.with_columns(
+    joined = joined.with_columns(
         pl.concat_list(
             pl.col("own").fill_null([]),
             pl.col("base").fill_null([]),
@@ -373,27 +367,21 @@ def _finish(table: pl.DataFrame, records: Records, summary: pl.DataFrame) -> pl.
                 & (pl.col("n") > 0),
                 "unpaired",
             ),
-            _said(
+            flag(
                 (pl.col("unlike").fill_null("") != "") & there,
                 pl.format(f"{OTHER_LAYOUT}: {{}}", pl.col("unlike")),
             ),
-            _said(pl.col("verdict") == Verdict.DOES_NOT_FIT.value, pl.col("left_out")),
-            _said((n_failed > 0) & there, pl.format(f"{{}} {FAILED_TRIALS}", n_failed)),
-            _said(
+            flag(pl.col("verdict") == Verdict.DOES_NOT_FIT.value, pl.col("left_out")),
+            flag((n_failed > 0) & there, pl.format(f"{{}} {FAILED_TRIALS}", n_failed)),
+            flag(
                 (n_lost > 0) & there,
                 pl.format("{} launches lost to a time limit count as slower than all", n_lost),
             ),
         )
         .list.unique(maintain_order=True)
-        .alias("caveats"),
-        pl.col("layer").replace_strict(order, default=99, return_dtype=pl.Int64).alias("rung"),
-        pl.col("platform").replace_strict(columns, return_dtype=pl.Int64).alias("column"),
-    ).sort(
+        .alias("caveats")
+    )
+    return with_order(joined, records.platforms).sort(
         "rung", "probe", *CASE[1:], "metric", "point_row", "column",
         nulls_last=True, maintain_order=True,
     )  # fmt: skip
-
-
-def _said(condition: pl.Expr, text: pl.Expr) -> pl.Expr:
-    """Give a list of one text where a condition holds, else an empty one."""
-    return pl.when(condition).then(pl.concat_list(text)).otherwise(pl.lit([], pl.List(pl.String)))

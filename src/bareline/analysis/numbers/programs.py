@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import median
@@ -58,6 +58,11 @@ def _launches(records: Records, platform: str, case: tuple[object, ...]) -> pl.D
     wanted = [pl.col(name) == value for name, value in zip(CASE, case, strict=True)]
     measured = (pl.col("platform") == platform) & (pl.col("status") == "measured")
     return records.trials.filter(*wanted, measured).sort("run", "block")
+
+
+def under_profiler(place: Place) -> Place:
+    """Give the place as it is under the profiler, which may be beside its other launches."""
+    return replace(place, params=format_point({**parse_point(place.params), "profile": True}))
 
 
 def unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
@@ -130,8 +135,7 @@ class Splits:
 
     def _profiled(self, place: Place) -> Split | None:
         """Give what the baseline's profiles of a case say, measured beside it or as it."""
-        params = {**parse_point(place.params), "profile": True}
-        case = (place.probe, format_point(params), *place.case[2:])
+        case = under_profiler(place).case
         if case not in self._profiles:
             self._profiles[case] = self._read(case)
         return self._profiles[case]

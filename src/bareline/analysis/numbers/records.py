@@ -5,9 +5,11 @@ Everything here reads run directories only, never a platform.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -196,7 +198,8 @@ def read_runs(runs: Sequence[Run]) -> Records:
     Raises StoreError: a run is damaged.
     """
     read = [read_frames(run) for run in runs]
-    shared = _shared_names([frames.trials for frames in read])
+    names_of = [set(frames.trials.get_column("platform").unique()) for frames in read]
+    shared = {name for name, runs_with in Counter(chain(*names_of)).items() if runs_with > 1}
     known = [parameters.defaults_of(run.header) for run in runs]
     names = [run.path.resolve().name for run in runs]
     texts = parameters.shown([frames.said for frames in read], known)
@@ -263,13 +266,3 @@ def _with_run(frame: pl.DataFrame, *, shared: Collection[str], run: Run) -> pl.D
 def _run_name(name: str, run: Run) -> str:
     """Name a platform that several runs share."""
     return f"{name}@{run.path.resolve().name}"
-
-
-def _shared_names(frames: Sequence[pl.DataFrame]) -> set[str]:
-    seen: set[str] = set()
-    shared: set[str] = set()
-    for frame in frames:
-        names = set(frame.get_column("platform").unique().to_list())
-        shared |= seen & names
-        seen |= names
-    return shared

@@ -23,9 +23,6 @@ from bareline.vocabulary.place import CASE, KEY
 from bareline.vocabulary.rows import Params
 from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 
-#: The layers in the order of display.
-LAYERS = [layer.value for layer in Layer]
-
 
 @dataclass(frozen=True)
 class Summary(MetricRow):
@@ -89,15 +86,17 @@ def summarize(records: Records) -> pl.DataFrame:
         pl.col("lo", "hi", "iqr_rel").fill_nan(None)
     )
     table = _with_caveats(table, records)
-    order = {name: number for number, name in enumerate(LAYERS)}
-    columns = {name: number for number, name in enumerate(cube.platforms)}
-    return (
-        table.with_columns(
-            pl.col("layer").replace_strict(order, default=99, return_dtype=pl.Int64).alias("rung"),
-            pl.col("platform").replace_strict(columns, return_dtype=pl.Int64).alias("column"),
-        )
-        .sort("rung", "probe", "case", "point_row", "column")
-        .select(table_columns(Summary))
+    table = with_order(table, cube.platforms).sort("rung", "probe", "case", "point_row", "column")
+    return table.select(table_columns(Summary))
+
+
+def with_order(table: pl.DataFrame, platforms: Sequence[str]) -> pl.DataFrame:
+    """Number layers and platforms, as "rung" and "column", in the order of display."""
+    order = {layer.value: number for number, layer in enumerate(Layer)}
+    columns = {name: number for number, name in enumerate(platforms)}
+    return table.with_columns(
+        pl.col("layer").replace_strict(order, default=99, return_dtype=pl.Int64).alias("rung"),
+        pl.col("platform").replace_strict(columns, return_dtype=pl.Int64).alias("column"),
     )
 
 
@@ -150,9 +149,10 @@ def _within_model(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     )
 
 
-def flag(condition: pl.Expr, code: str) -> pl.Expr:
-    """Give a list of one caveat where a condition holds, else an empty one."""
-    return pl.when(condition).then(pl.lit([code])).otherwise(pl.lit([], dtype=pl.List(pl.String)))
+def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
+    """Give a list of one caveat, a code or a text, where a condition holds, else an empty one."""
+    one = pl.lit([caveat]) if isinstance(caveat, str) else pl.concat_list(caveat)
+    return pl.when(condition).then(one).otherwise(pl.lit([], dtype=pl.List(pl.String)))
 
 
 def _precisions(records: Records) -> pl.DataFrame:
@@ -160,7 +160,7 @@ def _precisions(records: Records) -> pl.DataFrame:
     declared = records.study.get("precision")
     return pl.DataFrame(
         {
-            "layer": LAYERS,
+            "layer": [layer.value for layer in Layer],
             "precision": [
                 float(DEFAULT_PRECISION[layer] if declared is None else declared) for layer in Layer
             ],

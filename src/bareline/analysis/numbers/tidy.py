@@ -6,7 +6,7 @@ here, with a type; times are times, and a run is called by its folder.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -84,27 +84,25 @@ def _spread(texts: pl.DataFrame) -> pl.DataFrame:
         for row in texts.iter_rows()
     ]
     names = sorted({name for row in rows for name in row})
-    return pl.DataFrame([_column(_called(name), (row.get(name) for row in rows)) for name in names])
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return pl.DataFrame(
+        [
+            _column(f"param_{name}" if name in _OWN else name, values)
+            for name, values in columns.items()
+        ]
+    )
 
 
-def _called(name: str) -> str:
-    return f"param_{name}" if name in _OWN else name
-
-
-def _column(name: str, values: Iterable[Scalar | None]) -> pl.Series:
-    found = list(values)
-    types = {type(value) for value in found if value is not None}
-    if types <= {int} and all(_fits(value) for value in found):
-        return pl.Series(name, found, pl.Int64)
+def _column(name: str, values: Sequence[Scalar | None]) -> pl.Series:
+    known = [value for value in values if value is not None]
+    types = {type(value) for value in known}
+    if types <= {int} and all(-(2**63) <= int(value) < 2**63 for value in known):
+        return pl.Series(name, values, pl.Int64)
     if types <= {int, float}:
-        return pl.Series(name, [None if v is None else float(v) for v in found], pl.Float64)
+        return pl.Series(name, [None if v is None else float(v) for v in values], pl.Float64)
     if types == {bool}:
-        return pl.Series(name, found, pl.Boolean)
-    return pl.Series(name, [None if v is None else _text(v) for v in found], pl.String)
-
-
-def _fits(value: Scalar | None) -> bool:
-    return value is None or (isinstance(value, int) and -(2**63) <= value < 2**63)
+        return pl.Series(name, values, pl.Boolean)
+    return pl.Series(name, [None if v is None else _text(v) for v in values], pl.String)
 
 
 def _text(value: Scalar) -> str:

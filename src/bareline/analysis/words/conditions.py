@@ -99,25 +99,11 @@ def meeting(trend: Trend, condition: FailCondition) -> ConditionOutcome:
             f"--fail-if '{condition.text}': a trend is slower or faster, or nothing is certain",
             hint="write e.g. --fail-if 'mpi is slower'",
         )
-    series = trend.series
-    table = pl.DataFrame(
-        [
-            {
-                "platform": one.platform,
-                "probe": one.place.probe,
-                "metric": one.place.metric,
-                "layer": one.layer,
-                "headline": one.headline,
-                "better": one.better,
-                "verdict": one.step.verdict.value if one.step else None,
-                "words": one.words,
-            }
-            for one in series
-        ],
-        infer_schema_length=None,
-        schema_overrides={"verdict": pl.String},
+    rows = condition.select(trend.keys.with_row_index("at").with_columns(verdict=pl.lit("")))
+    named = [trend.series[at] for at in rows.get_column("at")]
+    lines = tuple(
+        f"{one.words} on {one.platform}"
+        for one in named
+        if one.step and one.step.verdict is condition.verdict
     )
-    rows = condition.select(table)
-    met = rows.filter(pl.col("verdict") == condition.verdict.value)
-    lines = tuple(f"{row['words']} on {row['platform']}" for row in met.iter_rows(named=True))
-    return ConditionOutcome(condition.text, rows.height, lines)
+    return ConditionOutcome(condition.text, len(named), lines)
