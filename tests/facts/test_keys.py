@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bareline.facts import parse_node
-from bareline.vocabulary.facts import FACT_KEYS, Group, describe
+from bareline.vocabulary.facts import FACT_KEYS, FactGroup, describe
 
 CAPTURES = ("kvm-guest", "intel-smt", "minimal-guest")
 
@@ -27,8 +27,8 @@ def test_the_reference_lists_every_fact() -> None:
 
 def test_unknown_facts_are_described_from_their_key() -> None:
     fact = describe("vm.boot_time_s")
-    assert (fact.label, fact.group, fact.unit) == ("Boot time", Group.VIRTUALIZATION, "s")
+    assert (fact.label, fact.group, fact.unit) == ("Boot time", FactGroup.VIRTUALIZATION, "s")
     assert describe("node[2].net.mtu").label == "MTU (node 2)"
     assert describe("node[2-5,7].net.mtu").label == "MTU (nodes 2-5,7)"
-    assert describe("planted.factor").group is Group.PLATFORM
+    assert describe("planted.factor").group is FactGroup.PLATFORM
     assert describe("environment.OPENBLAS_CORETYPE").label == "Variable OPENBLAS_CORETYPE"

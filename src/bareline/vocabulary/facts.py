@@ -17,7 +17,7 @@ from bareline.vocabulary.nodeset import fold_numbers
 from bareline.vocabulary.units import format_duration, format_value, percent, significant
 
 
-class Group(StrEnum):
+class FactGroup(StrEnum):
     """Section of the characteristics table, in the order of display."""
 
     PROCESSOR = "Processor"
@@ -53,7 +53,7 @@ class FactKey:
 
     key: str
     label: str
-    group: Group
+    group: FactGroup
     unit: str = ""
     kind: Kind = Kind.CHARACTERISTIC
     detail: bool = False
@@ -68,10 +68,10 @@ PRICE_CURRENCY = "price.currency"
 
 def _rows() -> Iterator[FactKey]:
     """Read ``facts.txt``, whose head says what its columns are."""
-    group = Group.PLATFORM
+    group = FactGroup.PLATFORM
     for line in Path(__file__).with_name("facts.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
-            group = Group(line.strip("[]"))
+            group = FactGroup(line.strip("[]"))
         elif line and not line.startswith("#"):
             key, label, unit, shown = ("" if one == "-" else one for one in _COLUMNS.split(line))
             kind = Kind(shown) if shown in ("identity", "volatile") else Kind.CHARACTERISTIC
@@ -88,21 +88,21 @@ _COLUMNS = re.compile(r"\s*\|\s*")
 FACT_KEYS: Mapping[str, FactKey] = MappingProxyType({fact.key: fact for fact in _rows()})
 
 _PREFIXES = {
-    "cpu": Group.PROCESSOR,
-    "memory": Group.MEMORY,
-    "kernel": Group.SYSTEM,
-    "os": Group.SYSTEM,
-    "node": Group.SYSTEM,
-    "virt": Group.VIRTUALIZATION,
-    "vm": Group.VIRTUALIZATION,
-    "container": Group.VIRTUALIZATION,
-    "net": Group.NETWORK,
-    "netns": Group.NETWORK,
-    "tcp": Group.NETWORK,
-    "mpi": Group.SOFTWARE,
-    "compiler": Group.SOFTWARE,
-    "library": Group.SOFTWARE,
-    "fs": Group.STORAGE,
+    "cpu": FactGroup.PROCESSOR,
+    "memory": FactGroup.MEMORY,
+    "kernel": FactGroup.SYSTEM,
+    "os": FactGroup.SYSTEM,
+    "node": FactGroup.SYSTEM,
+    "virt": FactGroup.VIRTUALIZATION,
+    "vm": FactGroup.VIRTUALIZATION,
+    "container": FactGroup.VIRTUALIZATION,
+    "net": FactGroup.NETWORK,
+    "netns": FactGroup.NETWORK,
+    "tcp": FactGroup.NETWORK,
+    "mpi": FactGroup.SOFTWARE,
+    "compiler": FactGroup.SOFTWARE,
+    "library": FactGroup.SOFTWARE,
+    "fs": FactGroup.STORAGE,
 }
 _SUFFIXES = (
     ("_flops", "flop/s"),
@@ -152,12 +152,12 @@ def describe(key: str) -> FactKey:
         return FACT_KEYS[key]
     first, _, rest = key.partition(".")
     if first == "environment":
-        return FactKey(key, f"Variable {rest}", Group.PLATFORM)
+        return FactKey(key, f"Variable {rest}", FactGroup.PLATFORM)
     if first == "placement":
-        return FactKey(key, f"Cores seen on {rest}", Group.SOFTWARE, detail=True)
+        return FactKey(key, f"Cores seen on {rest}", FactGroup.SOFTWARE, detail=True)
     if first == "from" and (last := rest.rpartition("."))[2] in _SOURCE:
         kind = Kind.IDENTITY if last[2] == "prefix" else Kind.CHARACTERISTIC
-        return FactKey(key, _SOURCE[last[2]].format(last[0]), Group.SOFTWARE, kind=kind)
+        return FactKey(key, _SOURCE[last[2]].format(last[0]), FactGroup.SOFTWARE, kind=kind)
     label, unit = rest or key, ""
     for suffix, its_unit in _SUFFIXES:
         if label.endswith(suffix):
@@ -165,7 +165,7 @@ def describe(key: str) -> FactKey:
             break
     words = re.sub(r"[._]+", " ", label).strip()
     kind = Kind.VOLATILE if first == "load" else Kind.CHARACTERISTIC
-    group = _PREFIXES.get(first, Group.PLATFORM)
+    group = _PREFIXES.get(first, FactGroup.PLATFORM)
     return FactKey(key, words[:1].upper() + words[1:], group, unit, kind)
 
 

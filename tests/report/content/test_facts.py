@@ -8,7 +8,7 @@ import pytest
 
 from bareline.facts import parse_node
 from bareline.report.content.facts import table, to_rows
-from bareline.vocabulary.facts import Group, Kind, format_fact
+from bareline.vocabulary.facts import FactGroup, Kind, format_fact
 
 DATA = Path(__file__).parents[2] / "facts" / "data"
 CAPTURES = ("kvm-guest", "intel-smt", "minimal-guest")
@@ -35,7 +35,7 @@ def test_table_is_grouped_and_ordered() -> None:
     facts = {name: parse_node(capture(name)) for name in CAPTURES}
     rows = table(facts)
     groups = [row.fact.group for row in rows]
-    assert groups == sorted(groups, key=list(Group).index)
+    assert groups == sorted(groups, key=list(FactGroup).index)
     assert rows[0].fact.key == "cpu.model"
     assert {row.fact.key for row in rows} == set().union(*facts.values())
 

@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 from bareline.store.run import Run
 from bareline.vocabulary.facts import (
     FACT_KEYS,
+    FactGroup,
     FactKey,
-    Group,
     Kind,
     describe,
     format_fact,
@@ -27,7 +27,7 @@ PlatformFacts = Mapping[str, Scalar]
 
 #: How many values of other nodes are told before the rest is only counted.
 _MOST_VALUES = 4
-_GROUPS = {group: index for index, group in enumerate(Group)}
+_GROUPS = {group: index for index, group in enumerate(FactGroup)}
 _ORDER = {key: index for index, key in enumerate(FACT_KEYS)}
 
 

@@ -23,7 +23,7 @@ from bareline.report.content.profiles import Dominant
 from bareline.report.content.wording import percent, sentence_case
 from bareline.report.exhibits.base import Kind, Shown
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.facts import FactKey, Group, describe
+from bareline.vocabulary.facts import FactGroup, FactKey, describe
 from bareline.vocabulary.units import format_size
 
 _TONES: Mapping[Suitability, Tone] = MappingProxyType(
@@ -123,8 +123,8 @@ _Row = tuple[FactKey, list[str], list[str]]
 
 #: What publications print and no node can tell.
 _TOLD_ONLY = {
-    "net.switch": FactKey("net.switch", "Switch", Group.NETWORK),
-    "net.topology": FactKey("net.topology", "Topology", Group.NETWORK),
+    "net.switch": FactKey("net.switch", "Switch", FactGroup.NETWORK),
+    "net.topology": FactKey("net.topology", "Topology", FactGroup.NETWORK),
 }
 
 #: Facts of a characteristics table, with what publications call them and the unit that they print.
