@@ -12,7 +12,7 @@ fault it is.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -155,8 +155,8 @@ def breakdowns(
             continue
         if cell.ratio is not None and cell.ratio.value > 1 and cell.base is not None:
             title = titles.get(cell.place.probe, cell.place.probe)
-            found += [*_split(_Sides(records, cell), title)][:1]
-    return sorted(found, key=lambda one: -one.ratio.value)
+            found.append(_split(_Sides(records, cell), title))
+    return sorted(filter(None, found), key=lambda one: -one.ratio.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,33 +167,27 @@ class _Sides:
     cell: Cell
 
     @property
-    def profiled(self) -> tuple[str, str, int, int, int]:
-        """The case as it is under the profiler, which may be beside its other launches."""
-        return under_profiler(self.cell.place).case
+    def platforms(self) -> tuple[str, str]:
+        return self.cell.platform, self.cell.baseline
 
     def values(self, case: tuple[object, ...], metric: str) -> dict[LaunchKey, tuple[float, float]]:
         """Give what both sides of each pair say, the platform first."""
-        own, base = (
-            launch_values(self.records, name, case, metric)
-            for name in (self.cell.platform, self.cell.baseline)
-        )
+        own, base = (launch_values(self.records, name, case, metric) for name in self.platforms)
         return {key: (own[key], base[key]) for key in own if base.get(key, 0.0) > 0}
 
     def profiles(self) -> dict[LaunchKey, tuple[Profile, Profile]]:
         """Give the profiles of each pair, the platform's first."""
-        own, base = (
-            profiles_of(self.records, name, self.profiled)
-            for name in (self.cell.platform, self.cell.baseline)
-        )
+        case = under_profiler(self.cell.place).case
+        own, base = (profiles_of(self.records, name, case) for name in self.platforms)
         return {key: (read_profile(own[key]), read_profile(base[key])) for key in own.keys() & base}
 
 
-def _split(sides: _Sides, title: str) -> Iterator[Breakdown]:
+def _split(sides: _Sides, title: str) -> Breakdown | None:
     """Split by profiles, then by the program's own clock: whatever there is of either."""
     cell = sides.cell
     assert cell.ratio is not None and cell.base is not None
     for by_profile in (True, False):
-        case = sides.profiled if by_profile else cell.place.case
+        case = (under_profiler(cell.place) if by_profile else cell.place).case
         times = sides.values(case, "time")
         pieces = (_by_profile if by_profile else _by_program)(sides, times)
         if not pieces:
@@ -202,10 +196,11 @@ def _split(sides: _Sides, title: str) -> Iterator[Breakdown]:
         if case != cell.place.case:  # measured beside the launches: its own pair is what is split
             ratio = Estimate(median(own / base for own, base in times.values()))
             base_s = median(base for _, base in times.values())
-        yield Breakdown(
+        return Breakdown(
             title, cell.place, cell.platform, cell.baseline, cell.layer, ratio, base_s, pieces,
             by_profile, len(times),
         )  # fmt: skip
+    return None
 
 
 #: What both sides of each pair took, the platform first, in s.

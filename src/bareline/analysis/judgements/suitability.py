@@ -47,7 +47,7 @@ _LEVELS: tuple[tuple[Suitability, float], ...] = (
 
 
 class Certainty(StrEnum):
-    """How far the grounds carry an answer."""
+    """How far the grounds carry an answer, the surest first."""
 
     SURE = "sure"
     LIKELY = "likely"
@@ -207,7 +207,9 @@ def _judge(
         certainty = Certainty.NONE if answer is Suitability.CANNOT_TELL else Certainty.DOUBTFUL
         return replace(found, certainty=certainty)
     if any(ground.crashed[0] for ground in measured):
-        return replace(found, certainty=min(found.certainty, Certainty.DOUBTFUL, key=_weaker))
+        return replace(
+            found, certainty=max(found.certainty, Certainty.DOUBTFUL, key=[*Certainty].index)
+        )
     return found
 
 
@@ -250,11 +252,6 @@ def _ends(grounds: Sequence[Ground]) -> tuple[Ground, ...]:
 
     best, worst = min(grounds, key=best_of), max(grounds, key=worst_of)
     return (best,) if best == worst else (best, worst)
-
-
-def _weaker(certainty: Certainty) -> int:
-    """Order certainties, the weakest first."""
-    return (Certainty.NONE, Certainty.DOUBTFUL, Certainty.LIKELY, Certainty.SURE).index(certainty)
 
 
 def _certainty(answer: Suitability, grounds: Sequence[Ground]) -> Certainty:
