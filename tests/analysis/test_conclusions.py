@@ -4,7 +4,7 @@ import pytest
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.conclusions import concluded
+from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.session import begin
 from bareline.session.origin import plan_of
 from bareline.study.study import study_from_toml
@@ -49,8 +49,10 @@ def latency(trial):
 
 def test_translation_costs_the_ratio_of_page_sizes_within_a_trial(plant):
     (told,) = Comparison(plant(latency, {"probe": "memory.latency"})).conclusions
-    assert "out of 64 MiB takes 1.50 [1.50, 1.50] times the 130 ns" in concluded(told).text
-    assert "3.00 [3.00, 3.00] times" in concluded(told).text
+    assert (
+        "out of 64 MiB takes 1.50 [1.50, 1.50] times the 130 ns" in conclusion_sentence(told).text
+    )
+    assert "3.00 [3.00, 3.00] times" in conclusion_sentence(told).text
     assert (told.worst.platform, told.layer, told.n) == ("b", "memory", 7)
     assert told.worst.value.value == pytest.approx(3.0)
 
@@ -77,7 +79,7 @@ def test_working_sets_that_a_platform_lacks_are_not_compared(plant):
                 yield sample
 
     (told,) = Comparison(plant(cut, {"probe": "memory.latency"})).conclusions
-    assert "out of 1 MiB takes 1.00" in concluded(told).text
+    assert "out of 1 MiB takes 1.00" in conclusion_sentence(told).text
 
 
 def test_one_core_and_all_cores_are_paired_by_block(plant):
@@ -92,7 +94,7 @@ def test_one_core_and_all_cores_are_paired_by_block(plant):
     ).conclusions
     assert (
         "25.0 % [25.0 %, 25.0 %] of what all cores get together (6.50 GB/s for each)"
-        in concluded(told).text
+        in conclusion_sentence(told).text
     )
 
 
@@ -101,7 +103,7 @@ def test_fewer_than_six_launches_have_no_interval(plant):
         yield Sample("hpl_efficiency", 0.8)
 
     (told,) = Comparison(plant(hpcc, {"probe": "hpcc", "ranks": 2}, launches=3)).conclusions
-    assert "80.0 % on a and 80.0 % on b" in concluded(told).text
+    assert "80.0 % on a and 80.0 % on b" in conclusion_sentence(told).text
     assert (told.worst.value.lo, told.worst.value.hi, told.n) == (None, None, 3)
 
 
@@ -113,7 +115,7 @@ def test_cached_reads_are_said(plant):
     (told,) = Comparison(
         plant(reads, {"probe": "io.sequential"}, platforms=("a",), launches=6)
     ).conclusions
-    assert "6 of 12 read rates on a" in concluded(told).text
+    assert "6 of 12 read rates on a" in conclusion_sentence(told).text
 
 
 def test_figures_of_several_cases_are_not_mixed(plant):
@@ -140,11 +142,11 @@ def test_one_platform_has_conclusions_but_no_verdict(plant):
     comparison = Comparison(records)
     assert (
         [s.text for s in comparison.sentences]
-        == [concluded(c).text for c in comparison.conclusions]
+        == [conclusion_sentence(c).text for c in comparison.conclusions]
         != []
     )
     (row,) = Comparison(records).rows()
-    assert row["text"] == concluded(comparison.conclusions[0]).text
+    assert row["text"] == conclusion_sentence(comparison.conclusions[0]).text
     assert (row["kind"], row["value"]) == ("conclusion", pytest.approx(0.8))
 
 

@@ -8,7 +8,7 @@ from bareline.analysis.judgements.conclusions import conclude
 from bareline.analysis.numbers.parameters import defaults_of
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.conclusions import concluded
+from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.session import begin
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.model import Sample
@@ -135,10 +135,10 @@ def stream(plant_study):
 
 def test_what_a_conclusion_asks_for_stands_in_the_run(stream):
     (told,) = conclude(read_runs([stream]))
-    assert "25.0 % [25.0 %, 25.0 %] of what all cores get" in concluded(told).text
+    assert "25.0 % [25.0 %, 25.0 %] of what all cores get" in conclusion_sentence(told).text
     assert conclude(read_runs([with_defaults(stream, "memory.stream", mode="star")])) == []
 
 
 def test_an_older_run_is_concluded_from_as_before(stream):
     (told,) = conclude(read_runs([with_defaults(stream, "memory.stream")]))
-    assert "25.0 % [25.0 %, 25.0 %] of what all cores get" in concluded(told).text
+    assert "25.0 % [25.0 %, 25.0 %] of what all cores get" in conclusion_sentence(told).text

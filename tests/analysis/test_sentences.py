@@ -14,7 +14,7 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.sizes import CLASSES
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.parts import Amount, Break, Interval, Lead, Platform, sentence
-from bareline.analysis.words.sentences import tell
+from bareline.analysis.words.sentences import clauses_of
 from bareline.vocabulary.caveats import Caveat, briefs, read_caveats
 from bareline.vocabulary.model import Failed, Layer, Metric, Sample, Stage, format_point
 from bareline.vocabulary.place import Place
@@ -36,7 +36,7 @@ def said(*points, rate=False, caveats=(), margin=0.02, baseline="a", platform="b
     """Say one finding of these points."""
     return "; ".join(
         sentence(clause).text
-        for clause in tell(
+        for clause in clauses_of(
             [
                 finding_of(
                     "p", *points, rate=rate, caveats=caveats, baseline=baseline, platform=platform
@@ -102,7 +102,7 @@ open_finding = finding_of
 
 
 def told_of(*findings, with_platforms=True):
-    clauses = tell(findings, 0.02, with_platforms=with_platforms)
+    clauses = clauses_of(findings, 0.02, with_platforms=with_platforms)
     return "; ".join(sentence(clause).text for clause in clauses)
 
 

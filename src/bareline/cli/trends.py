@@ -50,13 +50,13 @@ def trend(
     """Show metrics over runs in the order of their dates, and which changed certainly, and when."""
     from bareline.analysis.judgements.conditions import parse_condition
     from bareline.analysis.judgements.trend import trend_of
-    from bareline.analysis.words.conditions import meeting
+    from bareline.analysis.words.conditions import check_trend
     from bareline.report.terminal.trend import print_trend
 
     conditions = [parse_condition(text) for text in fail_if or []]
     asked = selection(probes, platforms, metrics, layers)
     found = trend_of(_runs(paths), margin, asked)
-    outcomes = [meeting(found, condition) for condition in conditions]
+    outcomes = [check_trend(found, condition) for condition in conditions]
     emit(as_json, found.rows, lambda console: print_trend(found, console, details=everything))
     complain_of(outcomes)
 

@@ -6,7 +6,7 @@ import polars as pl
 
 from bareline.analysis.judgements.grades import question_of
 from bareline.analysis.numbers.records import read_runs
-from bareline.analysis.numbers.selection import named
+from bareline.analysis.numbers.selection import selector_filter
 from bareline.analysis.words.comparison import Comparison
 from bareline.session.origin import study_of
 from bareline.store.run import Run
@@ -31,7 +31,7 @@ def _open(run: Run) -> str:
         rows = comparison.points.filter(pl.col("better") != "none")
     except BarelineError:
         return ""  # whoever compares the run is told why it cannot be
-    asked = rows.filter(pl.any_horizontal([named(text) for text in question_of(records)]))
+    asked = rows.filter(pl.any_horizontal([selector_filter(text) for text in question_of(records)]))
     if asked.is_empty():
         return ""
     still = asked.filter(pl.col("grade") == Grade.OPEN.value)

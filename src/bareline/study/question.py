@@ -1,8 +1,8 @@
 """A study's question: what an answer names first, ``question = ["app.ocean time"]``.
 
 Each text is a probe or a layer of the study, its metric behind it where that is not the headline,
-and ``PLATFORM:`` in front to ask of one platform only. `bareline.analysis.numbers.selection.named`
-chooses the rows of a comparison by it.
+and ``PLATFORM:`` in front to ask of one platform only.
+`bareline.analysis.numbers.selection.selector_filter` chooses the rows of a comparison by it.
 """
 
 from __future__ import annotations

@@ -13,20 +13,20 @@ from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.search import explain
 from bareline.analysis.judgements.causes.why_not import WhyNot, rule_of, why_not
 from bareline.analysis.judgements.conclusions import Conclusion, conclude
-from bareline.analysis.judgements.control import Control, doubted, floors_of, judge_control
+from bareline.analysis.judgements.control import Control, floors_of, judge_control, withhold_small
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.judgements.grades import Judged, question_of
+from bareline.analysis.judgements.grades import GradedRows, question_of
 from bareline.analysis.judgements.grounds import measured_grounds
 from bareline.analysis.judgements.suitability import Judgement, judge_platforms
 from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.frames import ANY
-from bareline.analysis.numbers.lopsided import lopsided
+from bareline.analysis.numbers.lopsided import mark_lopsided
 from bareline.analysis.numbers.models import emulated_platforms, model_errors, pair_of
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.points import COLUMNS, compare_points
 from bareline.analysis.numbers.programs import Splits, unprofiled
 from bareline.analysis.numbers.records import Records
-from bareline.analysis.numbers.selection import named
+from bareline.analysis.numbers.selection import selector_filter
 from bareline.analysis.numbers.summary import summarize
 from bareline.vocabulary.errors import AnalysisError
 
@@ -95,11 +95,11 @@ class JudgedComparison:
         return self.points.select(COLUMNS)
 
     @cached_property
-    def judged(self) -> Judged:
+    def judged(self) -> GradedRows:
         """All rows that are claimed together, those of a ladder's steps among them."""
         steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
         pairs = [*self.pairs, *steps]
-        return Judged(
+        return GradedRows(
             self.records,
             self._compare(pairs),
             pairs,
@@ -153,7 +153,7 @@ class JudgedComparison:
             margin=self.margin,
             any_layout=self.records.study.get("layouts") == ANY,
         )
-        return doubted(lopsided(table, pairs), self.controls)
+        return withhold_small(mark_lopsided(table, pairs), self.controls)
 
     # The baseline against itself -----------------------------------------------------------------
 
@@ -229,7 +229,7 @@ class JudgedComparison:
     @cached_property
     def asked(self) -> tuple[Cell, ...]:
         """The rows that the study's question names."""
-        asked = pl.any_horizontal([named(text) for text in question_of(self.records)])
+        asked = pl.any_horizontal([selector_filter(text) for text in question_of(self.records)])
         rows = self.points.filter(asked & (pl.col("better") != "none"))
         return read_cells(None, unprofiled(rows))
 

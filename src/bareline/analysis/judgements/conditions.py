@@ -37,8 +37,8 @@ import polars as pl
 
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Lost, read_cells
-from bareline.analysis.numbers.selection import named
+from bareline.analysis.numbers.cell import Cell, LostLaunches, read_cells
+from bareline.analysis.numbers.selection import selector_filter
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, SYNONYMS, Grade, Verdict, parse_verdict
 
@@ -71,7 +71,7 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class Match:
     """A row that meets a condition.
 
     - `mean`: the finding that differs in the mean alone, for its worst point.
@@ -84,7 +84,7 @@ class Met:
     value: float | None = None
 
 
-_Judge = Callable[[Cell], Met | None]
+_Judge = Callable[[Cell], Match | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class FailCondition:
     verdict: Verdict | None = None
     grades: tuple[Grade, ...] = (Grade.CERTAIN,)
 
-    def met(self, comparison: JudgedComparison) -> tuple[int, list[Met]]:
+    def met(self, comparison: JudgedComparison) -> tuple[int, list[Match]]:
         """Count the rows that are named, and give those that meet the condition.
 
         Raises UsageError: the selector matches no row.
@@ -114,14 +114,14 @@ class FailCondition:
         found = []
         for cell in read_cells(None, rows):
             unjudged = not alone and _unjudged(cell)
-            if met := Met(cell, How.UNJUDGED) if unjudged else judge(cell):
+            if met := Match(cell, How.UNJUDGED) if unjudged else judge(cell):
                 found.append(met)
         return rows.height, found
 
     def _judge(self, comparison: JudgedComparison) -> _Judge:
         """Give what tells that a row meets the condition."""
         if self.sign == "fails":
-            return lambda cell: Met(cell, How.FAILS) if _fails(cell) else None
+            return lambda cell: Match(cell, How.FAILS) if _fails(cell) else None
         if self.verdict is not None:
             return self._by_verdict(comparison)
         if self.end in _PLAIN:
@@ -133,15 +133,15 @@ class FailCondition:
         grown = not turned and above is (self.limit >= 1)
         how = How.NOT_CERTAIN if turned else How.CERTAIN
 
-        def met(cell: Cell) -> Met | None:
+        def met(cell: Cell) -> Match | None:
             lost = cell.lost if cell.grade is Grade.CERTAIN else None
             if lost is not None and lost.by_loss and lost.at_least is not None:
                 sure = _lies_beyond(lost, self.limit, above=above)
-                return None if sure is turned else Met(cell, How.LOST)
+                return None if sure is turned else Match(cell, How.LOST)
             # What lies farther than a limit beyond 1 is a difference, as certain as its grade.
             unsure = grown and cell.grade is not Grade.CERTAIN
             sure = (cell.platform, cell.point_row) in certain and not unsure
-            return None if cell.ratio is not None and sure is turned else Met(cell, how)
+            return None if cell.ratio is not None and sure is turned else Match(cell, how)
 
         return met
 
@@ -155,25 +155,25 @@ class FailCondition:
             if finding.verdict is self.verdict and finding.grade in self.grades
         }
 
-        def met(cell: Cell) -> Met | None:
+        def met(cell: Cell) -> Match | None:
             if mean := means.get((cell.platform, cell.place)):
-                return Met(cell, How.VERDICT, mean)
+                return Match(cell, How.VERDICT, mean)
             sure = not differs or cell.grade in self.grades
-            return Met(cell, How.VERDICT) if cell.verdict is self.verdict and sure else None
+            return Match(cell, How.VERDICT) if cell.verdict is self.verdict and sure else None
 
         return met
 
-    def _by_estimate(self, cell: Cell) -> Met | None:
+    def _by_estimate(self, cell: Cell) -> Match | None:
         value = getattr(cell.ratio, _PLAIN[self.end]) if cell.ratio else None
         met = value is None or _OPERATORS[self.sign](value, self.limit)
-        return Met(cell, How.ESTIMATE, value=value) if met else None
+        return Match(cell, How.ESTIMATE, value=value) if met else None
 
     def select(self, points: pl.DataFrame) -> pl.DataFrame:
         """Give the rows that the selector names.
 
         Raises UsageError: the selector matches no row.
         """
-        chosen = points.filter(named(self.selector) & (pl.col("better") != "none"))
+        chosen = points.filter(selector_filter(self.selector) & (pl.col("better") != "none"))
         if self.verdict is not Verdict.DOES_NOT_FIT:
             # What the plan left out was never to be measured: that is no reason to fail.
             chosen = chosen.filter(pl.col("verdict").ne_missing(Verdict.DOES_NOT_FIT.value))
@@ -210,7 +210,7 @@ def _fails(cell: Cell) -> bool:
     return lost or cell.verdict is Verdict.FAILED
 
 
-def _lies_beyond(lost: Lost, limit: float, *, above: bool) -> bool:
+def _lies_beyond(lost: LostLaunches, limit: float, *, above: bool) -> bool:
     """Tell whether a row that lost launches decide certainly lies above, or below, a limit."""
     worse, bound = lost.by_loss > 0, lost.at_least
     if above is not worse or bound is None:

@@ -88,7 +88,7 @@ def judge_control(
     )
 
 
-def doubted(table: pl.DataFrame, controls: Sequence[Control]) -> pl.DataFrame:
+def withhold_small(table: pl.DataFrame, controls: Sequence[Control]) -> pl.DataFrame:
     """Leave open the rows whose difference is no larger than the machine's own in their layer."""
     floors = floors_of(controls)
     if not floors:

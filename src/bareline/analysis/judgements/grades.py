@@ -27,7 +27,7 @@ from bareline.analysis.numbers.members import Mean
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
-from bareline.analysis.numbers.selection import named
+from bareline.analysis.numbers.selection import selector_filter
 from bareline.analysis.numbers.sizes import SizeClass, classes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE, Place, nodes_words, varying
@@ -49,7 +49,7 @@ def question_of(records: Records) -> tuple[str, ...]:
     return tuple(".".join(str(text).split()) for text in texts) or PROGRAMS
 
 
-class Judged:
+class GradedRows:
     """The rows of a page with their grades, and what their certainty rests on.
 
     - `floors`: by layer the largest ratio between the baseline and itself: what lies below is open.
@@ -148,7 +148,7 @@ _PAIR = ("platform", "baseline")
 
 
 def _weight(question: Sequence[str]) -> pl.Expr:
-    asked = pl.any_horizontal([named(text) for text in question])
+    asked = pl.any_horizontal([selector_filter(text) for text in question])
     headline = pl.col("headline").fill_null(value=False)
     alone = headline & (pl.len().over(*CASE, *_PAIR, "headline") == 1)
     return (

@@ -31,7 +31,7 @@ _FEWEST_UNITS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Deviating:
+class DeviatingUnit:
     """A unit that is certainly worse than the others.
 
     - `kind`: "switch": its nodes, or the links between them; "uplink": the links that leave it.
@@ -48,7 +48,7 @@ class Deviating:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class NodeMap:
     """One metric over the fleet: how many times worse each node is; NaN where nothing is known."""
 
     measured: FleetMetric
@@ -67,8 +67,8 @@ class Survey:
     """
 
     fleet: NodeFleet
-    deviating: tuple[Deviating, ...]
-    maps: tuple[Mapped, ...]
+    deviating: tuple[DeviatingUnit, ...]
+    maps: tuple[NodeMap, ...]
     tests: int
     launches: tuple[int, int]
 
@@ -99,7 +99,7 @@ class _Judge:
         self.margin = math.log1p(margin)
         self.tests = sum(_units_of(fleet, one) for one in fleet.measured)
         self.judged: list[_Judged] = []
-        self.maps: list[Mapped] = []
+        self.maps: list[NodeMap] = []
 
     def units(
         self,
@@ -155,7 +155,7 @@ class _Judge:
         found = deviations(values, margin=self.margin, alpha=ALPHA, tests=self.tests)
         n = found.n.astype(np.int64)
         ends = (np.exp(found.shift), np.exp(found.lo), np.exp(found.hi))
-        self.maps.append(Mapped(one, *ends, n, math.exp(found.fence)))
+        self.maps.append(NodeMap(one, *ends, n, math.exp(found.fence)))
 
     def _switches(self) -> list[tuple[str, ...]]:
         return [(name,) for name in self.fleet.switches]
@@ -214,7 +214,7 @@ def _units_of(fleet: NodeFleet, one: FleetMetric) -> int:
     return len(one.units) + switches
 
 
-def _certain(judged: Sequence[_Judged]) -> tuple[Deviating, ...]:
+def _certain(judged: Sequence[_Judged]) -> tuple[DeviatingUnit, ...]:
     p = np.concatenate([one.found.p for one in judged]) if judged else np.zeros(0)
     adjusted = holm(p)
     found, begin = [], 0
@@ -226,7 +226,7 @@ def _certain(judged: Sequence[_Judged]) -> tuple[Deviating, ...]:
                     math.exp(each[at]) for each in (one.found.shift, one.found.lo, one.found.hi)
                 )
                 n = int(one.found.n[at])
-                found.append(Deviating(one.kind, name, one.measured, Estimate(*ends), value, n))
+                found.append(DeviatingUnit(one.kind, name, one.measured, Estimate(*ends), value, n))
         begin += len(one.names)
     return tuple(sorted(found, key=lambda one: (_KINDS.index(one.kind), -one.ratio.value)))
 

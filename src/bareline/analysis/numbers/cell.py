@@ -105,7 +105,7 @@ def _ends(interval: Estimate | None, write: Callable[[float], str], to: str) -> 
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostLaunches:
     """Launches that exceeded a time limit or crashed, of a case and on both sides.
 
     - `lost`, `tried`, `base_lost`, `base_tried`: how many exceeded it, of how many that did not
@@ -187,7 +187,7 @@ class Cell:
     reason: str = ""
     exact: bool = False
     n_used: int | None = None
-    lost: Lost | None = None
+    lost: LostLaunches | None = None
     few_boots: bool = False
     point_row: int | None = field(default=None, compare=False)
 
@@ -273,10 +273,10 @@ def _cell(own: _Row | None, compared: _Row | None) -> Cell:
     )
 
 
-def _lost(row: _Row) -> Lost | None:
+def _lost(row: _Row) -> LostLaunches | None:
     if not any(row.get(name) for name in ("lost", "base_lost", "crashed", "base_crashed")):
         return None
-    return Lost(**{each.name: row[each.name] for each in fields(Lost)})
+    return LostLaunches(**{each.name: row[each.name] for each in fields(LostLaunches)})
 
 
 def _rows(frame: pl.DataFrame | None) -> Iterable[dict[str, Any]]:

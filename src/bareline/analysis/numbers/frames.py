@@ -127,7 +127,7 @@ def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
 Text = dict[tuple[str, str], str]
 
 
-def named(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
+def name_cases(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
     """Name cases by their texts, and by where their ranks were to be on a node.
 
     Profiled ones have the parameter ``profile=true``: each is compared with its like.

@@ -19,7 +19,7 @@ from bareline.vocabulary.verdicts import Verdict
 _TOGETHER = ["platform", "baseline", "layer", "headline"]
 
 
-def lopsided(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
+def mark_lopsided(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
     """Mark differences that the shape of the noise alone may have made."""
     by_names = {(pair.platform, pair.baseline): pair for pair in pairs}
     compared = table.filter(pl.col("verdict").is_in([str(v) for v in COMPARED]))

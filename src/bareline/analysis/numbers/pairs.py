@@ -100,7 +100,7 @@ def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
 _FIXED_WORK = (Layer.NPB.value, Layer.APP.value)
 
 
-def repeated(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
+def repeat_values(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
     """Give a platform without noise its value in every block that another one was measured in.
 
     A simulation prints the same whenever it is repeated, so a run does not repeat it.
@@ -144,9 +144,9 @@ class PlatformPair:
         self.values, self.base = cube.of(platform), cube.of(baseline)
         values, base = self.values, self.base
         if platform in noiseless:
-            values = repeated(values, self.base, but=cube.lost_on(platform))
+            values = repeat_values(values, self.base, but=cube.lost_on(platform))
         if baseline in noiseless:
-            base = repeated(base, self.values, but=cube.lost_on(baseline))
+            base = repeat_values(base, self.values, but=cube.lost_on(baseline))
         better = cube.points.get_column("better")
         higher = (better == "higher").to_numpy()[:, None]
         self.directed: BoolCube = (better != "none").to_numpy()

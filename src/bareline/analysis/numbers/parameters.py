@@ -60,7 +60,7 @@ def _every(known: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, dict[st
     return every
 
 
-def shown(
+def case_texts(
     said: Sequence[Iterable[Said]], known: Sequence[Mapping[str, Params]]
 ) -> list[dict[Said, str]]:
     """Say which text names each case, so that equal texts are equal parameters.
@@ -101,7 +101,7 @@ def differences(
 ) -> tuple[str, ...]:
     """Say which parameters had other defaults in some runs, whose cases are not each other's like.
 
-    - `said`, `known`: as for `shown`.
+    - `said`, `known`: as for `case_texts`.
     """
     silent: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for texts, defaults, run in zip(said, known, runs, strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.cell import Lost
+from bareline.analysis.numbers.cell import LostLaunches
 from bareline.analysis.numbers.columns import MetricRow, table_columns
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.family import discoveries
@@ -58,7 +58,7 @@ class _Ratio(MetricRow):
 
 
 @dataclass(frozen=True)
-class Compared(Lost, _Ratio):
+class Compared(LostLaunches, _Ratio):
     """``compare``: a metric of one case held against the baseline's.
 
     - `boots`: independent boots of the two platforms; null where nothing boots.

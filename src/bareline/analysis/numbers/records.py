@@ -17,7 +17,13 @@ import polars as pl
 from bareline.analysis.numbers import parameters
 from bareline.analysis.numbers.cube import Cube
 from bareline.analysis.numbers.declarations import convert, declarations
-from bareline.analysis.numbers.frames import named, read_frames, split_cases, split_of, split_trials
+from bareline.analysis.numbers.frames import (
+    name_cases,
+    read_frames,
+    split_cases,
+    split_of,
+    split_trials,
+)
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Scalar
@@ -202,13 +208,13 @@ def read_runs(runs: Sequence[Run]) -> Records:
     shared = {name for name, runs_with in Counter(chain(*names_of)).items() if runs_with > 1}
     known = [parameters.defaults_of(run.header) for run in runs]
     names = [run.path.resolve().name for run in runs]
-    texts = parameters.shown([frames.said for frames in read], known)
+    texts = parameters.case_texts([frames.said for frames in read], known)
     declared, factors = declarations(runs)
     trials, values, left_out = [], [], []
     planned: list[pl.DataFrame] | None = []
     offset = 0
     for number, (run, frames) in enumerate(zip(runs, read, strict=True)):
-        frames = frames.with_cases(partial(named, texts=texts[number]))
+        frames = frames.with_cases(partial(name_cases, texts=texts[number]))
         if shared:
             frames = frames.with_cases(partial(_with_run, shared=shared, run=run))
         here = pl.col("row") + offset

@@ -15,7 +15,7 @@ from bareline.analysis.numbers.records import Records
 from bareline.vocabulary.errors import UsageError, did_you_mean
 
 
-def named(selector: str) -> pl.Expr:
+def selector_filter(selector: str) -> pl.Expr:
     """Tell which rows a selector names.
 
     - `selector`: a layer, a layer's metric, a probe or a probe's metric, with ``PLATFORM:`` in

@@ -112,7 +112,7 @@ def span(lo: float | None, hi: float | None, rate: bool) -> str:
     return f"between {first} and {' '.join(filter(None, high))}"
 
 
-def said(points: Sequence[Cell], rate: bool) -> list[Piece]:
+def amount_pieces(points: Sequence[Cell], rate: bool) -> list[Piece]:
     """Say how much worse, or better, points are that agree in direction, largest first.
 
     One point has its interval; several have their range, and the first of them is named with its
@@ -139,7 +139,7 @@ def _lost_ratio(point: Cell, rate: bool) -> list[Piece]:
 def at_most(point: Cell, rate: bool, *, of_several: bool) -> list[Piece]:
     """Say a change without its interval, as the largest of several: ``up to 2.34 times slower``."""
     if point.ratio is None:
-        return said([point], rate)
+        return amount_pieces([point], rate)
     amount = Amount(Form.of(point.ratio.value, rate).text(point.ratio.value))
     return ["up to ", amount] if of_several else [amount]
 
@@ -158,7 +158,7 @@ def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
     return [*(pieces if bounded else pieces[:1]), f" in the mean of {mean.points} points"]
 
 
-def named(finding: Finding, points: Sequence[Cell]) -> list[Piece]:
+def worst_pieces(finding: Finding, points: Sequence[Cell]) -> list[Piece]:
     """Name the first of several points with its interval: ``most at 8 B: 2.34 [2.1, 2.5]``."""
     first = points[0]
     if len(points) == 1 or first.ratio is None:

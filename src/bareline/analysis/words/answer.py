@@ -15,7 +15,14 @@ from bareline.analysis.judgements.breakdown import Breakdown
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.programs import Predicted, application_of
-from bareline.analysis.words.amounts import Form, at_most, mean_pieces, outlook_words, reach, said
+from bareline.analysis.words.amounts import (
+    Form,
+    amount_pieces,
+    at_most,
+    mean_pieces,
+    outlook_words,
+    reach,
+)
 from bareline.analysis.words.parts import (
     Amount,
     Break,
@@ -27,13 +34,13 @@ from bareline.analysis.words.parts import (
     sentence,
 )
 from bareline.analysis.words.remarks import (
-    disturbed,
+    disturbances,
     failed_cases,
+    incomparable,
     launches_words,
     layer_name,
-    refused,
     seen_range,
-    simulated,
+    simulations,
     undecided_yet,
 )
 from bareline.vocabulary.caveats import codes
@@ -129,11 +136,11 @@ def answer(asked: Question, platforms: Sequence[str], baseline: str) -> Sentence
         if words.parts
     ]
     body = joined(clauses or [["nothing could be compared"]], between=Break(), last=Break())
-    noise = "".join(f"; {text}" for text in disturbed(asked.findings))
+    noise = "".join(f"; {text}" for text in disturbances(asked.findings))
     against: _Clause = ["compared with ", Platform(baseline)]
     failed = failed_cases(asked.findings, baseline=True)
     against.append(f", where {failed[0]} of {failed[1]} cases failed" if failed[0] else "")
-    against += simulated(asked.findings, platforms, baseline)
+    against += simulations(asked.findings, platforms, baseline)
     return sentence(*body, Break(), *against, f"{noise}.")
 
 
@@ -154,7 +161,7 @@ def _of_platform(own: Question, *, brief: bool) -> _Clause:
     parts += _rest(own, whole=not parts)
     parts += [
         [f"{listing(list(dict.fromkeys(layers)))} not comparable ({reason})"]
-        for reason, layers in refused(own.findings).items()
+        for reason, layers in incomparable(own.findings).items()
     ]
     skipped = dict.fromkeys(f.title for f in own.findings if f.verdict is Verdict.SKIPPED)
     if skipped:
@@ -180,7 +187,7 @@ def _programs(own: Question, cells: Sequence[Cell], *, worse: bool, brief: bool)
         parts.append(clause)
     lost = [cell for cell in cells if cell.ratio is None or _by_loss(cell)]
     if len(lost) == 1:
-        parts.append([f"{own.name(lost[0])} is ", *said(lost, lost[0].rate)])
+        parts.append([f"{own.name(lost[0])} is ", *amount_pieces(lost, lost[0].rate)])
     elif lost:
         names = list(dict.fromkeys(own.name(cell) for cell in lost))
         every = len({cell.place for cell in own.cells})
@@ -212,7 +219,7 @@ def _figures(own: Question, layer: Layer, group: Sequence[Cell], worst: Cell) ->
     noun = _NAMES.get(layer, "points")
     some = "all" if len(group) == len(every) else f"{len(group)} of {len(every)}"
     aside = f", {likely} of them likely" if 0 < likely < len(group) else ""
-    clause = [f"{some} {noun} {sure}are ", *said(group, worst.rate), aside]
+    clause = [f"{some} {noun} {sure}are ", *amount_pieces(group, worst.rate), aside]
     return [*clause, f", most {own.name(worst)}{both}"]
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.numbers.programs import predicted_times
 from bareline.analysis.words.answer import Question
-from bareline.analysis.words.conclusions import concluded
+from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.parts import Sentence
 from bareline.analysis.words.promise import promise
 from bareline.analysis.words.rows import (
@@ -62,7 +62,7 @@ class Comparison(JudgedComparison):
         Raises AnalysisError: one platform alone has no verdict, and nothing can be concluded from
         its figures.
         """
-        conclusions = [concluded(conclusion) for conclusion in self.conclusions]
+        conclusions = [conclusion_sentence(conclusion) for conclusion in self.conclusions]
         if self.alone and (conclusions or self.controls):
             return conclusions
         return [*self.statements, *self.steps, *conclusions]

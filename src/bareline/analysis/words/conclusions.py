@@ -77,7 +77,7 @@ _WORDS: dict[str, tuple[str, str, Callable[[PlatformShare], list[Piece]]]] = {
 }  # fmt: skip
 
 
-def concluded(conclusion: Conclusion) -> Sentence:
+def conclusion_sentence(conclusion: Conclusion) -> Sentence:
     """Say a conclusion, a clause for each platform."""
     lead, rest, words = _WORDS[conclusion.rule]
     rest = rest.format(size=format_size(conclusion.worst.size_bytes))

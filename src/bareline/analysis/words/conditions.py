@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from bareline.analysis.judgements.comparison import JudgedComparison
-from bareline.analysis.judgements.conditions import WITHOUT_FIGURES, FailCondition, How, Met
+from bareline.analysis.judgements.conditions import WITHOUT_FIGURES, FailCondition, How, Match
 from bareline.analysis.judgements.trend import Trend
-from bareline.analysis.numbers.cell import Cell, Lost, with_interval
+from bareline.analysis.numbers.cell import Cell, LostLaunches, with_interval
 from bareline.analysis.words.amounts import mean_pieces
 from bareline.analysis.words.parts import sentence
 from bareline.vocabulary.errors import UsageError
@@ -36,7 +36,7 @@ def check(condition: FailCondition, comparison: JudgedComparison) -> ConditionOu
     return ConditionOutcome(condition.text, tested, lines)
 
 
-def _words(condition: FailCondition, met: Met) -> str:
+def _words(condition: FailCondition, met: Match) -> str:
     cell, ratio, lost = met.cell, met.cell.ratio, met.cell.lost
     sign = condition.sign
     match met.how:
@@ -69,7 +69,7 @@ def _words(condition: FailCondition, met: Met) -> str:
     return f"ratio {with_interval(ratio, write=_digits)} {how} {sign} {condition.limit:g}"
 
 
-def _counted(lost: Lost) -> str:
+def _counted(lost: LostLaunches) -> str:
     worse = lost.by_loss > 0
     some, every = lost.ended_badly(worse=worse)
     end = "least" if worse else "most"
@@ -89,7 +89,7 @@ def _digits(value: float) -> str:
     return significant(value, 4)
 
 
-def meeting(trend: Trend, condition: FailCondition) -> ConditionOutcome:
+def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
     """Say which series meet a condition such as ``mpi is slower``: by a step that is certain.
 
     Raises UsageError: it asks for something else, or nothing is named so.

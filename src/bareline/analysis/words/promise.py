@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bareline import stats
 from bareline.analysis.judgements.control import Control
-from bareline.analysis.judgements.grades import Judged
+from bareline.analysis.judgements.grades import GradedRows
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.words.remarks import layer_name
 from bareline.vocabulary.model import Layer
@@ -63,7 +63,7 @@ def control_texts(controls: Sequence[Control]) -> str:
 
 
 def promise(
-    judged: Judged, pairs: Sequence[PlatformPair], rows: int, controls: Sequence[Control] = ()
+    judged: GradedRows, pairs: Sequence[PlatformPair], rows: int, controls: Sequence[Control] = ()
 ) -> str:
     """Say how sure a verdict is, from what was done, and what the controls say of that."""
     certainty, controlled = _promise(judged, pairs, rows), [control_text(one) for one in controls]
@@ -72,7 +72,7 @@ def promise(
     return " ".join([certainty, *map(_sentence, controlled)]).strip()
 
 
-def _promise(judged: Judged, pairs: Sequence[PlatformPair], rows: int) -> str:
+def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> str:
     exact = [pair.platform for pair in pairs if pair.exact]
     apart = (
         f"What is said of {listing(exact)} follows from the models and what they were given: "

@@ -73,7 +73,7 @@ def launches_words(findings: Sequence[Finding]) -> str:
     return f"{few[0]}{several} of {MIN_LAUNCHES} launches"
 
 
-def refused(findings: Sequence[Finding]) -> dict[str, list[str]]:
+def incomparable(findings: Sequence[Finding]) -> dict[str, list[str]]:
     """Give the layers that are not comparable by the reason; several layouts are one reason.
 
     Which layouts they are stands in the matrix.
@@ -91,7 +91,7 @@ def refused(findings: Sequence[Finding]) -> dict[str, list[str]]:
     return found
 
 
-def disturbed(findings: Sequence[Finding]) -> list[str]:
+def disturbances(findings: Sequence[Finding]) -> list[str]:
     """Say what disturbed so many trials that all figures are in doubt; not those of a model."""
     compared = [finding for finding in findings if finding.compared and not finding.exact]
     disturbances = []
@@ -105,7 +105,7 @@ def disturbed(findings: Sequence[Finding]) -> list[str]:
     return disturbances
 
 
-def simulated(findings: Sequence[Finding], platforms: Sequence[str], baseline: str) -> _Clause:
+def simulations(findings: Sequence[Finding], platforms: Sequence[str], baseline: str) -> _Clause:
     """Name the platforms whose time is simulated: it must never pass for a measured one."""
     found: dict[str, None] = {}
     for finding in findings:
@@ -128,7 +128,7 @@ def layer_name(layer: Layer) -> str:
     return words if words.isupper() or " " in words else words.lower()
 
 
-def since(trend: Trend, step: ChangePoint) -> str:
+def step_words(trend: Trend, step: ChangePoint) -> str:
     """Say a step in words: ``worse since 2026-02-07 (night-06), ratio 1.2 [1.1, 1.3]``."""
     run = trend.runs[step.at]
     amount = with_interval(step.ratio, write=significant)
@@ -136,7 +136,7 @@ def since(trend: Trend, step: ChangePoint) -> str:
     return f"{way} since {run.header.created[:10]} ({run.path.name}), ratio {amount}"
 
 
-def unjudged(survey: Survey) -> Iterator[str]:
+def survey_gaps(survey: Survey) -> Iterator[str]:
     """Say what could not be judged and why, a sentence each."""
     fleet, fewest = survey.fleet, survey.launches[0]
     nodes, switches = len(fleet.nodes), len(fleet.switches)

@@ -14,7 +14,7 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grounds import Ground
 from bareline.analysis.judgements.suitability import Judgement
 from bareline.analysis.numbers.cell import Cell, bounds
-from bareline.analysis.words.conclusions import concluded
+from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.promise import control_text
 from bareline.analysis.words.suitability import figure_words, reason_of
 from bareline.vocabulary.model import Layer
@@ -198,7 +198,7 @@ def conclusion_row(conclusion: Conclusion) -> ConclusionRow:
         conclusion,
         kind="conclusion",
         platform=worst.platform,
-        text=concluded(conclusion).text,
+        text=conclusion_sentence(conclusion).text,
         value=worst.value.value,
         lo=worst.value.lo,
         hi=worst.value.hi,

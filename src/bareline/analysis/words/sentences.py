@@ -12,15 +12,15 @@ from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.words.amounts import (
+    amount_pieces,
     baseline_value,
     lost_words,
     mean_pieces,
-    named,
     outlook_words,
     reach,
-    said,
     span,
     width,
+    worst_pieces,
 )
 from bareline.analysis.words.parts import (
     Amount,
@@ -55,7 +55,7 @@ def statements(
         if group:
             own = [found for found in explanations if found.finding.layer is layer]
             reasons = [(Break(" "), *reason) for reason in reasons_of(own, _Names(group).of)]
-            told_of = tell(group, margin, causes=said_as_causes(own))
+            told_of = clauses_of(group, margin, causes=said_as_causes(own))
             clauses = joined(told_of, between=Break(), last=Break())
             by_rank[_rank(group)].append(
                 sentence(Lead(layer.words), clauses, ".", *reasons, evidence(group))
@@ -78,7 +78,7 @@ def evidence(group: Sequence[Finding]) -> Evidence:
     return Evidence(anchor, min(counts), max(counts)) if counts else Evidence(anchor)
 
 
-def tell(
+def clauses_of(
     findings: Sequence[Finding],
     margin: float,
     *,
@@ -179,14 +179,14 @@ def _change(finding: Finding, margin: float, on: _On) -> _Clause:
         if pieces:
             pieces.append(" and ")
         likely = sum(point.grade is Grade.LIKELY for point in points)
-        pieces += ["likely " if likely == len(points) else "", *said(points, finding.rate)]
+        pieces += ["likely " if likely == len(points) else "", *amount_pieces(points, finding.rate)]
         if 0 < likely < len(points):
             aside.append([f"{likely} of them likely"])
         if len(points) < compared:
             label = finding.label(points[0])
             single = len(points) == 1 and label
             pieces.append(f" at {label}" if single else f" at {len(points)} of {compared} points")
-        if naming := named(finding, points):
+        if naming := worst_pieces(finding, points):
             aside.append(naming)
         aside.append([f"{finding.baseline} {baseline_value(points[0])}"])
         aside += _unrated(finding, points)
@@ -348,6 +348,8 @@ def _doubts(findings: Sequence[Finding], on: _On, causes: Set[tuple[str, str]]) 
 
 def step_sentence(before: str, name: str, findings: Sequence[Finding], margin: float) -> Sentence:
     """Say in one sentence what a step of a ladder changes."""
-    clauses = joined(tell(findings, margin, with_platforms=False), between=Break(), last=Break())
+    clauses = joined(
+        clauses_of(findings, margin, with_platforms=False), between=Break(), last=Break()
+    )
     lead = Lead(f"From {before} to {name}")
     return sentence(lead, clauses, ".", evidence(findings))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bareline.analysis.judgements.findings import ORDER, Finding
 from bareline.analysis.numbers.cell import Cell
-from bareline.analysis.words.amounts import mean_pieces, reach, said
+from bareline.analysis.words.amounts import amount_pieces, mean_pieces, reach
 from bareline.analysis.words.answer import Question, answer
 from bareline.analysis.words.parts import Amount, Piece, Platform, Sentence, joined, sentence
 from bareline.analysis.words.remarks import failed_cases, launches_words, seen_range, undecided_yet
@@ -98,7 +98,7 @@ def _square(group: Sequence[Finding], margin: float) -> Square:
         label = shown.label(point) if point else ""
         subject = ", ".join(filter(None, [shown.subject, label]))
         more = sum(finding.verdict.decided for finding in group) - 1
-        pieces = said([point], shown.rate) if point else mean_pieces(shown)
+        pieces = amount_pieces([point], shown.rate) if point else mean_pieces(shown)
         grade = shown.grade
         pieces = ["likely " if grade is Grade.LIKELY else "", *pieces]
         words = sentence(*pieces, f", and {more} more" if more else "")
@@ -125,7 +125,7 @@ def layer_line(
         else:
             shown = next(f for f in own if square.point in f.points)
             how = f" at most ({square.subject})" if square.more else f" ({square.subject})"
-            clause += [*said([square.point], shown.rate), how, _beside(own)]
+            clause += [*amount_pieces([square.point], shown.rate), how, _beside(own)]
         clauses.append([*clause, f" ({square.note})" if square.note else ""])
     return sentence(*joined(clauses, between="; ", last="; "), "." if clauses else "")
 

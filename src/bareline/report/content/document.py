@@ -16,7 +16,7 @@ from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.conclusions import concluded
+from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.parts import Sentence
 from bareline.analysis.words.verdict import Glance
 from bareline.predict.predictions import Predictions, read_predictions_of
@@ -107,7 +107,7 @@ class Document:
         """All that is said; of a single platform what its figures mean together."""
         compared = self.comparison
         if compared.alone:
-            return [concluded(row) for row in compared.conclusions]
+            return [conclusion_sentence(row) for row in compared.conclusions]
         return compared.sentences
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from typing_extensions import TypedDict
 
-from bareline.analysis.judgements.survey import Deviating, Mapped, Survey
+from bareline.analysis.judgements.survey import DeviatingUnit, NodeMap, Survey
 from bareline.analysis.numbers.cell import bounds, with_interval
 from bareline.analysis.numbers.fleet import FleetMetric, NodeFleet
 from bareline.report.content.wording import metric_name
@@ -33,7 +33,7 @@ def measure_words(one: FleetMetric) -> str:
     return f"{known} ({one.params})" if one.params else known
 
 
-def unit_words(one: Deviating) -> str:
+def unit_words(one: DeviatingUnit) -> str:
     """Name a unit: a node, a link, a switch."""
     if one.kind == "link":
         return f"link {' - '.join(one.names)}"
@@ -42,7 +42,7 @@ def unit_words(one: Deviating) -> str:
     return f"{one.kind} {one.names[0]}"
 
 
-def deviation_words(one: Deviating, fleet: NodeFleet) -> str:
+def deviation_words(one: DeviatingUnit, fleet: NodeFleet) -> str:
     """Say how a unit deviates: ``node n17: memory bandwidth 1.31 times lower [1.27, 1.35]``."""
     word = "lower" if one.measured.better == "higher" else "higher"
     own = fleet.switches.get(one.names[0], ()) if one.kind == "switch" else ()
@@ -138,7 +138,7 @@ def node_rows(found: Survey) -> list[Deviation]:
     ]
 
 
-def deviates(found: Survey, one: Mapped, name: str) -> bool:
+def deviates(found: Survey, one: NodeMap, name: str) -> bool:
     """Tell whether a node itself deviates by a metric."""
     about = [d.measured for d in found.deviating if (d.kind, d.names) == ("node", (name,))]
     return any(measured is one.measured for measured in about)

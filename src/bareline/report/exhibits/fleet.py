@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bareline.analysis.judgements.survey import Deviating, Mapped, Survey, survey
+from bareline.analysis.judgements.survey import DeviatingUnit, NodeMap, Survey, survey
 from bareline.analysis.numbers.fleet import fleets
-from bareline.analysis.words.remarks import unjudged
+from bareline.analysis.words.remarks import survey_gaps
 from bareline.report.blocks import Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.fleet import (
@@ -51,7 +51,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
 
 def _list(found: Survey) -> Shown:
     head, *lines = survey_lines(found)
-    notes = [*(f"{sentence_case(line)}." for line in unjudged(found)), f"{method_words(found)}."]
+    notes = [*(f"{sentence_case(line)}." for line in survey_gaps(found)), f"{method_words(found)}."]
     return Shown(
         title=f"What deviates: {head}",
         what=(found.fleet.platform, "list"),
@@ -63,7 +63,7 @@ def _list(found: Survey) -> Shown:
     )
 
 
-def _map(found: Survey, one: Mapped, spec: ExhibitSpec) -> Shown:
+def _map(found: Survey, one: NodeMap, spec: ExhibitSpec) -> Shown:
     measured, what = one.measured, measure_words(one.measured)
     known = one.ratios[~np.isnan(one.ratios)]
     worst = float(known.max()) if len(known) else math.nan
@@ -87,7 +87,7 @@ def _map(found: Survey, one: Mapped, spec: ExhibitSpec) -> Shown:
     )
 
 
-def _draw(found: Survey, one: Mapped, *, narrow: bool) -> Chart:
+def _draw(found: Survey, one: NodeMap, *, narrow: bool) -> Chart:
     per_row = _PER_ROW_NARROW if narrow else _PER_ROW
     cells: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
@@ -114,7 +114,7 @@ def _draw(found: Survey, one: Mapped, *, narrow: bool) -> Chart:
     return plot(layers, width, y)
 
 
-def _cell(found: Survey, one: Mapped, node: int) -> dict[str, Any]:
+def _cell(found: Survey, one: NodeMap, node: int) -> dict[str, Any]:
     name, ratio = found.fleet.nodes[node], float(one.ratios[node])
     if math.isnan(ratio):
         tip_text = f"{name}: not enough launches"
@@ -131,7 +131,7 @@ def _cell(found: Survey, one: Mapped, node: int) -> dict[str, Any]:
     }
 
 
-def _table(deviating: Sequence[Deviating]) -> Table:
+def _table(deviating: Sequence[DeviatingUnit]) -> Table:
     return (
         Rows(deviating)
         .text("what", unit_words)

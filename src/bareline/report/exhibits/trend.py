@@ -9,7 +9,7 @@ from typing import Any
 
 from bareline.analysis.judgements.trend import ChangePoint, Trend, TrendSeries
 from bareline.analysis.numbers.cell import Estimate
-from bareline.analysis.words.remarks import since
+from bareline.analysis.words.remarks import step_words
 from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case
@@ -58,7 +58,7 @@ def _figure(trend: Trend, what: tuple[str, str], series: Sequence[TrendSeries]) 
     drawn = {title: points[title] for title in titles[:MOST_PANELS]}
     axes = _Axes(trend, [one for own in drawn.values() for one in own])
     moved = [
-        f"{one.words} on {one.platform} {since(trend, one.step)}" for one in series if one.step
+        f"{one.words} on {one.platform} {step_words(trend, one.step)}" for one in series if one.step
     ]
     said = "; ".join(moved) or _undecided(trend)
     more, runs = len(points) - len(drawn), count(len(trend.runs), "run")

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bareline.analysis.judgements.survey import Survey
-from bareline.analysis.words.remarks import unjudged
+from bareline.analysis.words.remarks import survey_gaps
 from bareline.report.content.fleet import method_words, remedy, rows_of_nodes, survey_lines
 from bareline.report.writers.console import clean
 from bareline.vocabulary.units import count
@@ -22,7 +22,7 @@ def print_survey(found: Survey, console: Console) -> None:
     for line in lines:
         console.print(clean(f"  {line}"), soft_wrap=True)
     _print_map(found, console)
-    for line in unjudged(found):
+    for line in survey_gaps(found):
         console.print(Text(clean(f"{line[:1].upper()}{line[1:]}."), style="dim"))
     console.print(Text(clean(f"{method_words(found)}."), style="dim"))
     if remedy(found):

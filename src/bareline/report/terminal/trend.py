@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bareline.analysis.judgements.trend import ChangePoint, Trend, TrendSeries
-from bareline.analysis.words.remarks import since
+from bareline.analysis.words.remarks import step_words
 from bareline.report.blocks import Column
 from bareline.report.figures.scales import unit_scale
 from bareline.report.writers.columns import print_table
@@ -29,7 +29,7 @@ def print_trend(trend: Trend, console: Console, *, details: bool = False) -> Non
         Text(f"{count(len(trend.runs), 'run')} from {first} to {last}, {len(series)} series")
     )
     for one in moved:
-        told = f"{one.words} on {one.platform}: {since(trend, _step(one))}"
+        told = f"{one.words} on {one.platform}: {step_words(trend, _step(one))}"
         console.print(Text(clean(told), "bold"), soft_wrap=True)
         for name, before, after in _step(one).changed[:_FACTS]:
             console.print(Text(clean(f"  {name}: {before} -> {after}"), "dim"), soft_wrap=True)

@@ -167,7 +167,7 @@ def bound_below(ratio: Estimate, cause: Cause, where: str) -> Cause:
     return replace(cause, words=words, lo=lo)
 
 
-def checked(cause: Cause, by: Measurement | None) -> Cause:
+def bound_by_probe(cause: Cause, by: Measurement | None) -> Cause:
     """Take the factor that a probe of the cause measured, or withdraw what it contradicts."""
     if by is None or not by.decides:
         return cause

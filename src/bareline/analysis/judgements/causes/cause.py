@@ -77,7 +77,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class NoCause:
     """Why something is not a cause of a loss."""
 
     reason: str

@@ -134,7 +134,7 @@ class Explanation:
 
 def product(causes: Iterable[Cause]) -> _Bounds:
     """Give the bounds of the factor that causes explain together."""
-    groups = grouped(causes)
+    groups = groups_of(causes)
     factors = [_factor(group) for group in groups if not group[0].part]
     parts = [_factor(group) for group in groups if group[0].part]
     if parts:
@@ -146,7 +146,7 @@ def product(causes: Iterable[Cause]) -> _Bounds:
     return math.prod(lo for lo, _ in factors), most
 
 
-def grouped(causes: Iterable[Cause]) -> list[tuple[Cause, ...]]:
+def groups_of(causes: Iterable[Cause]) -> list[tuple[Cause, ...]]:
     """Put together the causes that rest on one measurement; of the others each is alone."""
     groups: dict[object, list[Cause]] = {}
     for number, cause in enumerate(causes):
@@ -167,7 +167,7 @@ def without_excess(causes: Sequence[Cause], ratio: Estimate) -> tuple[Cause, ...
     reasons: dict[int, str] = {}
     while standing and _excessive(standing, ratio):
         wrong = min(
-            (group for group in grouped(standing) if _factor(group)[0] > 1),
+            (group for group in groups_of(standing) if _factor(group)[0] > 1),
             key=lambda group: _preference(group, standing, ratio),
         )
         others = [cause for cause in standing if cause not in wrong]

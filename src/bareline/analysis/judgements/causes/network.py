@@ -17,7 +17,7 @@ from bareline.analysis.judgements.causes.case import (
     bound_below,
     number,
 )
-from bareline.analysis.judgements.causes.cause import Absent, Cause, FactNeed, Rule, needs
+from bareline.analysis.judgements.causes.cause import Cause, FactNeed, NoCause, Rule, needs
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.sizes import Size
 from bareline.vocabulary.model import Layer
@@ -51,18 +51,18 @@ _BESIDE_NICS = ("cpu.emulated", "cpu.allowed", "net.mtu")
 # The link ----------------------------------------------------------------------------------------
 
 
-def link_rate(case: LossCase) -> Cause | Absent:
+def link_rate(case: LossCase) -> Cause | NoCause:
     """A link that carries less than the baseline's stream did, or than the baseline's link."""
     if case.finding.layer is Layer.NETWORK:
         return _filled_link(case)
     rate, base_rate = link_bps(case.facts), link_bps(case.baseline_facts)
     if not carries_much(case):
-        return Absent("its messages are too small for a link's rate to matter")
+        return NoCause("its messages are too small for a link's rate to matter")
     if rate is None or base_rate is None:
-        return Absent("the baseline's link rate is not known")
+        return NoCause("the baseline's link rate is not known")
     times = base_rate / rate
     if times <= 1 + DEFAULT_MARGIN:
-        return Absent(f"its link carries no less ({format_value(rate, 'bit/s')})")
+        return NoCause(f"its link carries no less ({format_value(rate, 'bit/s')})")
     words = f"its link carries {significant(times)} times less than the baseline's"
     stream = case.on_link(*STREAMS)
     if stream is not None and stream.decides:
@@ -74,33 +74,33 @@ def link_rate(case: LossCase) -> Cause | Absent:
     return Cause(words, min(times, _at_least(case, rate)), times)
 
 
-def _filled_link(case: LossCase) -> Cause | Absent:
+def _filled_link(case: LossCase) -> Cause | NoCause:
     """Bound a stream by its link, if it fills it."""
     rate, base, ratio = link_bps(case.facts), case.base_value, case.point.ratio
     if rate is None or base is None or ratio is None or not case.finding.rate:
-        return Absent("it is no rate that a link could limit")
+        return NoCause("it is no rate that a link could limit")
     least = base * _bits(case.point) / rate
     carries = f"its link carries {format_value(rate, 'bit/s')}"
     cause = Cause(carries, least, least / payload(case.facts))
     if cause.hi is not None and cause.hi <= 1 + DEFAULT_MARGIN:
-        return Absent(f"the baseline did not carry more than {format_value(rate, 'bit/s')} either")
+        return NoCause(f"the baseline did not carry more than {format_value(rate, 'bit/s')} either")
     reached = link_use(case)
     if reached is not None and reached < _LINK_FULL:
         return replace(cause, withdrawn=f"only {100 * reached:.0f} % of the link is used")
     return cause
 
 
-def network_rate(case: LossCase) -> Cause | Absent:
+def network_rate(case: LossCase) -> Cause | NoCause:
     """What a stream over the same link lost, for large messages and for rates."""
     if not carries_much(case):
-        return Absent("its messages are too small for a link's rate to matter")
+        return NoCause("its messages are too small for a link's rate to matter")
     stream = case.on_link(*STREAMS)
     if stream is None:
-        return Absent("no stream between nodes was measured on both platforms")
+        return NoCause("no stream between nodes was measured on both platforms")
     return _by_stream(case, Cause(stream.words), stream)
 
 
-def _by_stream(case: LossCase, cause: Cause, stream: Measurement) -> Cause | Absent:
+def _by_stream(case: LossCase, cause: Cause, stream: Measurement) -> Cause | NoCause:
     """Give the factor that a stream's rate foretells, or withdraw what the stream contradicts."""
 
     def bounds(lo: float, hi: float) -> tuple[float, float]:
@@ -114,18 +114,18 @@ def _by_stream(case: LossCase, cause: Cause, stream: Measurement) -> Cause | Abs
 
 def _foretold(
     cause: Cause, by: Measurement, bounds: Callable[[float, float], tuple[float, float]]
-) -> Cause | Absent:
+) -> Cause | NoCause:
     """Bound a cause by what a probe of it measured, or withdraw what the probe contradicts."""
     if by.acquits:
         return replace(cause, withdrawn=by.acquits)
     if not by.certain:
-        return Absent(f"{by.finding.title} is not certainly worse")
+        return NoCause(f"{by.finding.title} is not certainly worse")
     lo, hi = bounds(*by.ratio.ends)
     measured = "" if cause.words == by.words else by.words
     return replace(cause, lo=lo, hi=hi, measurement=by.finding.probe, measured=measured)
 
 
-def _or_by_stream(case: LossCase, cause: Cause) -> Cause | Absent:
+def _or_by_stream(case: LossCase, cause: Cause) -> Cause | NoCause:
     """Bound a cause of messages by a stream that took the same way, if it decides anything."""
     stream = case.on_link(*STREAMS) if case.finding.layer is Layer.MPI else None
     return _by_stream(case, cause, stream) if stream and stream.decides else cause
@@ -201,16 +201,16 @@ def payload(facts: Facts) -> float:
 # Frames -------------------------------------------------------------------------------------------
 
 
-def mtu(case: LossCase) -> Cause | Absent:
+def mtu(case: LossCase) -> Cause | NoCause:
     """Shorter frames: more of them for the same data, each with its heads and its handling."""
     own, base = number(case.facts, "net.mtu"), number(case.baseline_facts, "net.mtu")
     if own is None or base is None or own >= base:
-        return Absent("its frames are no shorter")
+        return NoCause("its frames are no shorter")
     size = case.place.size_bytes
     if case.finding.layer is Layer.NETWORK and not case.finding.rate:
-        return Absent("it is no stream")
+        return NoCause("it is no stream")
     if size is not None and size + _HEAD_BYTES <= own:
-        return Absent(f"a message of {size} B fits into one of its frames")
+        return NoCause(f"a message of {size} B fits into one of its frames")
     words = f"its frames contain {own:.0f} bytes instead of {base:.0f}"
     use = link_use(case) if case.finding.layer is Layer.NETWORK else None
     if use is not None and use >= _LINK_FULL:  # the wire limits it, not the work on each frame
@@ -219,12 +219,12 @@ def mtu(case: LossCase) -> Cause | Absent:
     return _or_by_stream(case, cause) if carries_much(case) else cause
 
 
-def offload(case: LossCase) -> Cause | Absent:
+def offload(case: LossCase) -> Cause | NoCause:
     """Segmentation that only the baseline's adapter does: here the processor cuts every frame."""
     if not carries_much(case) and not case.finding.rate:
-        return Absent("its messages fit into few frames")
+        return NoCause("its messages fit into few frames")
     if case.both("net.offload.tso") != (False, True):
-        return Absent("its adapter cuts frames, or the baseline's does not either")
+        return NoCause("its adapter cuts frames, or the baseline's does not either")
     words = "its adapter leaves cutting frames to the processor (TSO is off)"
     return _or_by_stream(case, Cause(words))
 
@@ -232,26 +232,26 @@ def offload(case: LossCase) -> Cause | Absent:
 # Latency ------------------------------------------------------------------------------------------
 
 
-def network_latency(case: LossCase) -> Cause | Absent:
+def network_latency(case: LossCase) -> Cause | NoCause:
     """What small messages over sockets or RDMA lost, for small messages of MPI."""
     sizes = case.finding.sizes
     small = sizes is not None and sizes.of_messages and sizes.size is Size.SMALL
     if not small or carries_much(case):
-        return Absent("it is no time of small messages")
+        return NoCause("it is no time of small messages")
     probe = case.on_link(*LATENCIES)
     if probe is None:
-        return Absent("no latency between nodes was measured on both platforms")
+        return NoCause("no latency between nodes was measured on both platforms")
     return _by_latency(case, Cause(probe.words), probe)
 
 
-def delay(case: LossCase) -> Cause | Absent:
+def delay(case: LossCase) -> Cause | NoCause:
     """A delay that was added to the link, over the baseline's own time."""
     own, base = (number(facts, "net.delay_s") or 0.0 for facts in (case.facts, case.baseline_facts))
     before, added = case.base_value, own - base
     if added <= 0:
-        return Absent("its link adds no longer delay")
+        return NoCause("its link adds no longer delay")
     if before is None or case.finding.rate or case.point.metric.unit != "s":
-        return Absent("it is no time")
+        return NoCause("it is no time")
     words = (
         f"its link adds {format_value(added, 's')} to the baseline's {format_value(before, 's')}"
     )
@@ -261,7 +261,7 @@ def delay(case: LossCase) -> Cause | Absent:
     return _by_latency(case, cause, probe) if probe and probe.decides else cause
 
 
-def _by_latency(case: LossCase, cause: Cause, probe: Measurement) -> Cause | Absent:
+def _by_latency(case: LossCase, cause: Cause, probe: Measurement) -> Cause | NoCause:
     """Give the factor that a measured latency foretells: as a ratio, and as the time it adds."""
 
     def bounds(lo: float, hi: float) -> tuple[float, float]:
@@ -288,13 +288,13 @@ def measured_below(case: LossCase) -> Measurement | None:
     return None
 
 
-def nic(case: LossCase) -> Cause | Absent:
+def nic(case: LossCase) -> Cause | NoCause:
     """The kind of a guest's adapter; another guest with a faster kind bounds its part below."""
     if case.finding.layer is Layer.MPI and (below := measured_below(case)):
-        return Absent(f"{below.finding.title} went through the same adapter")
+        return NoCause(f"{below.finding.title} went through the same adapter")
     own, base = case.both("net.kind")
     if not isinstance(own, str) or own not in _NICS or own == base:
-        return Absent(f"its NIC is {own}, the baseline's {base}")
+        return NoCause(f"its NIC is {own}, the baseline's {base}")
     driver = case.facts.get("net.driver")
     words = f"its NIC is {own}{f' ({driver})' if driver else ''}"
     cause = Cause(words, name=f"{own} NIC")
@@ -325,14 +325,14 @@ def _carriers(case: LossCase) -> tuple[str, str] | None:
     return own, base
 
 
-def transport(case: LossCase) -> Cause | Absent:
+def transport(case: LossCase) -> Cause | NoCause:
     """Another way for MPI's messages, e.g. TCP instead of shared memory; nothing bounds it."""
     own, base = case.both("mpi.transport")
     seen = _carriers(case)
     if seen and seen[0] != seen[1]:
         return Cause(f"its messages are carried by {seen[0]}, the baseline's by {seen[1]}")
     if own == base:
-        return Absent(f"both talk over {seen[0] if seen else own}")
+        return NoCause(f"both talk over {seen[0] if seen else own}")
     named = ["what the library chooses" if way == "auto" else way for way in (own, base)]
     return Cause(f"its ranks talk over {named[0]}, the baseline's over {named[1]}")
 

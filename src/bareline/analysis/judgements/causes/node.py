@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bareline.analysis.judgements.causes.case import Facts, LossCase, checked, number
-from bareline.analysis.judgements.causes.cause import Absent, Cause, FactNeed, Rule, needs
+from bareline.analysis.judgements.causes.case import Facts, LossCase, bound_by_probe, number
+from bareline.analysis.judgements.causes.cause import Cause, FactNeed, NoCause, Rule, needs
 from bareline.analysis.judgements.causes.network import measured_below
 from bareline.analysis.numbers.models import EMULATED_CPU
 from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest
@@ -50,14 +50,14 @@ _PAGE_WALK = 3.0
 # Neighbours ---------------------------------------------------------------------------------------
 
 
-def neighbours(case: LossCase) -> Cause | Absent:
+def neighbours(case: LossCase) -> Cause | NoCause:
     """More tenants, or others, beside the platform than beside the baseline."""
     own, base = _count(case.facts), _count(case.baseline_facts)
     load, base_load = case.both("neighbours.load")
     if own == 0 or load == "idle":
-        return Absent("nobody works beside it")
+        return NoCause("nobody works beside it")
     if own <= base and load == base_load:
-        return Absent("as many neighbours work beside the baseline")
+        return NoCause("as many neighbours work beside the baseline")
     crowd = f"{own} busy neighbour{'s' if own > 1 else ''} (load: {load})"
     beside = f"{base} beside the baseline" if base else "none beside the baseline"
     what, layers = _SHARED.get(str(load), _SHARED["same"])
@@ -72,7 +72,7 @@ def neighbours(case: LossCase) -> Cause | Absent:
         most = promised / promised_base if case.finding.layer in _COMPUTING else None
         return Cause(words, 1.0, most, caveat="cores-with-neighbours")
     if not reached:
-        return Absent(f"neighbours of load {load} share {what} alone")
+        return NoCause(f"neighbours of load {load} share {what} alone")
     return Cause(f"{crowd} use{'' if own > 1 else 's'} {what}, {beside}")
 
 
@@ -88,13 +88,13 @@ def _count(facts: Facts) -> int:
 # The processor ------------------------------------------------------------------------------------
 
 
-def instruction_sets(case: LossCase) -> Cause | Absent:
+def instruction_sets(case: LossCase) -> Cause | NoCause:
     """Instruction sets that a platform's processor does not show, as the peak measures them."""
     hidden = hidden_sets(case)
     if case.emulated:
-        return Absent("its processor is emulated: its flags are not its hardware's")
+        return NoCause("its processor is emulated: its flags are not its hardware's")
     if not hidden:
-        return Absent("its processor shows every instruction set that the baseline's does")
+        return NoCause("its processor shows every instruction set that the baseline's does")
     names = listing([known.family or known.title for known in hidden])
     shown = case.facts.get("cpu.model")
     model = f" ({shown})" if shown else ""
@@ -108,7 +108,7 @@ def instruction_sets(case: LossCase) -> Cause | Absent:
             f"times fewer operations an instruction ({_INFINICLOUD}); a guest that is given the "
             "host's processor (cpu model host-passthrough) sees them"
         )
-    return checked(Cause(words, 1.0, max(1.0, fewer)), case.on_node(_PEAK))
+    return bound_by_probe(Cause(words, 1.0, max(1.0, fewer)), case.on_node(_PEAK))
 
 
 def hidden_sets(case: LossCase) -> list[InstructionSet]:
@@ -116,36 +116,36 @@ def hidden_sets(case: LossCase) -> list[InstructionSet]:
     return [known for known in _SETS if case.both(f"cpu.flags.{known.name}") == (False, True)]
 
 
-def blas_kernels(case: LossCase) -> Cause | Absent:
+def blas_kernels(case: LossCase) -> Cause | NoCause:
     """Other kernels of OpenBLAS, where no hidden instructions are the reason for them."""
     own, base = case.both("library.blas_kernels")
     if own == base:
-        return Absent(f"both run the kernels '{own}'")
+        return NoCause(f"both run the kernels '{own}'")
     if hidden_sets(case):
-        return Absent("the kernels follow from the instruction sets")
+        return NoCause("the kernels follow from the instruction sets")
     return Cause(f"its BLAS runs the kernels '{own}', the baseline's runs '{base}'")
 
 
-def clock(case: LossCase) -> Cause | Absent:
+def clock(case: LossCase) -> Cause | NoCause:
     """A lower highest frequency, as the peak measures it."""
     quotient = case.quotient("cpu.max_hz", "cpu.base_hz")
     if quotient is None or quotient <= 1 + DEFAULT_MARGIN:
-        return Absent("its clock is not lower")
+        return NoCause("its clock is not lower")
     cause = Cause(f"its clock is {significant(quotient)} times lower", 1.0, quotient)
-    return checked(cause, case.on_node(_PEAK))
+    return bound_by_probe(cause, case.on_node(_PEAK))
 
 
 #: Modes of the probes that use all cores unless a study says otherwise.
 _MODES = {"compute.linpack": "all"}
 
 
-def cores(case: LossCase) -> Cause | Absent:
+def cores(case: LossCase) -> Cause | NoCause:
     """Fewer cores, where a probe uses all of them together."""
     if not uses_all_cores(case.place):
-        return Absent("it does not use all cores together")
+        return NoCause("it does not use all cores together")
     quotient = case.quotient("cpu.allowed", "cpu.cores")
     if quotient is None or quotient <= 1:
-        return Absent("it has no fewer cores")
+        return NoCause("it has no fewer cores")
     return Cause(f"it has {significant(quotient)} times fewer cores", 1.0, quotient)
 
 
@@ -157,7 +157,7 @@ def uses_all_cores(place: Place) -> bool:
     return place.coordinates.get("mode", _MODES.get(place.probe)) == "all"
 
 
-def shared_cores(case: LossCase) -> Cause | Absent:
+def shared_cores(case: LossCase) -> Cause | NoCause:
     """Ranks, or hosts, that take turns on the cores of one machine."""
     flags = {caveat.code for caveat in case.finding.own_caveats if caveat.for_most}
     nodes, allowed = case.nodes or 1, case.facts.get("cpu.allowed")
@@ -165,18 +165,18 @@ def shared_cores(case: LossCase) -> Cause | Absent:
         return Cause(f"its {nodes} hosts take turns on {allowed} core{'s' if allowed > 1 else ''}")
     if "oversubscribed" in flags:
         return Cause("its ranks take turns on fewer cores than they are", caveat="oversubscribed")
-    return Absent("its ranks do not share cores, or those of the baseline do as well")
+    return NoCause("its ranks do not share cores, or those of the baseline do as well")
 
 
-def emulated_processor(case: LossCase) -> Cause | Absent:
+def emulated_processor(case: LossCase) -> Cause | NoCause:
     """A processor that is software.
 
     Nothing bounds its part: its arithmetic is no measure of what a message costs it.
     """
     if not case.emulated:
-        return Absent("its processor is not emulated, or the baseline's is as well")
+        return NoCause("its processor is not emulated, or the baseline's is as well")
     if case.finding.layer is Layer.MPI and (below := measured_below(case)):
-        return Absent(f"{below.finding.title} went through the same processor")
+        return NoCause(f"{below.finding.title} went through the same processor")
     return Cause(
         "its processor is emulated (every instruction of programs, libraries and kernel is "
         "translated)",
@@ -202,20 +202,20 @@ def _shown(facts: Facts) -> list[InstructionSet]:
 # The memory ---------------------------------------------------------------------------------------
 
 
-def memory_speed(case: LossCase) -> Cause | Absent:
+def memory_speed(case: LossCase) -> Cause | NoCause:
     """Slower memory modules."""
     quotient = case.quotient("memory.transfers_per_s")
     if quotient is None or quotient <= 1 + DEFAULT_MARGIN:
-        return Absent("its memory makes no fewer transfers a second")
+        return NoCause("its memory makes no fewer transfers a second")
     words = f"its memory makes {significant(quotient)} times fewer transfers a second"
     return Cause(words, 1.0, quotient)
 
 
-def pages(case: LossCase) -> Cause | Absent:
+def pages(case: LossCase) -> Cause | NoCause:
     """Huge pages that only the baseline has: finding a page then costs more."""
     own, base = case.both("memory.transparent_hugepages")
     if own != "never" or base == "never":
-        return Absent(f"transparent huge pages are '{own}' there and '{base}' on the baseline")
+        return NoCause(f"transparent huge pages are '{own}' there and '{base}' on the baseline")
     return Cause("it has no transparent huge pages", 1.0, _PAGE_WALK)
 
 

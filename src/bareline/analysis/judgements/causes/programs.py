@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bareline.analysis.judgements.causes.case import LossCase, Measurement, within_node
-from bareline.analysis.judgements.causes.cause import Absent, Cause, Rule
+from bareline.analysis.judgements.causes.cause import Cause, NoCause, Rule
 from bareline.analysis.judgements.causes.node import uses_all_cores
 from bareline.analysis.numbers.cell import Estimate, with_interval
 from bareline.vocabulary.collectives import MEASURED
@@ -33,7 +33,7 @@ MESSAGES = (
     *("mpi.exchange", "mpi.ring"),
     *(collective.probe for collective in MEASURED),
 )
-_UNKNOWN = Absent("neither its own clock nor a profile says what it computes and communicates")
+_UNKNOWN = NoCause("neither its own clock nor a profile says what it computes and communicates")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class _Part:
     source: str
     own: Estimate | None
 
-    def cause(self, worse: Sequence[Measurement], least: float) -> Cause | Absent:
+    def cause(self, worse: Sequence[Measurement], least: float) -> Cause | NoCause:
         """Give what it costs the program, by the probes of what it consists of.
 
         A program that times its parts itself narrows what the probes leave open; it never widens
@@ -57,7 +57,7 @@ class _Part:
         most = max(worse, key=lambda each: each.ratio.value)
         lo, hi = least, max(each.ratio.hi or 1.0 for each in worse)
         if 1 + self.share * (hi - 1) <= 1 + DEFAULT_MARGIN:
-            return Absent(f"its {self.name} is only {percent(self.share, 2)} of its time")
+            return NoCause(f"its {self.name} is only {percent(self.share, 2)} of its time")
         begin = f"its {self.name}, {percent(self.share, 2)} of its time {self.source}"
         own = self.own
         if own is None or own.lo is None or own.hi is None:
@@ -76,41 +76,41 @@ class _Part:
         return Cause(words, 1 + self.share * (lo - 1), 1 + self.share * (hi - 1), part=True)
 
 
-def computation(case: LossCase) -> Cause | Absent:
+def computation(case: LossCase) -> Cause | NoCause:
     """What computing loses, in the share of the time that is computation."""
     split, every = case.split, _computing(case)
     if split is None:
         return _UNKNOWN
     worse = [each for each in every if each.certain]
     if not worse:
-        return Absent("no probe of processor or memory is certainly worse")
+        return NoCause("no probe of processor or memory is certainly worse")
     part = _Part("computation", split.computing, split.source, split.own_computing)
     return part.cause(worse, max(1.0, min(each.ratio.lo or 1.0 for each in every)))
 
 
-def communication(case: LossCase) -> Cause | Absent:
+def communication(case: LossCase) -> Cause | NoCause:
     """What messages lose, in the share of the time that is communication."""
     split = case.split
     if split is None:
         return _UNKNOWN
     if split.communicating == 0:
-        return Absent(f"it does not communicate: {split.source}")
+        return NoCause(f"it does not communicate: {split.source}")
     worse = [each for each in _messages(case) if each.certain]
     if not worse:
-        return Absent("no probe of MPI on as many nodes is certainly worse")
+        return NoCause("no probe of MPI on as many nodes is certainly worse")
     part = _Part("communication", split.communicating, split.source, split.own_communicating)
     return part.cause(worse, 1.0)
 
 
-def layers_below(case: LossCase) -> Cause | Absent:
+def layers_below(case: LossCase) -> Cause | NoCause:
     """What all layers below lose, of a program whose parts are not known."""
     if case.split is not None:
-        return Absent(f"its computation and communication are known {case.split.source}")
+        return NoCause(f"its computation and communication are known {case.split.source}")
     groups = [_computing(case), _messages(case)]
     worse = [[each for each in group if each.certain] for group in groups]
     worst = [max(group, key=lambda each: each.ratio.value) for group in worse if group]
     if not worst:
-        return Absent("no probe of the layers below is certainly worse")
+        return NoCause("no probe of the layers below is certainly worse")
     words = " and ".join(each.words for each in worst)
     return Cause(f"below it {words}", 1.0, _most([*worse[0], *worse[1]]))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bareline.analysis.judgements.causes import network, node, programs, simulated, software
 from bareline.analysis.judgements.causes.case import Facts, LossCase
-from bareline.analysis.judgements.causes.cause import Absent, Cause, FactNeed, Rule
+from bareline.analysis.judgements.causes.cause import Cause, FactNeed, NoCause, Rule
 from bareline.analysis.judgements.causes.explanation import Explanation, without_excess
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell
@@ -16,7 +16,7 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import Verdict
 
-CauseRule = Rule[[LossCase], Cause | Absent]
+CauseRule = Rule[[LossCase], Cause | NoCause]
 #: Every cause that is known, in the order in which causes are told: a rule that stands in its
 #: family's file is known here.
 RULES: tuple[CauseRule, ...] = (
@@ -77,7 +77,7 @@ def _explained(case: LossCase) -> Explanation:
     for rule in RULES:
         if rule.concerns(case.finding.layer, case.finding.probe):
             found = _look(rule, case)
-            if isinstance(found, Absent):
+            if isinstance(found, NoCause):
                 absent[rule.name] = found.reason
             else:
                 causes.append(replace(found, name=found.name or rule.name, rule=rule.name))
@@ -85,18 +85,18 @@ def _explained(case: LossCase) -> Explanation:
     return Explanation(case.finding, case.point, consistent, absent)
 
 
-def _look(rule: CauseRule, case: LossCase) -> Cause | Absent:
+def _look(rule: CauseRule, case: LossCase) -> Cause | NoCause:
     """Look at a loss that a rule concerns."""
     for need in rule.needs:
         if lacking := _lacking(need, case):
-            return Absent(f"{' or '.join(need.keys[:3])} is not known of {lacking}")
+            return NoCause(f"{' or '.join(need.keys[:3])} is not known of {lacking}")
     if rule.between and not case.uses_network:
-        return Absent("within a node no network is used")
+        return NoCause("within a node no network is used")
     found = rule.find(case)
     if isinstance(found, Cause) and found.vague:
         assert found.hi is not None
         bounds = f"{significant(found.lo)} to {significant(found.hi)} times"
-        return Absent(f"its effect is known no better than {bounds}, which says nothing")
+        return NoCause(f"its effect is known no better than {bounds}, which says nothing")
     return found
 
 

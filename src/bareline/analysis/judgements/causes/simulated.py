@@ -7,7 +7,7 @@ the cause, and nothing else is looked for.
 from __future__ import annotations
 
 from bareline.analysis.judgements.causes.case import LossCase, number
-from bareline.analysis.judgements.causes.cause import DECADE, Absent, Cause, Rule, needs
+from bareline.analysis.judgements.causes.cause import DECADE, Cause, NoCause, Rule, needs
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
@@ -17,7 +17,7 @@ _PROGRAMS = (Layer.NPB, Layer.APP)
 
 def _given(
     name: str, key: str, words: str, *, higher: bool = False, computes: bool = False
-) -> Rule[[LossCase], Cause | Absent]:
+) -> Rule[[LossCase], Cause | NoCause]:
     """Make the rule that a parameter was given another value.
 
     - `words`: what it is, as the subject of "was given as".
@@ -25,13 +25,13 @@ def _given(
     - `computes`: it is of computation: it then concerns programs, not messages.
     """
 
-    def find(case: LossCase) -> Cause | Absent:
+    def find(case: LossCase) -> Cause | NoCause:
         own, base = (number(facts, key) for facts in (case.facts, case.baseline_facts))
         if own is None or base is None:
-            return Absent("it was not given a value above 0")
+            return NoCause("it was not given a value above 0")
         worse = base / own if higher else own / base
         if worse <= 1 + DEFAULT_MARGIN:
-            return Absent("it was given no worse a value")
+            return NoCause("it was given no worse a value")
         values = [format_fact(key, value) for value in case.both(key)]
         given = f"{words} was given as {values[0]}, the baseline's as {values[1]}"
         # Far apart, it bounds nothing; it is what differs all the same.

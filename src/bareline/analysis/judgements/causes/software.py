@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from bareline.analysis.judgements.causes.case import Facts, LossCase, bound_below
-from bareline.analysis.judgements.causes.cause import Absent, Cause, Rule, needs
+from bareline.analysis.judgements.causes.cause import Cause, NoCause, Rule, needs
 from bareline.analysis.numbers.cell import Cell
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
@@ -24,22 +24,22 @@ _BESIDE = ("container.runtime", "container.image", "container.image_hash", "mpi.
 # Containers ---------------------------------------------------------------------------------------
 
 
-def user_namespaces(case: LossCase) -> Cause | Absent:
+def user_namespaces(case: LossCase) -> Cause | NoCause:
     """A user namespace for each rank: the kernel lets none of them read another one's memory.
 
     A container that all ranks of a node share bounds its part, or shows that it costs nothing.
     """
     own, base = case.both("container.userns")
     if own != "per-rank":
-        return Absent("its ranks share a user namespace")
+        return NoCause("its ranks share a user namespace")
     if base == own:
-        return Absent("both have a user namespace for each rank")
+        return NoCause("both have a user namespace for each rank")
     if case.place.ranks <= max(1, case.place.ran_on):
-        return Absent("no ranks share a node")
+        return NoCause("no ranks share a node")
     size = case.place.size_bytes
     if size is None or size <= _COPIED_TWICE_BYTES:
         least = format_size(_COPIED_TWICE_BYTES)
-        return Absent(f"only messages above {least} within a node are copied once without it")
+        return NoCause(f"only messages above {least} within a node are copied once without it")
     words = "each rank has a user namespace of its own, so that its messages are copied twice"
     most = _most(case, size)
     cause = Cause(words, 1.0, most)
@@ -93,15 +93,15 @@ def _shared_otherwise_alike(own: Facts, other: Facts) -> bool:
 # Storage ------------------------------------------------------------------------------------------
 
 
-def file_system(case: LossCase) -> Cause | Absent:
+def file_system(case: LossCase) -> Cause | NoCause:
     """Another file system."""
-    own, base = named(case.facts), named(case.baseline_facts)
+    own, base = file_system_name(case.facts), file_system_name(case.baseline_facts)
     if own == base:
-        return Absent(f"both are {own}")
+        return NoCause(f"both are {own}")
     return Cause(f"its file system is another one ({own} against {base})")
 
 
-def named(facts: Facts) -> str:
+def file_system_name(facts: Facts) -> str:
     """Name a file system by what is decided about it: where its data lies, and who serves it."""
     kind = str(facts["fs.type"])
     if below := facts.get("fs.below"):
@@ -113,35 +113,35 @@ def named(facts: Facts) -> str:
     return f"{kind}, striped: {facts['fs.striping']}" if facts.get("fs.striping") else kind
 
 
-def kind_of_disk(case: LossCase) -> Cause | Absent:
+def kind_of_disk(case: LossCase) -> Cause | NoCause:
     """A disk that rotates in place of one that does not, or the other way round."""
     own, base = case.both("fs.disk.rotational")
     if own == base:
-        return Absent("both disks are of one kind")
+        return NoCause("both disks are of one kind")
     return Cause("its disk rotates, the baseline's does not" if own else "its disk does not rotate")
 
 
 # Libraries and kernels ----------------------------------------------------------------------------
 
 
-def mpi_library(case: LossCase) -> Cause | Absent:
+def mpi_library(case: LossCase) -> Cause | NoCause:
     """Another MPI library, or another version of it: what is compared are the libraries, too."""
     own, base = _library(case.facts), _library(case.baseline_facts)
     if own == base:
-        return Absent(f"both run {own}")
+        return NoCause(f"both run {own}")
     return Cause(f"it runs {own}, the baseline {base}: what differs may be the library's doing")
 
 
-def kernel(case: LossCase) -> Cause | Absent:
+def kernel(case: LossCase) -> Cause | NoCause:
     """Another kernel, of which messages, files and timers are; names of builds are no difference.
 
     Only between like and like: a guest and its host have two kernels anyway.
     """
     if case.facts.get("virt.kind") != case.baseline_facts.get("virt.kind"):
-        return Absent("a machine and a guest have kernels of their own")
+        return NoCause("a machine and a guest have kernels of their own")
     own, base = _kernel(case.facts), _kernel(case.baseline_facts)
     if own == base:
-        return Absent(f"both run Linux {own}")
+        return NoCause(f"both run Linux {own}")
     return Cause(f"its kernel is Linux {own}, the baseline's is {base}")
 
 

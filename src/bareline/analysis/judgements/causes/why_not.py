@@ -23,7 +23,7 @@ from bareline.vocabulary.verdicts import Verdict
 
 
 @dataclass(frozen=True)
-class Known:
+class FactValues:
     """A fact that a cause needs, on both sides; None where it is not known."""
 
     key: str
@@ -60,7 +60,7 @@ class _Row:
 
 
 @dataclass(frozen=True)
-class NeededFact(Known, _Row):
+class NeededFact(FactValues, _Row):
     """``explain --why-not``: a fact that the cause needs; null where it is not known."""
 
     kind: Literal["fact"]
@@ -102,7 +102,7 @@ class WhyNot:
     rule: CauseRule
     platform: str
     baseline: str
-    facts: tuple[Known, ...]
+    facts: tuple[FactValues, ...]
     measured: tuple[tuple[str, Cell | None], ...]
     answers: tuple[CauseAnswer, ...]
 
@@ -164,7 +164,7 @@ def why_not(
     """Say of one platform why a cause is, or is not, named."""
     own, base = facts.get(platform, {}), facts.get(baseline, {})
     known = [
-        Known(key, own.get(key), base.get(key), need.both)
+        FactValues(key, own.get(key), base.get(key), need.both)
         for need in rule.needs
         for key in need.keys
     ]
