@@ -82,8 +82,7 @@ class Cube:
             .sort("point_row")
         )
         absent = np.isnan(self.values)
-        late = self._of_cases(placed.filter("timed_out")) & absent
-        self.lost = late | self._lost_to_cuts(placed, absent)
+        self.lost = self._lost(placed, absent)
         self.crashed = self._of_cases(placed.filter("crashed")) & absent
         self.limit_s, self.took_s = self._durations(placed)
         self._boots = placed.drop_nulls("boot").select("p", "at", "boot_code").unique()
@@ -95,14 +94,17 @@ class Cube:
         found: BoolCube = cases[:, self.points.get_column("case").to_numpy()]
         return found
 
-    def _lost_to_cuts(self, placed: pl.DataFrame, absent: BoolCube) -> BoolCube:
-        """Mark what is absent from launches that left points out, of metrics that they gave."""
+    def _lost(self, placed: pl.DataFrame, absent: BoolCube) -> BoolCube:
+        """Mark what is absent from launches that exceeded their limit, or left points out.
+
+        Of the latter only points of metrics that they gave.
+        """
         numbers = self.points.select(pl.struct("case", "metric").rank("dense").cast(pl.Int64))
         metric = numbers.to_series().to_numpy()
         lost: BoolCube = np.asarray(self._of_cases(placed.filter("cut")) & absent)
         for number, there in enumerate(~absent):
             lost[number] &= np.isin(metric, metric[there.any(axis=-1)])[:, None]
-        return lost
+        return lost | (self._of_cases(placed.filter("timed_out")) & absent)
 
     def _durations(self, placed: pl.DataFrame) -> tuple[FloatCube, FloatCube]:
         """Give the limits that were exceeded, and what launches took that were measured."""

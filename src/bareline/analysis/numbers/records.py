@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -18,6 +17,7 @@ from bareline.analysis.numbers import parameters
 from bareline.analysis.numbers.cube import Cube
 from bareline.analysis.numbers.declarations import convert, declarations
 from bareline.analysis.numbers.frames import (
+    Frames,
     name_cases,
     read_frames,
     split_cases,
@@ -204,8 +204,7 @@ def read_runs(runs: Sequence[Run]) -> Records:
     Raises StoreError: a run is damaged.
     """
     read = [read_frames(run) for run in runs]
-    names_of = [set(frames.trials.get_column("platform").unique()) for frames in read]
-    shared = {name for name, runs_with in Counter(chain(*names_of)).items() if runs_with > 1}
+    shared = _shared_names(read)
     known = [parameters.defaults_of(run.header) for run in runs]
     names = [run.path.resolve().name for run in runs]
     texts = parameters.case_texts([frames.said for frames in read], known)
@@ -257,6 +256,11 @@ def _without_controls(whole: Records, shared: Collection[str]) -> Records:
     if not controls or not platforms:
         return whole
     return replace(whole.of_platforms(platforms), controls=controls, whole=whole)
+
+
+def _shared_names(read: Sequence[Frames]) -> set[str]:
+    counts = Counter(name for one in read for name in one.trials.get_column("platform").unique())
+    return {name for name, runs in counts.items() if runs > 1}
 
 
 def _with_run(frame: pl.DataFrame, *, shared: Collection[str], run: Run) -> pl.DataFrame:

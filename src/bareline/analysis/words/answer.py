@@ -262,18 +262,16 @@ def _layers(
         for layer, group in found.items()
     }
     order = sorted(shown, key=lambda k: (shown[k].grade is not Grade.CERTAIN, -shown[k].weight))
+    how = "worse" if verdict is Verdict.SLOWER else "better"
     if named:
         clauses = [_change(own, shown[layer], verdict) for layer in order[:_MOST_LOSSES]]
-        rest = order[_MOST_LOSSES:]
-        if rest:
+        if rest := order[_MOST_LOSSES:]:
             noun = "layer" if len(rest) == 1 else "layers"
-            how = "worse" if verdict is Verdict.SLOWER else "better"
             names = listing([layer_name(layer) for layer in rest])
             clauses.append([f"{len(rest)} more {noun} {how} ({names})"])
         return clauses
     if not order:
         return []
-    how = "worse" if verdict is Verdict.SLOWER else "better"
     pieces: list[_Clause] = [[f"{layer_name(k)} ", *_amount(shown[k], verdict)] for k in order]
     return [[f"also {how}: ", *joined(pieces, last=", ")]]
 
@@ -282,7 +280,7 @@ def _amount(finding: Finding, verdict: Verdict) -> _Clause:
     sure: Piece = "likely " if finding.grade is Grade.LIKELY else ""
     if finding.by_mean:
         return [sure, *mean_pieces(finding, bounded=False)]
-    several = sum(len(f.points) for f in [finding]) > 1
+    several = len(finding.points) > 1
     return [sure, *at_most(finding.of(verdict)[0], finding.rate, of_several=several)]
 
 
@@ -377,10 +375,8 @@ def _open(own: Question) -> list[_Clause]:
         return []
     widest = max(cells, key=lambda cell: (cell.ratio.hi or 0.0) if cell.ratio else 0.0)
     floor = "within-control" in codes(widest.caveats)
-    if floor:
-        why = "as small as the baseline's difference from itself"
-    else:
-        why = outlook_words([widest], own.margin)
+    own_floor = "as small as the baseline's difference from itself"
+    why = own_floor if floor else outlook_words([widest], own.margin)
     name = own.name(widest) if len(own.cells) > 1 or len(cells) > 1 else ""
     several = f"of {len(cells)}, most " if len(cells) > 1 else ""
     of = f" {several}{name}" if several else f" of {name}" if name else ""
