@@ -20,7 +20,7 @@ from bareline.platforms.base import Allocation, Context, load_platform_types
 from bareline.platforms.launchers import find_mpi
 from bareline.platforms.netns import namespaces
 from bareline.platforms.netns import platform as netns_platform
-from bareline.testing.bench import Bench, Kept, keeping
+from bareline.testing.bench import Bench, OpenBenches, keeping
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
@@ -120,7 +120,7 @@ def open_bench(acquire, rank_program) -> Iterator[Callable[..., Bench]]:
 def keep_bench(tmp_path_factory) -> Iterator[Callable[..., Bench]]:
     """Acquire a platform for the tests of a module: ``keep_bench("netns", rank_program, ...)``."""
     with ExitStack() as stack:
-        kept: dict[str | None, Kept] = {}
+        kept: dict[str | None, OpenBenches] = {}
 
         def give(
             kind: str, program: str | None = None, privilege: str | None = None, **options
