@@ -47,7 +47,7 @@ def test_a_loss_everywhere_is_certain_where_no_point_is(mean_of):
     mean, p = mean_of(1.06, launches=8, noise=0.07, seed=3)
     assert mean.verdict is Verdict.SLOWER
     assert not (p <= 0.04).any()
-    assert mean.lo < 1.06 < mean.hi and 1.03 < mean.ratio < 1.09
+    assert mean.ratio.lo < 1.06 < mean.ratio.hi and 1.03 < mean.ratio.value < 1.09
     assert (mean.points, mean.n) == (CASES, 8)
 
 
@@ -58,7 +58,7 @@ def test_a_mean_inside_the_margin_is_no_loss(mean_of):
 
 def test_means_without_common_blocks(mean_of):
     mean, _ = mean_of(1.05, split=True, launches=8)
-    assert mean.verdict is Verdict.SLOWER and mean.lo < 1.05 < mean.hi
+    assert mean.verdict is Verdict.SLOWER and mean.ratio.lo < 1.05 < mean.ratio.hi
 
 
 def test_losses_in_every_case_are_certain_together(mean_of):
@@ -71,7 +71,7 @@ def test_losses_in_every_case_are_certain_together(mean_of):
     mean, p = mean_of(1.0, launches=8, lost=lost, seed=3)
     assert (mean.verdict, mean.by_loss) == (Verdict.SLOWER, 1)
     assert (mean.lost, mean.tried, mean.base_lost) == (3 * CASES, 8 * CASES, 0)
-    assert np.isinf(mean.hi)
+    assert mean.ratio.hi is None
     assert not (p <= 0.04).any()
 
 

@@ -32,7 +32,6 @@ from bareline.analysis.numbers.sizes import SMALL_BYTES
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import format_size, significant
 from bareline.vocabulary.verdicts import Grade
 
@@ -103,10 +102,7 @@ class Breakdown:
     """
 
     title: str
-    place: Place
-    platform: str
-    baseline: str
-    layer: Layer
+    cell: Cell
     ratio: Estimate
     base_s: float
     pieces: tuple[Piece, ...]
@@ -117,26 +113,14 @@ class Breakdown:
     def residual(self) -> Estimate:
         """What the pieces leave of the loss, with the loss's interval."""
         explained = 1 + sum(piece.extra for piece in self.pieces)
-        lo, hi = (
-            None if end is None else end - explained for end in (self.ratio.lo, self.ratio.hi)
-        )
-        return Estimate(self.ratio.value - explained, lo, hi)
+        ends = (self.ratio.lo, self.ratio.hi)
+        left = (None if end is None else end - explained for end in ends)
+        return Estimate(self.ratio.value - explained, *left)
 
     @property
     def largest(self) -> Piece | None:
         """The piece that most of the loss is."""
         return max(self.pieces, key=lambda piece: piece.extra, default=None)
-
-    @property
-    def computation(self) -> float:
-        """What computation costs more, over the baseline's time."""
-        return sum(piece.extra for piece in self.pieces if piece.name == "computation")
-
-    @property
-    def communication(self) -> float:
-        """What all that is MPI costs more, over the baseline's time."""
-        apart = ("computation", "files", "start-up")
-        return sum(piece.extra for piece in self.pieces if piece.name not in apart)
 
 
 def breakdowns(
@@ -196,10 +180,7 @@ def _split(sides: _Sides, title: str) -> Breakdown | None:
         if case != cell.place.case:  # measured beside the launches: its own pair is what is split
             ratio = Estimate(median(own / base for own, base in times.values()))
             base_s = median(base for _, base in times.values())
-        return Breakdown(
-            title, cell.place, cell.platform, cell.baseline, cell.layer, ratio, base_s, pieces,
-            by_profile, len(times),
-        )  # fmt: skip
+        return Breakdown(title, cell, ratio, base_s, pieces, by_profile, len(times))
     return None
 
 

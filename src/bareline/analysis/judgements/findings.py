@@ -155,15 +155,6 @@ class Finding:
         sure = self.points[0].few_boots is False if self.by_mean else Grade.CERTAIN in grades
         return grade_of(self.verdict, sure=sure)
 
-    @property
-    def mean_ratio(self) -> Estimate | None:
-        """The ratio of the mean over its points."""
-        if self.mean is None:
-            return None
-        ends = (self.mean.lo, self.mean.hi)
-        lo, hi = (end if math.isfinite(end) and end > 0 else None for end in ends)
-        return Estimate(self.mean.ratio, lo, hi)
-
     def of(self, verdict: Verdict) -> list[Cell]:
         """Give the points with a verdict: certain ones first, then the farthest from equality."""
         own = (point for point in self.points if point.verdict is verdict)
@@ -183,8 +174,8 @@ class Finding:
     @property
     def ratio(self) -> Estimate | None:
         """Ratio of the worst point; of the mean, where that alone is certain."""
-        if self.by_mean:
-            return self.mean_ratio
+        if self.by_mean and self.mean is not None:
+            return self.mean.ratio
         return self.worst.ratio if self.worst else None
 
     @property
@@ -196,5 +187,5 @@ class Finding:
     def weight(self) -> float:
         """How much it hurts, for ordering: the farthest certain point, else the farthest."""
         if self.by_mean and self.mean is not None:
-            return abs(math.log(self.mean.ratio))
+            return abs(math.log(self.mean.ratio.value))
         return self.worst.size if self.worst else 0.0

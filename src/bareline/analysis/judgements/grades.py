@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import isnan, log
+from math import log
 
 import numpy as np
 import polars as pl
@@ -75,8 +75,8 @@ class GradedRows:
         members = members.with_columns(weight=_weight(question_of(records)))
         by_pair = [members.filter(platform=p.platform, baseline=p.baseline) for p in pairs]
         height = records.cube.points.height
-        self._tested = [_tested(own, height) for own in by_pair]
-        self._weights = [_weights(own, height) for own in by_pair]
+        both = [_tested(own, height) for own in by_pair]
+        self._tested, self._weights = [own for own, _ in both], [own for _, own in both]
         headline = pl.col("headline").fill_null(value=False)
         groups = [list(_groups(own.filter(headline))) for own in by_pair]
         points = [[_numbers(rows) for rows, *_ in of_pair] for of_pair in groups]
@@ -158,19 +158,13 @@ def _weight(question: Sequence[str]) -> pl.Expr:
     )
 
 
-def _tested(rows: pl.DataFrame, height: int) -> BoolCube:
-    """Tell which points are asked about: those that can be compared."""
-    tested = np.zeros(height, dtype=np.bool_)
+def _tested(rows: pl.DataFrame, height: int) -> tuple[BoolCube, FloatCube]:
+    """Tell which points are asked about, those that can be compared, with their weights."""
+    tested, weights = np.zeros(height, dtype=np.bool_), np.ones(height)
     compared = rows.filter(pl.col("verdict").is_in([verdict.value for verdict in COMPARED]))
-    tested[compared.get_column("point_row").to_numpy()] = True
-    return tested
-
-
-def _weights(rows: pl.DataFrame, height: int) -> FloatCube:
-    weights = np.ones(height)
-    known = rows.drop_nulls("point_row")
-    weights[known.get_column("point_row").to_numpy()] = known.get_column("weight").to_numpy()
-    return weights
+    at = compared.get_column("point_row").to_numpy()
+    tested[at], weights[at] = True, compared.get_column("weight").to_numpy()
+    return tested, weights
 
 
 #: The rows of a finding, the class of their sizes, and their layout in words.
@@ -256,12 +250,11 @@ def _tests(pairs: Sequence[PlatformPair], family: Family) -> int:
     """Count what was tested; nothing is between simulations, whose values are exact."""
     tried = [number for number, pair in enumerate(pairs) if not pair.exact]
     points = sum(int(np.count_nonzero(~np.isnan(family.points[k]))) for k in tried)
-    means = [mean for k in tried for mean in family.means[k] if mean is not None]
-    return points + sum(not isnan(mean.p) for mean in means)
+    return points + sum(mean is not None for k in tried for mean in family.means[k])
 
 
 def _beyond_floor(mean: Mean | None, floor: float) -> Mean | None:
     """Leave open what is no larger than the baseline's difference from itself."""
-    if mean is None or mean.by_loss or abs(log(mean.ratio)) > log(floor):
+    if mean is None or mean.by_loss or abs(log(mean.ratio.value)) > log(floor):
         return mean
     return replace(mean, verdict=Verdict.INCONCLUSIVE)

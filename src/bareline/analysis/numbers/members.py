@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bareline import stats
+from bareline.analysis.numbers.cell import Estimate, finite
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.verdicts import Verdict
@@ -21,27 +22,23 @@ Points = IntCube
 class Mean:
     """How several points compare together: the mean of their logarithms.
 
-    - `ratio`, `lo`, `hi`: times worse than the baseline with its 95 % interval; infinite where lost
-      launches leave an end open.
+    - `ratio`: times worse than the baseline; lost launches leave an end open.
     - `n`: values behind it: blocks, or boots where launches share one.
-    - `p`: as certain as all else of its family is held to be at `bareline.stats.CERTAIN_ALPHA`.
+    - `verdict`: as certain as all else of its family at `bareline.stats.CERTAIN_ALPHA`.
     - `lost`, `tried`, `base_lost`, `base_tried`: launches of its cases on both sides: how many
       exceeded their limit, of how many.
     - `by_loss`: 1 or -1 where lost launches alone make it certainly worse or better, else 0.
     """
 
-    ratio: float
-    lo: float
-    hi: float
+    ratio: Estimate
     n: int
     points: int
-    p: float
     verdict: Verdict
     lost: int
     tried: int
     base_lost: int
     base_tried: int
-    by_loss: int = 0
+    by_loss: int
 
 
 class Members:
@@ -118,31 +115,34 @@ class Members:
         for at, own_p, loss in zip(
             self._told, p[self.rows.size :], by_loss[self.rows.size :], strict=True
         ):
-            if np.isnan(own_p):
-                continue  # too few launches
-            mean = replace(self._of(self._whole[at]), p=float(own_p), by_loss=int(loss))
-            found[at] = replace(mean, verdict=_verdict(mean, margin))
+            if not np.isnan(own_p):  # else there are too few launches
+                found[at] = self._mean(self._whole[at], float(own_p), int(loss), margin)
         return found
 
-    def _of(self, points: Points) -> Mean:
-        """Give the mean over some points with its interval, before anything is decided."""
+    def _mean(self, points: Points, p: float, by_loss: int, margin: float) -> Mean:
+        """Give the mean over some points with its interval, and what it says."""
         pair = self.pair
         (lost, tried), (base_lost, base_tried) = (
             _of_cases(*side, pair.case, points) for side in pair.ended
         )
         ratio, lo, hi, n = self._interval(points)
+        lo = 0.0 if pair.base_lost[points].any() else lo
+        hi = np.inf if pair.lost[points].any() else hi
+        if by_loss:
+            verdict = Verdict.SLOWER if by_loss > 0 else Verdict.FASTER
+        else:
+            judged = stats.judge(ratio, lo, hi, n, p, margin=margin, alpha=stats.CERTAIN_ALPHA)
+            verdict = Verdict(judged.item())
         return Mean(
-            ratio=ratio,
-            lo=0.0 if pair.base_lost[points].any() else lo,
-            hi=np.inf if pair.lost[points].any() else hi,
+            ratio=Estimate(ratio, finite(lo) or None, finite(hi)),
             n=n,
             points=points.size,
-            p=np.nan,
-            verdict=Verdict.INCONCLUSIVE,
+            verdict=verdict,
             lost=int(lost.sum()),
             tried=int(tried.sum()),
             base_lost=int(base_lost.sum()),
             base_tried=int(base_tried.sum()),
+            by_loss=by_loss,
         )
 
     def _interval(self, points: Points) -> tuple[float, float, float, int]:
@@ -197,15 +197,6 @@ def _of_cases(
     np.logical_or.at(found[0], at, lost[points])
     np.logical_or.at(found[1], at, tried[points])
     return found[0], found[1]
-
-
-def _verdict(mean: Mean, margin: float) -> Verdict:
-    if mean.by_loss:
-        return Verdict.SLOWER if mean.by_loss > 0 else Verdict.FASTER
-    judged = stats.judge(
-        mean.ratio, mean.lo, mean.hi, mean.n, mean.p, margin=margin, alpha=stats.CERTAIN_ALPHA
-    )
-    return Verdict(judged.item())
 
 
 def with_losses(

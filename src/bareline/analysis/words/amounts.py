@@ -146,15 +146,15 @@ def at_most(point: Cell, rate: bool, *, of_several: bool) -> list[Piece]:
 
 def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
     """Say the mean over a finding's points: ``4.9 % slower [4.1, 5.6] in the mean of 9 points``."""
-    mean, ratio = finding.mean, finding.mean_ratio
-    assert mean is not None and ratio is not None
+    mean = finding.mean
+    assert mean is not None
     if mean.by_loss:  # their number decides, and the ratio of what ended may be near 1
         how = Amount(word(finding.rate, worse=mean.by_loss > 0))
         lost, tried = (
             (mean.lost, mean.tried) if mean.by_loss > 0 else (mean.base_lost, mean.base_tried)
         )
         return [how, f" (did not finish in {lost} of {tried} launches)"]
-    pieces = ratio_pieces(ratio, finding.rate)
+    pieces = ratio_pieces(mean.ratio, finding.rate)
     return [*(pieces if bounded else pieces[:1]), f" in the mean of {mean.points} points"]
 
 

@@ -82,7 +82,7 @@ class Question:
             [finding for finding in self.findings if finding.platform == platform],
             [cell for cell in self.cells if cell.platform == platform],
             self.margin,
-            [one for one in self.breakdowns if one.platform == platform],
+            [one for one in self.breakdowns if one.cell.platform == platform],
             self.predicted,
             len({finding.nodes for finding in self.findings if finding.compared}) > 1,
         )
@@ -235,7 +235,7 @@ def _takes(ratio: Estimate, rate: bool) -> _Clause:
 
 def _because(own: Question, worst: Cell) -> _Clause:
     """Say where most of a program's extra time goes, and what was predicted of it."""
-    one = next((one for one in own.breakdowns if one.place == worst.place), None)
+    one = next((one for one in own.breakdowns if one.cell.place == worst.place), None)
     reason = ""
     if one is not None and one.largest is not None and one.largest.extra >= _TOLD_FROM:
         reason = f", most of it {one.largest.call or one.largest.name}"

@@ -125,11 +125,6 @@ class Sentence:
         return [Sentence(tuple(parts)) for parts in found]
 
     @property
-    def clause_count(self) -> int:
-        """How many clauses it has."""
-        return len(self.clauses)
-
-    @property
     def lead(self) -> Lead | None:
         """What it is about."""
         return next((part for part in self.parts if isinstance(part, Lead)), None)

@@ -87,7 +87,7 @@ def finding_row(finding: Finding) -> FindingRow:
         kind="finding",
         worst=finding.label(worst) if worst else None,
         **bounds(finding.ratio),
-        mean={**bounds(finding.mean_ratio), "verdict": mean.verdict} if mean else None,
+        mean={**bounds(mean.ratio), "verdict": mean.verdict} if mean else None,
         caveats=[str(caveat) for caveat in finding.caveats],
         points=[_point_row(finding, point) for point in finding.points],
     )

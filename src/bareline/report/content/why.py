@@ -43,10 +43,12 @@ def waterfalls(breakdowns: Sequence[Breakdown]) -> list[Steps]:
     """Give one waterfall for each program and platform, of its worst case; applications first."""
     worst: dict[tuple[str, str], Breakdown] = {}
     for one in breakdowns:
-        known = worst.get((one.title, one.platform))
+        known = worst.get((one.title, one.cell.platform))
         if known is None or one.ratio.value > known.ratio.value:
-            worst[one.title, one.platform] = one
-    order = sorted(worst.values(), key=lambda one: (one.layer is not Layer.APP, -one.ratio.value))
+            worst[one.title, one.cell.platform] = one
+    order = sorted(
+        worst.values(), key=lambda one: (one.cell.layer is not Layer.APP, -one.ratio.value)
+    )
     return [_steps(one) for one in order]
 
 
@@ -57,14 +59,14 @@ def _steps(one: Breakdown) -> Steps:
     for piece in pieces:
         ends.append(ends[-1] + piece.extra)
     full = max(*ends, one.ratio.value, one.ratio.hi or 0.0)
-    bars = [_bar(one.baseline, format_value(one.base_s, "s"), "", 0.0, 1.0, full, "base")]
+    bars = [_bar(one.cell.baseline, format_value(one.base_s, "s"), "", 0.0, 1.0, full, "base")]
     for piece, begin in zip(pieces, ends, strict=False):
         look = "more" if piece.extra > 0 else "less"
         bars.append(_bar(piece.name, _amount(piece), piece.call, begin, piece.extra, full, look))
     left = with_interval(rest, write="{:+.2f}".format)
     bars.append(_bar("not explained", left, "", ends[-1], rest.value, full, "rest"))
     total = f"{one.ratio.value:.2f}"
-    bars.append(_bar(one.platform, total, "", 0.0, one.ratio.value, full, "own"))
+    bars.append(_bar(one.cell.platform, total, "", 0.0, one.ratio.value, full, "own"))
     largest = one.largest
     told = ratio_words(one.ratio, rate=False)
     if largest is not None and largest.extra > _LEAST:
@@ -72,7 +74,7 @@ def _steps(one: Breakdown) -> Steps:
         told += f"; {largest.extra:+.2f} of the baseline's time is {largest.name}{via}"
     return Steps(
         title=sentence_case(", ".join(filter(None, [one.title, _case(one)]))),
-        platform=one.platform,
+        platform=one.cell.platform,
         summary=told,
         bars=tuple(bars),
         source=_source(one),
@@ -94,8 +96,8 @@ def _amount(piece: Piece) -> str:
 
 
 def _case(one: Breakdown) -> str:
-    ranks = f"{one.place.ranks} ranks"
-    return " ".join(filter(None, [ranks, one.place.where]))
+    ranks = f"{one.cell.place.ranks} ranks"
+    return " ".join(filter(None, [ranks, one.cell.place.where]))
 
 
 def _bar(

@@ -134,7 +134,7 @@ def _words(document: Document, layer: Layer) -> Iterator[Block]:
         yield Prose((line,))
     told = [sentence for sentence in document.statements if sentence.about is layer]
     if told:
-        clauses = count(sum(sentence.clause_count for sentence in told), "clause")
+        clauses = count(sum(len(sentence.clauses) for sentence in told), "clause")
         yield Folded(f"In words, with causes and caveats: {clauses}", (Prose(tuple(told), "list"),))
     if note := LAYER_NOTES.get(layer, ""):
         yield Prose((note,))
