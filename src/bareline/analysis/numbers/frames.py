@@ -59,7 +59,10 @@ def read_frames(run: Run) -> Frames:
         pl.col("pinning").fill_null(""),
         _machine(run),
     )
-    return Frames(_apart(trials), values, _left_out(run), _planned(run))
+    planned = run.planned()
+    return Frames(
+        _apart(trials), values, _left_out(run), None if planned is None else _cases(planned)
+    )
 
 
 def _machine(run: Run) -> pl.Expr:
@@ -87,16 +90,9 @@ def _apart(trials: pl.DataFrame) -> pl.DataFrame:
 
 def _left_out(run: Run) -> pl.DataFrame:
     """Give what the plan of a run left out, with the columns of a case as trials have them."""
-    rows = [(row.platform, row.case, row.reason) for row in run.left_out()]
-    return _cases([row[:2] for row in rows]).with_columns(
-        pl.Series("reason", [reason for _, _, reason in rows], dtype=pl.String)
-    )
-
-
-def _planned(run: Run) -> pl.DataFrame | None:
-    """Give what the plan of a run asks for, with the columns of a case as trials have them."""
-    rows = run.planned()
-    return None if rows is None else _cases(rows)
+    rows = run.left_out()
+    reasons = pl.Series("reason", [row.reason for row in rows], dtype=pl.String)
+    return _cases([(row.platform, row.case) for row in rows]).with_columns(reasons)
 
 
 def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:

@@ -10,7 +10,6 @@ from bareline.analysis.judgements.causes.case import Facts, LossCase
 from bareline.analysis.judgements.causes.cause import Cause, FactNeed, NoCause, Rule
 from bareline.analysis.judgements.causes.explanation import Explanation, without_excess
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.numbers.programs import Splits
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant
@@ -37,36 +36,24 @@ def explain(
         # What is worse by its crashes alone may take as long as before.
         slower = (p for p in finding.of(Verdict.SLOWER) if p.ratio is not None)
         point = next((p for p in slower if not (p.lost and p.lost.by_loss)), None)
-        if point is not None:
-            case = _case(finding, point, findings, facts, baseline, splits)
-            explanations.append(_explained(case))
+        if point is None:
+            continue
+        program = finding.layer in _PROGRAMS
+        case = LossCase(
+            finding=finding,
+            point=point,
+            findings=[other for other in findings if other.platform == finding.platform],
+            facts=facts.get(finding.platform, {}),
+            baseline_facts=facts.get(baseline, {}),
+            others=[
+                (other, facts.get(other.platform, {}))
+                for other in findings
+                if other.probe == finding.probe and other.platform != finding.platform
+            ],
+            split=splits.of(finding.platform, point.place) if splits and program else None,
+        )
+        explanations.append(_explained(case))
     return _once(explanations)
-
-
-def _case(
-    finding: Finding,
-    point: Cell,
-    findings: Sequence[Finding],
-    facts: Mapping[str, Facts],
-    baseline: str,
-    splits: Splits | None,
-) -> LossCase:
-    """Gather what rules may look at."""
-    elsewhere = [
-        (other, facts.get(other.platform, {}))
-        for other in findings
-        if other.probe == finding.probe and other.platform != finding.platform
-    ]
-    known = splits is not None and finding.layer in _PROGRAMS
-    return LossCase(
-        finding=finding,
-        point=point,
-        findings=[other for other in findings if other.platform == finding.platform],
-        facts=facts.get(finding.platform, {}),
-        baseline_facts=facts.get(baseline, {}),
-        others=elsewhere,
-        split=splits.of(finding.platform, point.place) if splits and known else None,
-    )
 
 
 def _explained(case: LossCase) -> Explanation:
