@@ -35,7 +35,7 @@ from bareline.platforms.sim.platform import PLATFORM, SimAllocation
 from bareline.predict.grid import parse_grid
 from bareline.predict.growth import Target, grow
 from bareline.predict.ranks import scaled
-from bareline.profile.period import Period, period_file, read_period
+from bareline.profile.period import ProgramPeriod, period_file, read_period
 from bareline.vocabulary.model import Command, Layout
 
 NETWORKS = ("ib-qdr", "10g", "1g")
@@ -48,7 +48,7 @@ _SHARED = {
 }
 
 
-def profiled(app: str, size: str, ranks: int, folder: Path) -> Period:
+def profiled(app: str, size: str, ranks: int, folder: Path) -> ProgramPeriod:
     """Profile one period."""
     mpi = find_mpi("openmpi")
     program = build_native(mpi, cache_folder()).programs / f"app_{app}"

@@ -21,7 +21,7 @@ from hypothesis import settings
 from bareline.formats.importer import load_importers
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, runner
-from bareline.session.history import Tally
+from bareline.session.history import TrialCounts
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.runs import SilentObserver
@@ -116,10 +116,10 @@ def make_run(tmp_path, null_study, null_platforms) -> Callable[..., Run]:
 
 
 @pytest.fixture
-def execute() -> Callable[..., Tally]:
+def execute() -> Callable[..., TrialCounts]:
     """Execute a run silently."""
 
-    def go(run: Run, **options) -> Tally:
+    def go(run: Run, **options) -> TrialCounts:
         return runner.execute(run, SilentObserver(), **options)
 
     return go

@@ -12,7 +12,7 @@ from bareline.predict.ladder import Ladder
 from bareline.profile.files import read_profile
 from bareline.profile.model import CALL_COLUMNS, RANK_COLUMNS, Profile
 from bareline.profile.records import NOBODY, Shape
-from bareline.profile.trace import Stream, Trace
+from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.model import Layout
 
 SIZES = np.array([1.0, *(2.0**power for power in range(3, 24))])
@@ -72,7 +72,7 @@ def stream(rank, calls):
     calls = [*calls, (shape("compute", "compute"), 0.0)]
     shapes = list(dict.fromkeys(one for one, _ in calls))
     number = {one: index for index, one in enumerate(shapes)}
-    return Stream(
+    return CallStream(
         rank=rank,
         shapes=tuple(shapes),
         shape=np.array([number[one] for one, _ in calls], np.int32),

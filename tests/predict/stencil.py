@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from bareline.predict.grid import Grid
-from bareline.profile.period import Period
+from bareline.profile.period import ProgramPeriod
 from bareline.profile.records import NOBODY, Shape
-from bareline.profile.trace import Stream, Trace
+from bareline.profile.trace import CallStream, Trace
 
 
 def _shape(call, kind, *, posts=False, to=NOBODY, from_=NOBODY, tags=(-1, -1), comm=(0, 0), size=0):
@@ -57,7 +57,7 @@ def calls(grid, rank, cells, *, ends=False, rows=False):
 def stream(rank, own, compute_s=1e-5):
     shapes = tuple(dict.fromkeys(own))
     numbers = np.array([shapes.index(shape) for shape in own], np.int32)
-    return Stream(rank, shapes, numbers, np.full(len(own), compute_s), np.full(len(own), 1e-6),
+    return CallStream(rank, shapes, numbers, np.full(len(own), compute_s), np.full(len(own), 1e-6),
                   finished=True, lost=0)  # fmt: skip
 
 
@@ -81,4 +81,4 @@ def period(sides, cells, **how):
         for rank in range(grid.ranks)
     )
     trace = Trace(Path("app.trace"), grid.ranks, 1, "./app x", streams)
-    return Period(trace, 10, len(streams[0].shape), 4, shared=False)
+    return ProgramPeriod(trace, 10, len(streams[0].shape), 4, shared=False)

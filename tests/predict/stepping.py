@@ -29,7 +29,7 @@ from bareline.predict.replay import (
     nodes_of_communicators,
 )
 from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
-from bareline.profile.trace import Stream, Trace
+from bareline.profile.trace import CallStream, Trace
 
 #: Any tag.
 ANY_TAG = -1
@@ -127,7 +127,7 @@ def step_through(trace: Trace, costs: Costs) -> Replayed | None:
 
 
 class _Replay:
-    def __init__(self, streams: Sequence[Stream], costs: Costs) -> None:
+    def __init__(self, streams: Sequence[CallStream], costs: Costs) -> None:
         self.costs = costs
         self.ranks = len(streams)
         self.shapes = [stream.shapes for stream in streams]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bareline.predict.clock import ApplicationClock
+
 from bareline.analysis.numbers.records import read_runs
 from bareline.predict.applications import applications
-from bareline.predict.clock import Clock
 from bareline.profile.files import PROFILE_FILE
 from bareline.store.header import Header
 from bareline.store.run import Run
@@ -61,4 +62,4 @@ def test_threads_and_nodes_tell_applications_apart(tmp_path: Path) -> None:
     }
     # Their time is that which a comparison has, by the program's own clock.
     assert [own["bare"].times_s for own in found.values()] == [[1.0], [2.0], [3.0], [4.0]]
-    assert found["npb.cg ranks=2"]["bare"].clock == Clock(1.0, 1.0)
+    assert found["npb.cg ranks=2"]["bare"].clock == ApplicationClock(1.0, 1.0)

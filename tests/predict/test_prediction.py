@@ -11,14 +11,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from bareline.predict.clock import Clock
+from bareline.predict.base import ApplicationClock, Base, base_time_s
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.fitness import check_base
 from bareline.predict.ladder import LadderGaps
-from bareline.predict.needs import Need, merged, needs_of, plan_study
-from bareline.predict.prediction import Case, base_time_s, predict
+from bareline.predict.needs import CurveNeed, merged, needs_of, plan_study
+from bareline.predict.prediction import PredictionCase, predict
 from bareline.predict.questions import parse_what_if
 from bareline.predict.replay import replay
 from bareline.predict.shares import explain_loss, shapley
@@ -40,20 +40,20 @@ def case(*, a=None, b=None, compute=SAME, queued_s=0.0, traced=True, truth=None,
     other = network("b", **{**SLOW, **(b or {})})
     wall = truth or replay(planted, Costs(one)).time_s
     profile = profile_of(planted, wall, compute_s=STEPS * 1e-3, queued_s=queued_s)
-    return Case(profile, planted if traced else None, one, other, compute)
+    return PredictionCase(Base(profile, planted if traced else None, one), other, compute)
 
 
 @pytest.mark.parametrize("size", [8, 8192, 1 << 20])
 @pytest.mark.parametrize("model", ["replay", "delta"])
 def test_a_program_of_exchanges_is_predicted(size, model):
     planted = case(size=size)
-    truth = replay(planted.trace, Costs(planted.b)).time_s
+    truth = replay(planted.base.trace, Costs(planted.b)).time_s
     found = predict(planted, model=model)
     assert found.model == model
     assert found.time_s == pytest.approx(truth, rel=0.02 if model == "replay" else 0.12)
     assert found.lo_s < truth < found.hi_s
     # Worth the while: the networks differ.
-    assert truth > 1.05 * planted.profile.rank_table["wall_ns"][0] * 1e-9
+    assert truth > 1.05 * planted.base.profile.rank_table["wall_ns"][0] * 1e-9
 
 
 def test_the_difference_starts_from_the_measured_time():
@@ -61,7 +61,7 @@ def test_the_difference_starts_from_the_measured_time():
     planted = case(truth=1.03 * replay(program(steps=STEPS), Costs(network("a", **FAST))).time_s)
     ratio = predict(planted)
     difference = predict(planted, form="difference")
-    truth = replay(planted.trace, Costs(planted.b)).time_s
+    truth = replay(planted.base.trace, Costs(planted.b)).time_s
     assert ratio.time_s == pytest.approx(1.03 * truth, rel=1e-6)
     assert truth < difference.time_s < ratio.time_s
 
@@ -230,11 +230,11 @@ def test_a_curve_that_is_missing_or_cut_matters_by_what_it_carries():
     for curves in (without, {**without, key: cut}):
         lame = replace(ladder, curves=curves)
         # 50 us ten times a second, or a thousand times.
-        assert not lame.gaps([Need("mpi.allreduce", 2, True, 64, 0.0001, 10)])
-        assert lame.gaps([Need("mpi.allreduce", 2, True, 64, 0.0001, 1000)])
-        assert lame.gaps([Need("mpi.allreduce", 2, True, 64, 0.05, 10)])
+        assert not lame.gaps([CurveNeed("mpi.allreduce", 2, True, 64, 0.0001, 10)])
+        assert lame.gaps([CurveNeed("mpi.allreduce", 2, True, 64, 0.0001, 1000)])
+        assert lame.gaps([CurveNeed("mpi.allreduce", 2, True, 64, 0.05, 10)])
     # Without any message there is nothing to judge by.
-    assert replace(ladder, curves={}).gaps([Need("mpi.allreduce", 2, True, 64, 0.0, 0.1)])
+    assert replace(ladder, curves={}).gaps([CurveNeed("mpi.allreduce", 2, True, 64, 0.0, 0.1)])
 
 
 def test_noise_of_the_ladder_widens_the_interval():
@@ -385,7 +385,7 @@ def test_shapley_values_add_up_and_are_fair():
 )  # fmt: skip
 def test_planted_shares_are_found_within_ten_points(given, b, factor, expected, fits):
     planted = case(b={**SLOW, **b}, compute=ComputeFactor(factor, factor, factor, ""), **given)
-    on_a = replay(planted.trace, Costs(planted.a)).time_s
+    on_a = replay(planted.base.trace, Costs(planted.a)).time_s
     loss = sum(expected.values())
     found = explain_loss(planted, [on_a] * 6, [on_a + loss] * 6)
     shares = {share.input: share.share for share in found.shares}
@@ -399,19 +399,19 @@ def test_planted_shares_are_found_within_ten_points(given, b, factor, expected, 
 
 def test_a_loss_within_noise_has_no_shares():
     planted = case()
-    on_a = replay(planted.trace, Costs(planted.a)).time_s
+    on_a = replay(planted.base.trace, Costs(planted.a)).time_s
     rng = np.random.default_rng(2)
     noisy = [on_a * (1 + 0.05 * rng.standard_normal()) for _ in range(8)]
     with pytest.raises(AnalysisError, match="within noise"):
         explain_loss(planted, noisy, noisy[::-1])
     with pytest.raises(AnalysisError, match="shares need a trace"):
-        explain_loss(replace(planted, trace=None), [1.0] * 6, [2.0] * 6)
+        explain_loss(replace(planted, base=replace(planted.base, trace=None)), [1.0] * 6, [2.0] * 6)
 
 
 def test_what_is_not_explained_is_said():
     planted = case()
-    on_a = replay(planted.trace, Costs(planted.a)).time_s
-    on_b = replay(planted.trace, Costs(planted.b)).time_s
+    on_a = replay(planted.base.trace, Costs(planted.a)).time_s
+    on_b = replay(planted.base.trace, Costs(planted.b)).time_s
     found = explain_loss(planted, [on_a] * 6, [on_b + (on_b - on_a)] * 6)
     assert found.shares[-1].input == "residual"
     assert found.shares[-1].share == pytest.approx(0.5, abs=0.02)
@@ -424,7 +424,7 @@ def test_computing_is_not_scaled_by_what_the_replay_lacks():
     right = replay(program(steps=STEPS), Costs(network("a", **FAST))).time_s
     factor = ComputeFactor(1.5, 1.45, 1.55, "")
     planted = case(b=same, compute=factor, truth=right / 0.88)
-    measured = base_time_s(planted.profile)
+    measured = base_time_s(planted.base.profile)
     cost = STEPS * 0.5e-3
     found = explain_loss(planted, [measured] * 6, [measured + cost] * 6, paired=True)
     share = next(one for one in found.shares if one.input == "compute")
@@ -437,7 +437,7 @@ def test_computing_is_not_scaled_by_what_the_replay_lacks():
 def test_shares_are_paired_by_block():
     """Blocks differ by 15 %, the platforms by 6 % in each: that is clear, the same twice is not."""
     planted = case()
-    on_a = replay(planted.trace, Costs(planted.a)).time_s
+    on_a = replay(planted.base.trace, Costs(planted.a)).time_s
     rng = np.random.default_rng(4)
     own = [on_a * math.exp(0.15 * rng.standard_normal()) for _ in range(8)]
     slower = [1.06 * time for time in own]
@@ -468,27 +468,32 @@ def test_what_two_ladders_have_in_common_does_not_widen_a_prediction():
 def with_times(planted, setup_s=0.0):
     """Ranks that set up first, and the time in each call: what its like take on A."""
     streams = []
-    for one in planted.trace.streams:
+    for one in planted.base.trace.streams:
         computed = one.compute_s.copy()
         computed[0] += setup_s
         streams.append(replace(one, compute_s=computed))
-    done = replay(replace(planted.trace, streams=tuple(streams)), Costs(planted.a))
+    done = replay(replace(planted.base.trace, streams=tuple(streams)), Costs(planted.a))
     for at, one in enumerate(streams):
         means = done.taken_s[at] / np.maximum(np.bincount(one.shape), 1)
         streams[at] = replace(one, spent_s=means[one.shape])
-    trace = replace(planted.trace, streams=tuple(streams))
+    trace = replace(planted.base.trace, streams=tuple(streams))
     profile = profile_of(trace, done.time_s, compute_s=STEPS * 1e-3 + setup_s)
-    return replace(planted, profile=profile, trace=trace)
+    return replace(planted, base=replace(planted.base, profile=profile, trace=trace))
 
 
 def test_a_prediction_is_of_the_applications_own_clock():
     """What comes before the clock starts computes; the median launch counts, not the profiled."""
     setup_s = 0.02
     planted = with_times(case(), setup_s)
-    wall = base_time_s(planted.profile)
-    truth = replay(planted.trace, Costs(planted.b)).time_s
+    wall = base_time_s(planted.base.profile)
+    truth = replay(planted.base.trace, Costs(planted.b)).time_s
     own = wall - setup_s
-    found = predict(replace(planted, clock=Clock(launch_s=own, median_s=2 * own)))
+    found = predict(
+        replace(
+            planted,
+            base=replace(planted.base, clock=ApplicationClock(launch_s=own, median_s=2 * own)),
+        )
+    )
     assert found.base_s == pytest.approx(2 * own)
     assert found.time_s == pytest.approx(2 * (truth - setup_s), rel=0.005)
 
@@ -497,11 +502,11 @@ def test_a_prediction_is_of_the_applications_own_clock():
 def test_steps_that_the_clock_leaves_out_take_their_messages_with_them(a, b):
     """An iteration that warms up sends as much as the others do, on both platforms."""
     planted = with_times(case(a=a, b=b, size=1 << 20))
-    wall = base_time_s(planted.profile)
-    truth = replay(planted.trace, Costs(planted.b)).time_s
+    wall = base_time_s(planted.base.profile)
+    truth = replay(planted.base.trace, Costs(planted.b)).time_s
     left = 0.2
-    clock = Clock(launch_s=(1 - left) * wall, median_s=(1 - left) * wall)
-    found = predict(replace(planted, clock=clock))
+    clock = ApplicationClock(launch_s=(1 - left) * wall, median_s=(1 - left) * wall)
+    found = predict(replace(planted, base=replace(planted.base, clock=clock)))
     assert found.time_s == pytest.approx((1 - left) * truth, rel=0.04)
 
 

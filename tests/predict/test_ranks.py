@@ -196,7 +196,7 @@ def test_sizes_that_differ_from_step_to_step_become_means_with_a_band(profile, t
     done = grow(own, 36, None, Target("p", lambda trace: 1e-9 * sum(
         shape.sent for one in trace.streams for shape in calls_of(one))))  # fmt: skip
     last = done.points[-1]
-    assert last.lo_s < last.period_s < last.hi_s
+    assert last.period_lo_s < last.period_s < last.period_hi_s
     assert done.rows()[-1]["sizes_off"] == made.off
 
 
@@ -325,17 +325,17 @@ def test_where_scaling_ends_and_by_which_call():
         return float(first.compute_s.sum()) + sums * 1e-5 * trace.ranks
 
     done = grow(scaled(periods), 64, None, Target("p", run))
-    assert [one.grid.ranks for one in done.points] == [4, 8, 16, 32, 64]
+    assert [one.ranks for one in done.points] == [4, 8, 16, 32, 64]
     # A rank computes 1/p ms before each of its calls.
     work = 1e-3 * periods[0].calls
     for one in done.points:
-        ranks = one.grid.ranks
+        ranks = one.ranks
         assert one.period_s == pytest.approx(work / ranks + 1e-5 * ranks)
-        assert one.parts[COMPUTING] == pytest.approx(work / ranks)
-        assert one.parts["MPI_Allreduce"] == pytest.approx(1e-5 * ranks)
-        assert one.parts[MESSAGES] == pytest.approx(0, abs=1e-12)
-        assert one.lo_s == one.hi_s == one.period_s
-    assert (done.ends, done.by) == (32, "MPI_Allreduce")
+        assert one.shares[COMPUTING] * one.period_s == pytest.approx(work / ranks)
+        assert one.shares["MPI_Allreduce"] * one.period_s == pytest.approx(1e-5 * ranks)
+        assert one.shares[MESSAGES] == pytest.approx(0, abs=1e-12)
+        assert one.period_lo_s == one.period_hi_s == one.period_s
+    assert (done.points[0].scaling_ends, done.points[0].ended_by) == (32, "MPI_Allreduce")
 
 
 def test_the_compiled_replay_takes_it():

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bareline.predict.applications import Application, Launch
+from bareline.predict.applications import Application, ProfiledLaunch
+from bareline.predict.base import Base
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.costs import connections
 from bareline.predict.pairs import reasons
-from bareline.predict.prediction import Case
+from bareline.predict.prediction import PredictionCase
 from bareline.vocabulary.model import Layout
 
 from .planted import network, profile_of, program
@@ -22,7 +23,7 @@ SAME = ComputeFactor(1.0, 1.0, 1.0, "the same")
 def application(name: str, walls: list[float], compute_s: float) -> Application:
     launches = []
     for wall in walls:
-        launch = Launch(Path("x.profile"), Path("x.trace"), Layout(2, 1))
+        launch = ProfiledLaunch(Path("x.profile"), Path("x.trace"), Layout(2, 1))
         planted = profile_of(program(), wall, compute_s=compute_s)
         object.__setattr__(launch, "profile", planted)
         launches.append(launch)
@@ -32,7 +33,9 @@ def application(name: str, walls: list[float], compute_s: float) -> Application:
 def told(*, computing=0.5, walls=(1.0, 1.0, 1.0), error=0.2, cores=None, reproduced=1.0):
     base = application("a", [1.0, 1.0, 1.0], 0.5)
     target = application("b", list(walls), computing)
-    case = Case(base.typical.profile, None, network("a"), network("b", cores=cores), SAME)
+    case = PredictionCase(
+        Base(base.typical.profile, None, network("a")), network("b", cores=cores), SAME
+    )
     return reasons(case, base, target, math.log1p(error), reproduced)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from bareline.predict.base import Base
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.costs import Costs
 from bareline.predict.coverage import strips
-from bareline.predict.prediction import Case
+from bareline.predict.prediction import PredictionCase
 from bareline.predict.questions import upgrades
 from bareline.predict.replay import replay
 
@@ -21,7 +22,7 @@ def case(size, *, cores=None, **given):
     ladder = network("a", nodes=1 if cores else 2, cores=cores, **given)
     wall = replay(planted, Costs(ladder)).time_s
     profile = profile_of(planted, wall, compute_s=20 * 1e-4)
-    return Case(profile, planted, ladder, ladder, SAME)
+    return PredictionCase(Base(profile, planted, ladder), ladder, SAME)
 
 
 def test_what_a_program_waits_for_is_what_helps_it_most():
@@ -42,7 +43,9 @@ def test_more_cores_are_tried_where_ranks_share_them():
 
 def test_sizes_that_are_used_lie_over_those_that_every_ladder_has():
     planted = case(65536)
-    found = {strip.probe: strip for strip in strips("app", planted.profile, [planted.a, planted.b])}
+    found = {
+        strip.probe: strip for strip in strips("app", planted.base.profile, [planted.a, planted.b])
+    }
     assert set(found) == {"mpi.pingpong", "mpi.allreduce"}
     messages = found["mpi.pingpong"]
     assert [one.size_bytes for one in messages.used] == [65536] and not messages.outside
@@ -51,5 +54,7 @@ def test_sizes_that_are_used_lie_over_those_that_every_ladder_has():
     # A ladder without the curve cannot be compared: the prediction says so.
     lame = network("b")
     curves = {key: curve for key, curve in lame.curves.items() if key.probe != "mpi.allreduce"}
-    less = strips("app", planted.profile, [planted.a, type(lame)("b", curves, lame.layout, None)])
+    less = strips(
+        "app", planted.base.profile, [planted.a, type(lame)("b", curves, lame.layout, None)]
+    )
     assert [strip.probe for strip in less] == ["mpi.pingpong"]

@@ -13,11 +13,11 @@ import pytest
 from rich.console import Console
 
 from bareline.predict import pairs, questions
-from bareline.predict.applications import Application, Launch
+from bareline.predict.applications import Application, ProfiledLaunch
 from bareline.predict.costs import Costs
 from bareline.predict.pairs import validate
 from bareline.predict.replay import replay
-from bareline.predict.shares import Loss, Share
+from bareline.predict.shares import InputShare, LossSplit
 from bareline.report.content.wording import said_again
 from bareline.report.figures.predictions import waterfall_chart
 from bareline.report.figures.theme import looks
@@ -47,7 +47,7 @@ def planted(monkeypatch):
             truth = replay(trace, Costs(ladder)).time_s
             launches = []
             for _ in range(4):
-                launch = Launch(Path("x.profile"), Path("x.trace"), Layout(2, 1))
+                launch = ProfiledLaunch(Path("x.profile"), Path("x.trace"), Layout(2, 1))
                 wall = truth * np.exp(0.01 * rng.standard_normal())
                 # What files would give, by the names under which they are kept once read.
                 object.__setattr__(launch, "profile", profile_of(trace, wall, compute_s=20e-3))
@@ -111,13 +111,13 @@ def test_an_application_of_a_run_is_held_against_what_was_measured_there(
     monkeypatch.setattr(questions, "layout_of", lambda *_: Layout(2, 1))
     monkeypatch.setattr(questions, "read_ladder", pairs.read_ladder)
     run = SimpleNamespace(baseline="fast", runs=())
-    done = questions.answer(questions.Request("app2048", run, to="slow"))
+    done = questions.answer(questions.Question("app2048", run, to="slow"))
     truth = planted["app2048"]["slow"].times_s
     assert list(done.measured_s) == truth and done.row()["measured_s"] == truth
     fits("predict", [done.row()])
     assert done.lo_s < np.median(truth) < done.hi_s
     # What was measured there is no part of the prediction.
-    again = questions.answer(questions.Request(Path("x.profile"), run, to="slow"))
+    again = questions.answer(questions.Question(Path("x.profile"), run, to="slow"))
     assert again.measured_s == ()
     # A profile by hand that was made elsewhere is not taken for one of the base.
     for elsewhere, said_so in (
@@ -127,14 +127,14 @@ def test_an_application_of_a_run_is_held_against_what_was_measured_there(
         by_hand = replace(own["fast"].profile, **elsewhere)
         monkeypatch.setattr(questions, "read_profile", lambda _, made=by_hand: made)
         with pytest.raises(AnalysisError, match=said_so) as caught:
-            questions.answer(questions.Request(Path("x.profile"), run, to="slow"))
+            questions.answer(questions.Question(Path("x.profile"), run, to="slow"))
         assert "--base" in (caught.value.hint or "")
     # A profile alone is one launch; of a run the median of all of them is what is predicted from.
     assert done.base_s == np.median(planted["app2048"]["fast"].times_s)
     assert again.base_s == own["fast"].time_s
     assert again.time_s / again.base_s == pytest.approx(done.time_s / done.base_s)
     # With a change of a platform nothing was measured.
-    what_if = questions.Request("app2048", run, to="slow", what_if=("latency=x2",))
+    what_if = questions.Question("app2048", run, to="slow", what_if=("latency=x2",))
     assert questions.answer(what_if).measured_s == ()
     assert "inside the interval; the prediction is " in said(done)
     assert "OUTSIDE the interval" in said(replace(done, measured_s=(2 * done.hi_s,)))
@@ -150,17 +150,17 @@ def test_an_application_that_the_run_does_not_hold_is_refused_by_name(planted, m
     monkeypatch.setattr(questions, "applications", lambda *_: planted)
     run = SimpleNamespace(baseline="fast", runs=())
     with pytest.raises(AnalysisError, match="no profiled application 'app204'") as refused:
-        questions.answer(questions.Request("app204", run, to="slow"))
+        questions.answer(questions.Question("app204", run, to="slow"))
     assert "app2048" in (refused.value.hint or "")
 
 
 def test_a_waterfall_ends_where_b_begins(tmp_path):
     shares = (
-        Share("latency", 0.6, 0.5, 0.7, 0.6),
-        Share("collectives", -0.1, -0.12, -0.08, -0.1),
-        Share("residual", 0.5, 0.4, 0.6, 0.5),
+        InputShare("latency", 0.6, 0.5, 0.7, 0.6),
+        InputShare("collectives", -0.1, -0.12, -0.08, -0.1),
+        InputShare("residual", 0.5, 0.4, 0.6, 0.5),
     )
-    loss = Loss("a", "b", (1.0, 1.0, 1.0), (2.0, 2.0, 2.0), 1.0, shares)
+    loss = LossSplit("a", "b", (1.0, 1.0, 1.0), (2.0, 2.0, 2.0), 1.0, shares)
     assert loss.loss_s == pytest.approx(1.0) and loss.explained == pytest.approx(0.5)
     assert "not explained" in waterfall_chart(loss, looks(["a", "b"])).to_json()
     files = write_loss(loss, tmp_path)

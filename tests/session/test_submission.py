@@ -9,7 +9,7 @@ import pytest
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin
-from bareline.session.batch import Request
+from bareline.session.batch import JobRequest
 from bareline.session.status import status_of
 from bareline.session.submission import (
     Order,
@@ -28,7 +28,7 @@ STUDY = {
     "study": {"name": "s", "launches": 2, "precision": 0},
     "measure": [{"probe": "null", "params": {"points": 1}}],
 }
-PLAIN = Order("slurm", Request(nodes=1, time_min=5))
+PLAIN = Order("slurm", JobRequest(nodes=1, time_min=5))
 
 
 @pytest.fixture

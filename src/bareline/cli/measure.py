@@ -120,10 +120,10 @@ def submit(
     from bareline.report.terminal.runs import print_job
     from bareline.session import begin
     from bareline.session import submission as jobs
-    from bareline.session.batch import Request
+    from bareline.session.batch import JobRequest
 
     planned = _planned(asked, in_a_job=True)
-    request = Request(nodes, time_min, _words(batch_options), after=after, well=bool(after))
+    request = JobRequest(nodes, time_min, _words(batch_options), after=after, well=bool(after))
     order = jobs.Order(system, request, chain, tuple(asked.for_the_job()))
     order = jobs.fit(order, planned.platforms, planned.largest)
     if asked.dry_run:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bareline.analysis.numbers.records import Records
     from bareline.predict.growth import Target
     from bareline.predict.prediction import Model
-    from bareline.predict.questions import Request
+    from bareline.predict.questions import Question
 
 app = typer.Typer()
 
@@ -104,8 +104,8 @@ FiguresOption = Annotated[
 
 @app.command()
 @prints("predict", "predict.rows.PredictionRow")
-@prints("predict-ranks", "predict.rows.GrownRanks")
-@prints("predict-validate", "predict.rows.ValidationRow")
+@prints("predict-ranks", "predict.growth.GrownRanks")
+@prints("predict-validate", "predict.validation.ValidationRow")
 def predict(
     paths: ProfilesArgument = None,
     source: FromOption = None,
@@ -157,12 +157,12 @@ def _one(
     *,
     as_json: bool,
 ) -> None:
-    from bareline.predict.questions import Request
+    from bareline.predict.questions import Question
 
     if source is None or (to is None and not what_if):
         hint = "add --from RUN and --to PLATFORM, or --what-if CHANGE"
         raise UsageError("a prediction needs two ladders", hint=hint)
-    request = Request(
+    request = Question(
         model=_model(model),
         profile=path if _is_path(path) else str(path),
         source=_read(source),
@@ -241,7 +241,7 @@ def _plan(path: Path) -> None:
     print(plan_study(read_profile(path)), end="")
 
 
-def _answer(request: Request, *, as_json: bool) -> None:
+def _answer(request: Question, *, as_json: bool) -> None:
     from bareline.predict.questions import answer
     from bareline.report.terminal.predictions import print_prediction
 

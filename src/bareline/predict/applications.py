@@ -12,9 +12,9 @@ import polars as pl
 
 from bareline.analysis.numbers.programs import LaunchKey, launch_values
 from bareline.analysis.numbers.records import Records
-from bareline.predict.clock import Clock
+from bareline.predict.base import ApplicationClock, Base, base_time_s
 from bareline.predict.compute import program_of
-from bareline.predict.prediction import base_time_s
+from bareline.predict.ladder import Ladder
 from bareline.predict.replay import read_trace
 from bareline.profile.files import PROFILE_FILE, TRACE_FILE, is_profile, read_profile
 from bareline.profile.model import Profile
@@ -26,7 +26,7 @@ from bareline.vocabulary.place import CASE, Place
 
 
 @dataclass(frozen=True)
-class Launch:
+class ProfiledLaunch:
     """One profiled launch."""
 
     path: Path
@@ -72,7 +72,7 @@ class Application:
 
     name: str
     platform: str
-    launches: tuple[Launch, ...]
+    launches: tuple[ProfiledLaunch, ...]
     disturbed: int
 
     @property
@@ -91,12 +91,16 @@ class Application:
         return float(np.median(self.times_s))
 
     @property
-    def clock(self) -> Clock:
+    def clock(self) -> ApplicationClock:
         """Its time by its own clock, of the typical launch and of all."""
-        return Clock(self.typical.time_s, self.median_s)
+        return ApplicationClock(self.typical.time_s, self.median_s)
+
+    def base(self, ladder: Ladder) -> Base:
+        """Give what is predicted from: the typical launch, on the ladder of its platform."""
+        return Base(self.typical.profile, self.typical.trace, ladder, self.clock)
 
     @property
-    def typical(self) -> Launch:
+    def typical(self) -> ProfiledLaunch:
         """The launch whose time is nearest to the median; one with a trace before one without."""
         middle = self.median_s
         return min(
@@ -117,11 +121,11 @@ def applications(
     """
     found: dict[str, dict[str, Application]] = {}
     for name, platform, launches in _launches(records):
-        kept = tuple(
+        undisturbed = tuple(
             launch for launch in launches if launch.openly_shared or launch.queued <= max_queued
         )
         found.setdefault(name, {})[platform] = Application(
-            name, platform, kept, len(launches) - len(kept)
+            name, platform, undisturbed, len(launches) - len(undisturbed)
         )
     if not found:
         raise AnalysisError(
@@ -179,7 +183,7 @@ def usable(
     return [on[one] for one in platforms]
 
 
-def _launches(records: Records) -> Iterator[tuple[str, str, list[Launch]]]:
+def _launches(records: Records) -> Iterator[tuple[str, str, list[ProfiledLaunch]]]:
     trials = records.trials.filter(
         pl.col("profile").fill_null(False)
         & (pl.col("status") == "measured")
@@ -199,7 +203,9 @@ def _launches(records: Records) -> Iterator[tuple[str, str, list[Launch]]]:
                 shared = "oversubscribed" in (row["caveats"] or ())
                 key = row["run"], row["block"]
                 layout = Layout.parse(row["layout"])
-                launches.append(Launch(paths[0], paths[1], layout, shared, times.get(key), key))
+                launches.append(
+                    ProfiledLaunch(paths[0], paths[1], layout, shared, times.get(key), key)
+                )
         if launches:
             yield _name(place), str(platform), launches
 

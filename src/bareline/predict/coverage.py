@@ -31,7 +31,7 @@ class SizeUsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Strip:
+class CurveCoverage:
     """A curve that an application is looked up on.
 
     - `probe`, `ranks`: the curve.
@@ -70,7 +70,7 @@ class Strip:
         ]
 
 
-def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> list[Strip]:
+def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> list[CurveCoverage]:
     """Lay the sizes of an application over the curves of its ladders, the first being its base.
 
     Curves that some ladder does not have are left out: where they matter the prediction is refused.
@@ -82,7 +82,7 @@ def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> lis
         if len(there) < len(curves) or not there:
             continue
         found.append(
-            Strip(
+            CurveCoverage(
                 application=application,
                 probe=probe,
                 ranks=ranks,

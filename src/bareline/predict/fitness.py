@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bareline.predict.ladder import Gap, Ladder, LadderGaps
-from bareline.predict.needs import Need, needs_of
+from bareline.predict.needs import CurveNeed, needs_of
 from bareline.predict.replay import Replayed
 from bareline.profile.model import Profile
 from bareline.profile.summary import DISTURBED, queued_share
@@ -53,7 +53,7 @@ def check_ladders(profile: Profile, *ladders: Ladder) -> None:
             raise LadderGaps(ladder.platform, gaps)
 
 
-def needs_on(profile: Profile, ladder: Ladder) -> Sequence[Need]:
+def needs_on(profile: Profile, ladder: Ladder) -> Sequence[CurveNeed]:
     """Give the curves that a profile needs of a platform, with the ranks as they lie there."""
     return needs_of(profile, spread=ladder.layout.nodes > 1)
 
@@ -79,7 +79,7 @@ def refuse_contradictions(profile: Profile, ladder: Ladder, drawn: float) -> Non
 
 
 @dataclass(frozen=True, slots=True)
-class Lack:
+class CallLack:
     """What a replay of the base lacks, or has too much, of one function's calls.
 
     - `size_bytes`: the largest; sizes up to the power of two above are taken together.
@@ -99,7 +99,7 @@ class Lack:
         return f"{self.call}{of} ({self.share:+.1%} of the time)"
 
 
-def lacks_of(trace: Trace, replayed: Replayed, time_s: float) -> tuple[Lack, ...]:
+def lacks_of(trace: Trace, replayed: Replayed, time_s: float) -> tuple[CallLack, ...]:
     """Hold what calls take in a replay against what the trace has, the most missing first."""
     found: dict[tuple[str, int], list[float]] = {}
     for stream, taken in zip(trace.streams, replayed.taken_s, strict=True):
@@ -115,7 +115,7 @@ def lacks_of(trace: Trace, replayed: Replayed, time_s: float) -> tuple[Lack, ...
             for at, values in enumerate((counts, traced, taken), 1):
                 entry[at] += float(values[number]) / trace.ranks
     made = [
-        Lack(call, int(size), calls, before, after, (after - before) / time_s)
+        CallLack(call, int(size), calls, before, after, (after - before) / time_s)
         for (call, _), (size, calls, before, after) in found.items()
     ]
     return tuple(sorted(made, key=lambda one: one.share))

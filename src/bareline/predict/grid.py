@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bareline.profile.model import MOST_RANKS
-from bareline.profile.period import Period
+from bareline.profile.period import ProgramPeriod
 from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
-from bareline.profile.trace import Stream
+from bareline.profile.trace import CallStream
 from bareline.vocabulary.errors import AnalysisError, UsageError, one_line
 
 _MOST_SIDES = 3
@@ -78,7 +78,7 @@ class Grid:
         )
 
 
-class Step(NamedTuple):
+class GridCall(NamedTuple):
     """What a call asks for, by where its rank lies instead of by numbers of ranks.
 
     - `along`: sides along which the ranks of its communicator lie; None: it has none.
@@ -114,8 +114,8 @@ class Pattern:
     """What each rank calls in a period, by its place on the grid."""
 
     grid: Grid
-    steps: Mapping[Place, tuple[Step, ...]]
-    period: Period
+    steps: Mapping[Place, tuple[GridCall, ...]]
+    period: ProgramPeriod
 
     @property
     def ways(self) -> set[tuple[int, ...]]:
@@ -123,7 +123,7 @@ class Pattern:
         steps = {step for own in set(self.steps.values()) for step in own}
         return {way for step in steps for way in (step.to, step.from_) if way is not None}
 
-    def of(self, place: Place) -> tuple[Step, ...]:
+    def of(self, place: Place) -> tuple[GridCall, ...]:
         """Give the calls of a rank in a place; inside a side of two it is as at its ends."""
         return self.steps[self.nearest(place)]
 
@@ -134,7 +134,7 @@ class Pattern:
             for here, side in zip(place, self.grid.sides, strict=True)
         )
 
-    def fits(self, period: Period) -> Grid | None:
+    def fits(self, period: ProgramPeriod) -> Grid | None:
         """Give the grid on which a period of other ranks makes the same calls."""
         for grid in grids(period.ranks, len(self.grid.sides)):
             members = _members(period, grid)
@@ -145,10 +145,10 @@ class Pattern:
                 return grid
         return None
 
-    def _expected(self, grid: Grid, rank: int) -> tuple[Step, ...]:
+    def _expected(self, grid: Grid, rank: int) -> tuple[GridCall, ...]:
         """Give a rank's calls, with offsets as a grid of these sides tells them."""
         here = grid.at(rank)
-        known: dict[Step, Step] = {}
+        known: dict[GridCall, GridCall] = {}
 
         def seen(offset: Offset) -> Offset:
             if offset is None:
@@ -162,7 +162,7 @@ class Pattern:
         return tuple(known[step] for step in self.of(grid.place(rank)))
 
 
-def recognise(period: Period) -> Pattern:
+def recognise(period: ProgramPeriod) -> Pattern:
     """Find the grid of a program in one of its periods.
 
     Raises AnalysisError: there is none; the call that does not fit is named, with its share.
@@ -197,12 +197,12 @@ def recognise(period: Period) -> Pattern:
     return _both_ways(own)
 
 
-def _on(grid: Grid, period: Period) -> Pattern | str:
+def _on(grid: Grid, period: ProgramPeriod) -> Pattern | str:
     """Give a period on a grid, or the call that does not fit."""
     members = _members(period, grid)
     if members is None:
         return "MPI_Comm_split"
-    found: dict[Place, tuple[Step, ...]] = {}
+    found: dict[Place, tuple[GridCall, ...]] = {}
     for stream in period.trace.streams:
         steps = _relative(stream, grid, members)
         expected = found.setdefault(grid.place(stream.rank), steps)
@@ -211,12 +211,12 @@ def _on(grid: Grid, period: Period) -> Pattern | str:
     return Pattern(grid, found, period)
 
 
-def program_of(period: Period) -> str:
+def program_of(period: ProgramPeriod) -> str:
     """Name a period's program."""
     return one_line(period.trace.command.split(" ", 1)[0].rsplit("/", 1)[-1])[:60]
 
 
-def _refused(period: Period, why: str) -> AnalysisError:
+def _refused(period: ProgramPeriod, why: str) -> AnalysisError:
     return AnalysisError(
         f"{program_of(period)} on {period.ranks} ranks is not made anew for more: {why}",
         where=str(period.trace.path),
@@ -225,14 +225,14 @@ def _refused(period: Period, why: str) -> AnalysisError:
     )
 
 
-def _first_other(one: Sequence[Step], other: Sequence[Step]) -> str:
+def _first_other(one: Sequence[GridCall], other: Sequence[GridCall]) -> str:
     """Name the first call that two ranks of one place do not share."""
     pairs = zip_longest(one, other)
     named = ((a or b).call for a, b in pairs if a != b and (a or b).kind != "done")
     return next(named, "MPI_Wait")
 
 
-def share_of(period: Period, kinds: Sequence[str]) -> float:
+def share_of(period: ProgramPeriod, kinds: Sequence[str]) -> float:
     """Give the share of a period's time that calls of some kinds take."""
     spent = whole = 0.0
     for stream in period.trace.streams:
@@ -242,7 +242,7 @@ def share_of(period: Period, kinds: Sequence[str]) -> float:
     return spent / (whole or 1.0)
 
 
-def _members(period: Period, grid: Grid) -> dict[int, tuple[int, ...]] | None:
+def _members(period: ProgramPeriod, grid: Grid) -> dict[int, tuple[int, ...]] | None:
     """Give the sides along which each communicator lies; None where one lies along none."""
     ranks: dict[int, set[int]] = {}
     for stream in period.trace.streams:
@@ -260,17 +260,17 @@ def _members(period: Period, grid: Grid) -> dict[int, tuple[int, ...]] | None:
 
 
 def _relative(
-    stream: Stream, grid: Grid, members: Mapping[int, tuple[int, ...]]
-) -> tuple[Step, ...]:
+    stream: CallStream, grid: Grid, members: Mapping[int, tuple[int, ...]]
+) -> tuple[GridCall, ...]:
     """Give a rank's calls by where it lies."""
 
-    def step(shape: Shape) -> Step:
+    def step(shape: Shape) -> GridCall:
         done = shape.kind == "done"
         to, from_ = (
             None if done or end == NOBODY else grid.offset(stream.rank, end)
             for end in (shape.to, shape.from_)
         )
-        return Step(
+        return GridCall(
             shape.call,
             shape.kind,
             shape.posts,
@@ -313,7 +313,7 @@ def _both_ways(pattern: Pattern) -> Pattern:
     return replace(pattern, steps=dict.fromkeys(pattern.steps, own))
 
 
-def _along(steps: Sequence[Step], side: int) -> list[tuple[str, bool, int]]:
+def _along(steps: Sequence[GridCall], side: int) -> list[tuple[str, bool, int]]:
     """Give the messages along a side: the function, whether it sends, and which way it goes."""
     return [
         (step.call, sends, way[side])
@@ -323,7 +323,7 @@ def _along(steps: Sequence[Step], side: int) -> list[tuple[str, bool, int]]:
     ]
 
 
-def _turned(steps: Sequence[Step], side: int, signs: Iterator[int]) -> tuple[Step, ...]:
+def _turned(steps: Sequence[GridCall], side: int, signs: Iterator[int]) -> tuple[GridCall, ...]:
     def turned(way: Offset) -> Offset:
         if way is None or not way[side]:
             return way

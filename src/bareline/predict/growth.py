@@ -7,21 +7,20 @@ the replay is shorter without its calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 
 from bareline.predict.grid import Grid, program_of
 from bareline.predict.laws import fitted
 from bareline.predict.ranks import Grown, Scaled
-from bareline.predict.rows import GrownRanks
-from bareline.profile.period import Period
+from bareline.profile.period import ProgramPeriod
 from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError, UsageError
-from bareline.vocabulary.rows import row_of
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Computing:
         return max(0.0, self.fixed_s + self.shared_s / ranks)
 
 
-def computing(periods: Sequence[Period]) -> Computing:
+def computing(periods: Sequence[ProgramPeriod]) -> Computing:
     """Fit computing to the profiles whose ranks had a core each, or to all where none had."""
     own = [one for one in periods if not one.shared] or list(periods)
     ranks = np.array([one.ranks for one in own], float)
@@ -88,73 +87,57 @@ def computing(periods: Sequence[Period]) -> Computing:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """One number of ranks.
+class GrownRanks:
+    """``predict --ranks``: what a program takes on a number of ranks.
 
     - `period_s`: replayed, between the bounds that computing and sizes are off by.
-    - `measured_s`: of a profile whose ranks had a core each.
+    - `period_measured_s`: of a profile whose ranks had a core each.
     - `efficiency`: of the smallest count's speed for each rank.
-    - `parts`: seconds of a period by computing, messages, and each collective function.
+    - `shares`: of a period, by computing, messages, and each collective function.
+    - `scaling_ends`: the count up to which more ranks bring something; None: all that are shown.
+    - `ended_by`: what takes more from there on.
     """
 
-    grid: Grid
+    program: str
+    platform: str
+    clock: Literal["simulated", "replayed"]
+    ranks: int
+    grid: str
     profiled: bool
+    periods: int
     period_s: float
-    lo_s: float
-    hi_s: float
+    period_lo_s: float
+    period_hi_s: float
+    period_measured_s: float | None
+    time_s: float
     efficiency: float
-    parts: Mapping[str, float]
-    unchecked: int
-    off: float
-    measured_s: float | None
+    shares: dict[str, float]
+    scaling_ends: int | None
+    ended_by: str | None
+    computing_from: str
+    computing_error: float | None
+    unchecked_calls: int
+    sizes_off: float
+    calls_beside: int
+    notes: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
     """Times of a program by its number of ranks.
 
-    - `ends`: the count up to which more ranks bring something; None: all that are shown.
-    - `by`: what takes more from there on.
     - `skipped`: counts that are not made anew, with their reasons.
     """
 
     own: Scaled
     target: Target
-    points: tuple[Point, ...]
-    ends: int | None
-    by: str
+    points: tuple[GrownRanks, ...]
     computing: Computing
     skipped: tuple[str, ...]
 
-    def rows(self) -> list[GrownRanks]:
+    def rows(self) -> list[dict[str, Any]]:
         """Give tidy rows in SI units."""
-        largest = self.own.largest
-        return [
-            row_of(
-                GrownRanks,
-                one,
-                program=program_of(largest),
-                platform=self.target.name,
-                clock="simulated" if self.target.simulated else "replayed",
-                ranks=one.grid.ranks,
-                grid=str(one.grid),
-                periods=largest.repeats,
-                period_lo_s=one.lo_s,
-                period_hi_s=one.hi_s,
-                period_measured_s=one.measured_s,
-                time_s=one.period_s * largest.repeats,
-                shares={name: part / one.period_s for name, part in one.parts.items()},
-                scaling_ends=self.ends,
-                ended_by=self.by or None,
-                computing_from=self.computing.source,
-                computing_error=self.computing.error,
-                unchecked_calls=one.unchecked,
-                sizes_off=one.off,
-                calls_beside=largest.beside,
-                notes=self.target.notes,
-            )
-            for one in self.points
-        ]
+        return list(map(asdict, self.points))
 
 
 def grow(own: Scaled, ranks: int, grid: Grid | None, target: Target) -> Growth:
@@ -169,7 +152,7 @@ def grow(own: Scaled, ranks: int, grid: Grid | None, target: Target) -> Growth:
     asked = grid or own.grid(ranks)
     own.grown(asked)  # refused first
     made = {one.ranks: one for one, _ in own.counts if one.ranks < ranks} | {ranks: asked}
-    points: list[Point] = []
+    points: list[GrownRanks] = []
     skipped = []
     for count in sorted({*made, *_doubled(own.largest.ranks, ranks)}):
         try:
@@ -179,15 +162,8 @@ def grow(own: Scaled, ranks: int, grid: Grid | None, target: Target) -> Growth:
             continue
         points.append(_point(own, grown, law, target, points[0] if points else None))
     ends, by = _end(points)
-    return Growth(
-        own=own,
-        target=target,
-        points=tuple(points),
-        ends=ends,
-        by=by,
-        computing=law,
-        skipped=tuple(skipped),
-    )
+    shown = tuple(replace(one, scaling_ends=ends, ended_by=by) for one in points)
+    return Growth(own, target, shown, law, tuple(skipped))
 
 
 def _doubled(ranks: int, most: int) -> Iterator[int]:
@@ -195,11 +171,13 @@ def _doubled(ranks: int, most: int) -> Iterator[int]:
         yield ranks
 
 
-def _point(own: Scaled, grown: Grown, law: Computing, on: Target, first: Point | None) -> Point:
+def _point(
+    own: Scaled, grown: Grown, law: Computing, on: Target, first: GrownRanks | None
+) -> GrownRanks:
     trace, run = _with_computing(grown.trace, law), on.run
     period_s, parts = _replayed(trace, run)
     ranks, error = grown.grid.ranks, law.error or 0.0
-    speed = first.period_s * first.grid.ranks / (period_s * ranks) if first else 1.0
+    speed = first.period_s * first.ranks / (period_s * ranks) if first else 1.0
     ends = [period_s, period_s]
     if error > _EXACT or grown.off > _EXACT:
         ends = [
@@ -209,17 +187,30 @@ def _point(own: Scaled, grown: Grown, law: Computing, on: Target, first: Point |
             for way in (-1, 1)
         ]
     profiled = next((period for grid, period in own.counts if grid == grown.grid), None)
-    return Point(
-        grid=grown.grid,
+    largest = own.largest
+    return GrownRanks(
+        program=program_of(largest),
+        platform=on.name,
+        clock="simulated" if on.simulated else "replayed",
+        ranks=ranks,
+        grid=str(grown.grid),
         profiled=profiled is not None,
+        periods=largest.repeats,
         period_s=period_s,
-        lo_s=min(ends),
-        hi_s=max(ends),
+        period_lo_s=min(ends),
+        period_hi_s=max(ends),
+        period_measured_s=profiled.time_s if profiled and not profiled.shared else None,
+        time_s=period_s * largest.repeats,
         efficiency=speed,
-        parts=parts,
-        unchecked=grown.unchecked,
-        off=grown.off,
-        measured_s=profiled.time_s if profiled is not None and not profiled.shared else None,
+        shares={name: part / period_s for name, part in parts.items()},
+        scaling_ends=None,
+        ended_by=None,
+        computing_from=law.source,
+        computing_error=law.error,
+        unchecked_calls=grown.unchecked,
+        sizes_off=grown.off,
+        calls_beside=largest.beside,
+        notes=on.notes,
     )
 
 
@@ -252,15 +243,16 @@ def _replayed(trace: Trace, run: Callable[[Trace], float]) -> tuple[float, dict[
     shorter without each, since what one waits less another may wait more.
     """
     period_s = _period_s(trace, run)
-    parts = {COMPUTING: min(_period_s(_kept(trace, []), run), period_s)}
+    parts = {COMPUTING: min(_period_s(_of_calls(trace, []), run), period_s)}
     shapes = {shape for one in trace.streams for shape in one.shapes}
     calls = sorted({one.call for one in shapes if one.kind == "collective" and not one.posts})
     saved = {
-        call: period_s - _period_s(_kept(trace, [one for one in shapes if one.call != call]), run)
+        call: period_s
+        - _period_s(_of_calls(trace, [one for one in shapes if one.call != call]), run)
         for call in calls
     }
     if any(shape.kind in POINT_TO_POINT for shape in shapes):
-        alone = _kept(
+        alone = _of_calls(
             trace, [one for one in shapes if one.kind not in (*POINT_TO_POINT, "done", "wait")]
         )
         saved[MESSAGES] = period_s - _period_s(alone, run)
@@ -290,30 +282,33 @@ def _again(trace: Trace, times: int) -> Trace:
 _REST = Shape("compute", "compute", False, NOBODY, NOBODY, NOBODY, -1, -1, 0, 0, 0, 0, 0)
 
 
-def _kept(trace: Trace, keep: Collection[Shape]) -> Trace:
+def _of_calls(trace: Trace, chosen: Collection[Shape]) -> Trace:
     """Give a trace of some calls; the computing between the others stays."""
-    chosen = set(keep)
+    chosen = set(chosen)
     streams = []
     for one in trace.streams:
-        kept = np.array([shape in chosen for shape in one.shapes])[one.shape]
-        ends = np.append(np.cumsum(one.compute_s)[kept], one.compute_s.sum())
+        mask = np.array([shape in chosen for shape in one.shapes])[one.shape]
+        ends = np.append(np.cumsum(one.compute_s)[mask], one.compute_s.sum())
         streams.append(
             replace(
                 one,
                 shapes=(*one.shapes, _REST),
-                shape=np.append(one.shape[kept], np.int32(len(one.shapes))),
+                shape=np.append(one.shape[mask], np.int32(len(one.shapes))),
                 compute_s=np.diff(ends, prepend=0.0),
-                spent_s=np.append(one.spent_s[kept], 0.0),
+                spent_s=np.append(one.spent_s[mask], 0.0),
             )
         )
     return replace(trace, streams=tuple(streams))
 
 
-def _end(points: Sequence[Point]) -> tuple[int | None, str]:
+def _end(points: Sequence[GrownRanks]) -> tuple[int | None, str | None]:
     """Find from where on more ranks bring less than 5 % for twice as many, and by what."""
     for one, other in pairwise(points):
-        doublings = np.log2(other.grid.ranks / one.grid.ranks)
+        doublings = np.log2(other.ranks / one.ranks)
         if one.period_s / other.period_s < _GAIN**doublings:
-            more = {name: part - one.parts.get(name, 0.0) for name, part in other.parts.items()}
-            return one.grid.ranks, max(more, key=lambda name: more[name])
-    return None, ""
+            more = {
+                name: share * other.period_s - one.shares.get(name, 0.0) * one.period_s
+                for name, share in other.shares.items()
+            }
+            return one.ranks, max(more, key=lambda name: more[name])
+    return None, None

@@ -14,7 +14,15 @@ import polars as pl
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.curve import Curve, CurveKey, without_disturbed
-from bareline.predict.needs import ALONE, BETWEEN, FIRST_MESSAGE, INIT, RECEIVING, SENDING, Need
+from bareline.predict.needs import (
+    ALONE,
+    BETWEEN,
+    FIRST_MESSAGE,
+    INIT,
+    RECEIVING,
+    SENDING,
+    CurveNeed,
+)
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout, Scalar
@@ -160,18 +168,18 @@ class Ladder:
         at_once = [float(size) for size, one in zip(sending.sizes, waits, strict=True) if not one]
         return None if not waits[-1] else round(max(at_once, default=0.0))
 
-    def used(self, needs: Sequence[Need]) -> Iterator[tuple[Need, Curve]]:
+    def used(self, needs: Sequence[CurveNeed]) -> Iterator[tuple[CurveNeed, Curve]]:
         """Give the curves that are needed and that it has."""
         for need in needs:
             curve = self.curve(need.probe, need.ranks, need.nodes_on(self.layout))
             if curve is not None:
                 yield need, curve
 
-    def gaps(self, needs: Sequence[Need]) -> list[Gap]:
+    def gaps(self, needs: Sequence[CurveNeed]) -> list[Gap]:
         """Say what the ladder lacks of what is needed, each with the measure that adds it."""
         return [gap for need in needs if (gap := self._gap(need)) is not None]
 
-    def _gap(self, need: Need) -> Gap | None:
+    def _gap(self, need: CurveNeed) -> Gap | None:
         if need.optional:
             return None
         nodes = need.nodes_on(self.layout)

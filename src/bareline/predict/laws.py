@@ -29,7 +29,7 @@ def _rounded(cells: int, side: int, at: int) -> int:
 
 
 #: Of each count, what ranks move.
-Told = Sequence[Sequence[tuple[int, int]]]
+Amounts = Sequence[Sequence[tuple[int, int]]]
 RULES = (_rounded, _first_have_more)
 MOST_CELLS = 4096
 
@@ -142,27 +142,26 @@ def fitted(rows: _Floats, values: _Floats, counts: _Floats) -> tuple[_Floats, li
     return np.linalg.lstsq(rows, values, rcond=None)[0], errors
 
 
-def cut_tells(grids: Sequence[Grid], told: Told, side: int, cells: Sequence[Cells | None]) -> bool:
+def cut_tells(
+    grids: Sequence[Grid], amounts: Amounts, side: int, cells: Sequence[Cells | None]
+) -> bool:
     """Tell whether so many cells along a side give the sizes that ranks were seen to move."""
-    if not told_by(side, grids, told, cells[side]):
+    if not differ_along(side, grids, amounts, cells[side]):
         return False
     samples = [
         (grid.ranks, terms_at(grid, rank, cells), size)
-        for grid, one in zip(grids, told, strict=True)
+        for grid, one in zip(grids, amounts, strict=True)
         for rank, size in one
     ]
     return bool(laws_of(samples, len(cells), None))
 
 
-def told_by(
-    side: int,
-    grids: Sequence[Grid],
-    told: Told,
-    cut: Cells | None = None,
+def differ_along(
+    side: int, grids: Sequence[Grid], amounts: Amounts, cut: Cells | None = None
 ) -> bool:
     """Tell whether sizes differ along one side alone; and as a cut of so many cells differs."""
     differ = False
-    for grid, sizes in zip(grids, told, strict=True):
+    for grid, sizes in zip(grids, amounts, strict=True):
         length = grid.sides[side]
         seen = {(grid.at(rank)[side], size) for rank, size in sizes}
         if len(seen) > length:

@@ -57,7 +57,7 @@ _SIZELESS = ("mpi.barrier", BESIDE, *START_UP)
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Need:
+class CurveNeed:
     """A curve that the application's calls are looked up on.
 
     - `between`: whether messages between nodes are meant where the platform has several.
@@ -132,7 +132,7 @@ def _power_above(size: float) -> int:
     return min(_MOST_BYTES, 1 << (int(size) - 1).bit_length())
 
 
-def needs_of(profile: Profile, *, spread: bool = True) -> list[Need]:
+def needs_of(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:
     """List the curves that a profile asks for, the one that carries most time first.
 
     - `spread`: whether the platform may have several nodes: messages within and between them are
@@ -166,7 +166,7 @@ def needs_of(profile: Profile, *, spread: bool = True) -> list[Need]:
             add("mpi.allreduce", row["comm_size"], True, 8, share, rate)
     if found:
         add(BESIDE, profile.ranks, True, 0, 0, 0)
-    needs = [Need(*key, *values) for key, values in found.items()]
+    needs = [CurveNeed(*key, *values) for key, values in found.items()]
     return sorted(needs, key=lambda need: (-need.share, need.probe, need.ranks))
 
 
@@ -175,9 +175,9 @@ def _slowest_s(size: float) -> float:
     return _SLOW_CALL_S + 8 * size / _SLOW_LINK_BPS
 
 
-def merged(needs: Iterable[Need]) -> list[Need]:
+def merged(needs: Iterable[CurveNeed]) -> list[CurveNeed]:
     """Join the needs of several applications: of each curve what any of them asks for."""
-    found: dict[tuple[str, int, bool], Need] = {}
+    found: dict[tuple[str, int, bool], CurveNeed] = {}
     for need in needs:
         key = (need.probe, need.ranks, need.between)
         other = found.get(key, need)
@@ -211,8 +211,8 @@ def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
     """
     blocks = list(ladder_measures([profile]))
     for probe in START_UP:
-        blocks.append("# start-up\n" + Need(probe, profile.ranks, True, 0, 0).measures()[0])
-    sentinel = Need("mpi.sendrecv", 2, True, _SMALLEST_LARGEST, 0)
+        blocks.append("# start-up\n" + CurveNeed(probe, profile.ranks, True, 0, 0).measures()[0])
+    sentinel = CurveNeed("mpi.sendrecv", 2, True, _SMALLEST_LARGEST, 0)
     blocks.append(f"# sentinel\n{sentinel.measures()[0]}")
     program = profile.title
     head = f'''# What a prediction of {_plain(program)} on {profile.ranks} ranks looks up.

@@ -18,9 +18,10 @@ import numpy as np
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications
+from bareline.predict.base import Base, base_time_s
 from bareline.predict.compute import factor_between, same_processor
 from bareline.predict.ladder import Ladder, read_ladder
-from bareline.predict.prediction import SHORT_S, Case, Form, base_time_s, predict
+from bareline.predict.prediction import SHORT_S, Form, PredictionCase, predict
 from bareline.predict.validation import AGAIN, LEVEL, Lacking, Trial, Validation
 from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError
@@ -64,7 +65,7 @@ def validate(
             except BarelineError as error:
                 refused.append((f"{name}, {a} to {b}", str(error)))
     lacking = tuple(
-        Lacking(*key, case.lacks) for key, case in pairs.bases.items() if case.has_replayed
+        Lacking(*key, base.lacks) for key, base in pairs.bases.items() if base.is_replayed
     )
     disturbed = sum(one.disturbed for own in found.values() for one in own.values())
     return Validation(
@@ -83,21 +84,25 @@ class _Pairs:
     records: Records
     max_queued: float
     ladders: dict[tuple[str, Layout], Ladder] = field(default_factory=dict)
-    bases: dict[tuple[str, str], Case] = field(default_factory=dict)
+    bases: dict[tuple[str, str], Base] = field(default_factory=dict)
 
-    def case(self, base: Application, target: Application) -> Case:
+    def case(self, base: Application, target: Application) -> PredictionCase:
         """Give the case of one application between two platforms."""
-        launch = base.typical
-        profile = launch.profile
-        # A launch that is let in on purpose must not be refused as a base.
-        if self.max_queued > DISTURBED:
-            quiet = profile.rank_table.with_columns(queued_ns=profile.rank_table["queued_ns"] * 0)
-            profile = replace(profile, rank_table=quiet)
-        a, b = self._ladder(base), self._ladder(target)
-        factor = factor_between(a, b, self.records, program=base.program)
-        case = Case(profile, launch.trace, a, b, factor, clock=base.clock)
-        case.take_base(self.bases.setdefault((base.name, base.platform), case))
-        return case
+        own, ladder = self._base(base), self._ladder(target)
+        factor = factor_between(own.ladder, ladder, self.records, program=base.program)
+        return PredictionCase(own, ladder, factor)
+
+    def _base(self, one: Application) -> Base:
+        key = (one.name, one.platform)
+        if key not in self.bases:
+            found = one.base(self._ladder(one))
+            # A launch that is let in on purpose must not be refused as a base.
+            if self.max_queued > DISTURBED:
+                ranks = found.profile.rank_table
+                quiet = ranks.with_columns(queued_ns=ranks["queued_ns"] * 0)
+                found = replace(found, profile=replace(found.profile, rank_table=quiet))
+            self.bases[key] = found
+        return self.bases[key]
 
     def _ladder(self, one: Application) -> Ladder:
         key = (one.platform, one.launches[0].layout)
@@ -106,8 +111,8 @@ class _Pairs:
         return self.ladders[key]
 
 
-def _pair(case: Case, base: Application, target: Application) -> Iterator[Trial]:
-    profile, a, b = case.profile, case.a, case.b
+def _pair(case: PredictionCase, base: Application, target: Application) -> Iterator[Trial]:
+    a, b = case.a, case.b
 
     def trial(model: str, time_s: float, drawn: float, warnings: tuple[str, ...] = ()) -> Trial:
         return Trial(
@@ -140,7 +145,7 @@ def _pair(case: Case, base: Application, target: Application) -> Iterator[Trial]
     shortest = [one.message("mpi.pingpong", min(2, one.layout.nodes)) for one in (a, b)]
     before, after = shortest
     if before is not None and after is not None:
-        computing = profile.computing_s
+        computing = case.base.profile.computing_s
         calls = max(0.0, base.median_s - computing)
         yield trial("latency-ratio", computing + calls * after.latency_s / before.latency_s, 0.0)
 
@@ -194,7 +199,11 @@ Reason = tuple[float, str]
 
 
 def reasons(
-    case: Case, base: Application, target: Application, log_error: float, reproduced: float | None
+    case: PredictionCase,
+    base: Application,
+    target: Application,
+    log_error: float,
+    reproduced: float | None,
 ) -> tuple[str, ...]:
     """Name what is large enough to explain an error, the largest first.
 
@@ -222,10 +231,10 @@ def reasons(
     return tuple(named)
 
 
-def _computing(case: Case, target: Application, log_error: float) -> Iterator[Reason]:
+def _computing(case: PredictionCase, target: Application, log_error: float) -> Iterator[Reason]:
     """Compare the computing that was carried over with the computing that was measured."""
     profile = target.typical.profile
-    expected = case.profile.computing_s * (case.compute.value or 1.0)
+    expected = case.base.profile.computing_s * (case.compute.value or 1.0)
     measured = profile.computing_s
     if expected <= 0 or measured <= 0:
         return
@@ -248,7 +257,7 @@ def _launches(base: Application, target: Application) -> Iterator[Reason]:
         yield math.log(high / low) / 2, f"{text} to {format_value(float(high), 's')}"
 
 
-def _ladder(case: Case, reproduced: float | None) -> Iterator[Reason]:
+def _ladder(case: PredictionCase, reproduced: float | None) -> Iterator[Reason]:
     yield case.drawn, "the ladders' launches differ"
     if reproduced is not None:
         text = f"the replay gives {reproduced:.2f} of the time on {case.a.platform}"

@@ -9,25 +9,21 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from bareline.predict.clock import Clock, left_out
+from bareline.predict.base import Base
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.costs import INPUTS, Costs, StartUp, mixed, start_up
 from bareline.predict.delta import delta, message_share
 from bareline.predict.fitness import (
-    Lack,
+    CallLack,
     check_base,
     check_ladders,
-    lacks_of,
     needs_on,
     refuse_contradictions,
 )
 from bareline.predict.ladder import Ladder
 from bareline.predict.replay import Replayed, replay, why_not_replayable
 from bareline.predict.rows import PredictionRow
-from bareline.profile.model import Profile
-from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.rows import row_of
 
@@ -89,7 +85,7 @@ class Prediction:
     start_up: StartUp | None = None
     warnings: tuple[str, ...] = field(default=())
     measured_s: tuple[float, ...] = ()
-    lacks: tuple[Lack, ...] = ()
+    lacks: tuple[CallLack, ...] = ()
 
     def row(self) -> PredictionRow:
         """Give it as a tidy row in SI units."""
@@ -112,88 +108,32 @@ class Prediction:
         )
 
 
-def base_time_s(profile: Profile) -> float:
-    """Give the time of the rank that took longest, without pauses of counting, in s."""
-    ranks = profile.rank_table
-    return float((ranks["wall_ns"] - ranks["paused_ns"]).to_numpy().max()) * 1e-9
-
-
 @dataclass(frozen=True)
-class Case:
+class PredictionCase:
     """One application between two platforms, ready to be predicted.
 
     - `compute`: the factor of computing from A to B.
     """
 
-    profile: Profile
-    trace: Trace | None
-    a: Ladder
+    base: Base
     b: Ladder
     compute: ComputeFactor
     io: float = 1.0
-    clock: Clock | None = None
-    _replayed: dict[float | None, Replayed] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-    _base: dict[float | None, Replayed] = field(
+    _replayed: dict[float, Replayed] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     @property
-    def base_s(self) -> float:
-        """The application's time on A: the median by its own clock, where that is known."""
-        return self.clock.median_s if self.clock else base_time_s(self.profile)
+    def a(self) -> Ladder:
+        """The ladder of the base."""
+        return self.base.ladder
 
-    def on_clock(self, time_s: float, factor: float) -> float:
-        """Turn a time from ``MPI_Init`` to ``MPI_Finalize`` into the application's own.
-
-        For want of a replay, what its clock leaves out is taken to compute.
-        """
-        if self.clock is None:
-            return time_s
-        outside_s = max(0.0, base_time_s(self.profile) - self.clock.launch_s)
-        own_s = max(time_s - factor * outside_s, 0.01 * self.clock.launch_s)
-        return own_s * self.clock.median_s / self.clock.launch_s
-
-    @cached_property
-    def _left_out(self) -> tuple[int, float, npt.NDArray[np.float64]]:
-        """Where the rank that takes longest is among the streams, and what its clock leaves out."""
-        assert self.trace is not None
-        ranks = self.profile.rank_table
-        slowest = int(np.argmax((ranks["wall_ns"] - ranks["paused_ns"]).to_numpy()))
-        at = [stream.rank for stream in self.trace.streams].index(int(ranks["rank"][slowest]))
-        left_s = base_time_s(self.profile) - self.clock.launch_s if self.clock else 0.0
-        return at, *left_out(self.trace.streams[at], left_s)
-
-    def timed_s(self, replayed: Replayed) -> float:
-        """Give the time of a replay that the application's own clock counts, in s."""
-        at, computing, calls = self._left_out
-        before_s = computing * replayed.compute_s[at] + float(calls @ replayed.taken_s[at])
-        return float(max(replayed.time_s - before_s, 0.01 * replayed.time_s))
-
-    def replayed(self, factor: float | None = None) -> Replayed:
-        """Replay the trace, once: on A (None), or on B with this factor of computing."""
-        assert self.trace is not None
-        known = self._base if factor is None else self._replayed
-        if factor not in known:
-            a, b = self.costs(factor or 1.0)
-            known[factor] = replay(self.trace, a if factor is None else b)
-        return known[factor]
-
-    @property
-    def has_replayed(self) -> bool:
-        """Whether the base was replayed."""
-        return None in self._base
-
-    @property
-    def lacks(self) -> tuple[Lack, ...]:
-        """What the replay of the base lacks, by function and size."""
-        assert self.trace is not None
-        return lacks_of(self.trace, self.replayed(), base_time_s(self.profile))
-
-    def take_base(self, other: Case) -> None:
-        """Share the replay of the base with a case of the same one: whoever needs it first."""
-        object.__setattr__(self, "_base", other._base)
+    def replayed(self, factor: float) -> Replayed:
+        """Replay the trace on B with this factor of computing, once."""
+        assert self.base.trace is not None
+        if factor not in self._replayed:
+            self._replayed[factor] = replay(self.base.trace, self.costs(factor)[1])
+        return self._replayed[factor]
 
     @cached_property
     def drawn(self) -> float:
@@ -219,12 +159,16 @@ class Case:
             return 0.0
         chosen = (np.array([launch]) for launch in range(launches))
         return _half_width(
-            replace(self, a=self.a.of_launches(one), b=self.b.of_launches(one)) for one in chosen
+            self.between(self.a.of_launches(one), self.b.of_launches(one)) for one in chosen
         )
+
+    def between(self, a: Ladder, b: Ladder) -> PredictionCase:
+        """Give the case with other ladders of the same platforms."""
+        return replace(self, base=replace(self.base, ladder=a), b=b)
 
     def costs(self, factor: float) -> tuple[Costs, Costs]:
         """Give the costs on both platforms."""
-        ranks = self.profile.ranks
+        ranks = self.base.profile.ranks
         before, after = self.a.beside(ranks), self.b.beside(ranks)
         slower, first_s = (0.0, 0.0)
         if before is not None and after is not None:
@@ -233,7 +177,7 @@ class Case:
         return Costs(self.a), b
 
 
-def _half_width(drawn: Iterable[Case]) -> float:
+def _half_width(drawn: Iterable[PredictionCase]) -> float:
     """Give half of what holds 90 % of the predictions from drawn ladders, in ln."""
     logs = []
     for case in drawn:
@@ -244,7 +188,7 @@ def _half_width(drawn: Iterable[Case]) -> float:
 
 
 def predict(
-    case: Case,
+    case: PredictionCase,
     *,
     model: Model = "auto",
     form: Form = "ratio",
@@ -255,9 +199,9 @@ def predict(
     Raises AnalysisError: the base or a ladder is unfit, or the replay that was asked for does not
     reproduce A.
     """
-    check_base(case.profile, openly_shared=case.a.cores is not None)
-    check_ladders(case.profile, case.a, case.b)
-    base_s = case.base_s
+    check_base(case.base.profile, openly_shared=case.a.cores is not None)
+    check_ladders(case.base.profile, case.a, case.b)
+    base_s = case.base.time_s
     chosen, reproduced, notes = _choose(case, model)
     factors = (case.compute.lo, case.compute.value, case.compute.hi)
     times = [_time(case, chosen, form, one) if one is not None else None for one in factors]
@@ -266,7 +210,7 @@ def predict(
     drawn = case.drawn
     if drawn > _DRAWN:
         for ladder in (case.a, case.b):
-            refuse_contradictions(case.profile, ladder, drawn)
+            refuse_contradictions(case.base.profile, ladder, drawn)
     unseen = residual if residual is not None else _unseen(case, chosen, case.compute.hi)
     notes += list(_widening(case, base_s))
     if reproduced is not None and abs(reproduced - 1) > _WARN and chosen == "replay":
@@ -274,7 +218,7 @@ def predict(
     width = math.hypot(unseen, case.speeds) * _WIDER ** len(notes)
     notes += list(_speeds(case))
     moved = abs(math.log(high / base_s)) > _MOVED
-    if chosen == "delta" and (moved or message_share(case.profile) > _MESSAGES):
+    if chosen == "delta" and (moved or message_share(case.base.profile) > _MESSAGES):
         width = max(width, _HALF)
         notes.append("without a trace, codes that pass work on in a pipeline may be off by half")
     return Prediction(
@@ -290,57 +234,58 @@ def predict(
         residual=unseen,
         ladder=case.speeds,
         compute=case.compute,
-        start_up=start_up(case.profile, case.a, case.b),
+        start_up=start_up(case.base.profile, case.a, case.b),
         warnings=tuple(notes),
-        lacks=case.lacks if reproduced is not None else (),
+        lacks=case.base.lacks if reproduced is not None else (),
     )
 
 
-def point(case: Case, model: Model = "auto") -> tuple[float, float]:
+def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
     """Give the time on the base and the predicted one, without an interval.
 
     Raises AnalysisError: as `predict`; bounds of computing make no point.
     """
-    check_base(case.profile, openly_shared=case.a.cores is not None)
-    check_ladders(case.profile, case.a, case.b)
+    check_base(case.base.profile, openly_shared=case.a.cores is not None)
+    check_ladders(case.base.profile, case.a, case.b)
     if case.compute.value is None:
         raise AnalysisError("only bounds of computing are known", hint="use --calibrate RUN")
     chosen, _, _ = _choose(case, model)
-    return case.base_s, _time(case, chosen, "ratio", case.compute.value)
+    return case.base.time_s, _time(case, chosen, "ratio", case.compute.value)
 
 
-def drawn_case(case: Case, rng: np.random.Generator) -> Case:
+def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase:
     """Draw launches anew, the same blocks on both sides: what they have in common cancels."""
     seed = int(rng.integers(2**63))
-    a, b = (one.resampled(np.random.default_rng(seed)) for one in (case.a, case.b))
-    return replace(case, a=a, b=b)
+    return case.between(*(one.resampled(np.random.default_rng(seed)) for one in (case.a, case.b)))
 
 
-def _unseen(case: Case, model: str, factor: float) -> float:
+def _unseen(case: PredictionCase, model: str, factor: float) -> float:
     """Give what unseen programs are off by, in ln: no more than all that differs moves.
 
     Between two ladders that price every call alike the error of a price cancels.
     """
     a, b = case.costs(factor)
-    changes = (delta(case.profile, a, mixed(a, b, {name})) for name in INPUTS)
-    moved = math.log1p(sum(map(abs, changes)) / base_time_s(case.profile))
+    changes = (delta(case.base.profile, a, mixed(a, b, {name})) for name in INPUTS)
+    moved = math.log1p(sum(map(abs, changes)) / case.base.wall_s)
     return min(RESIDUAL[model], max(_LEAST_UNSEEN, moved))
 
 
-def _choose(case: Case, model: Model) -> tuple[Literal["replay", "delta"], float | None, list[str]]:
+def _choose(
+    case: PredictionCase, model: Model
+) -> tuple[Literal["replay", "delta"], float | None, list[str]]:
     """Choose the model by what there is, and say why it is not the better one."""
-    if model == "delta" or (model == "auto" and case.trace is None):
+    if model == "delta" or (model == "auto" and case.base.trace is None):
         return "delta", None, []
-    if case.trace is None:
+    if case.base.trace is None:
         raise AnalysisError(
             "there is no trace to replay",
-            where=str(case.profile.path),
+            where=str(case.base.profile.path),
             hint="profile with --trace, or use --model delta",
         )
-    reason = why_not_replayable(case.trace)
+    reason = why_not_replayable(case.base.trace)
     reproduced = None
     if not reason:
-        reproduced = case.replayed().time_s / base_time_s(case.profile)
+        reproduced = case.base.reproduced
         if abs(reproduced - 1) > REFUSE:
             reason = f"its replay gives {reproduced:.2f} of the measured time"
     if not reason:
@@ -348,31 +293,31 @@ def _choose(case: Case, model: Model) -> tuple[Literal["replay", "delta"], float
     if model == "replay":
         raise AnalysisError(
             f"the trace is not replayed: {reason}",
-            where=str(case.trace.path),
+            where=str(case.base.trace.path),
             hint="use --model delta",
         )
     return "delta", reproduced, [f"the trace is not replayed: {reason}"]
 
 
-def _time(case: Case, model: str, form: Form, factor: float) -> float:
-    """Predict the application's time, whose launch on A took `base_time_s`."""
-    wall_s = base_time_s(case.profile)
+def _time(case: PredictionCase, model: str, form: Form, factor: float) -> float:
+    """Predict the application's time, by its own clock."""
+    base = case.base
     if model == "delta":
-        time_s = wall_s + delta(case.profile, *case.costs(factor))
-        return case.on_clock(max(time_s, 0.01 * wall_s), factor)
-    on_a, on_b = case.timed_s(case.replayed()), case.timed_s(case.replayed(factor))
+        time_s = base.wall_s + delta(base.profile, *case.costs(factor))
+        return base.on_clock(max(time_s, 0.01 * base.wall_s), factor)
+    on_a, on_b = base.timed_s(base.replayed), base.timed_s(case.replayed(factor))
     if form == "ratio":
-        return case.base_s * on_b / on_a
-    launch_s = case.clock.launch_s if case.clock else wall_s
-    return case.base_s * max(launch_s + on_b - on_a, 0.01 * launch_s) / launch_s
+        return base.time_s * on_b / on_a
+    launch_s = base.launch_s
+    return base.time_s * max(launch_s + on_b - on_a, 0.01 * launch_s) / launch_s
 
 
-def _speeds(case: Case) -> Iterator[str]:
+def _speeds(case: PredictionCase) -> Iterator[str]:
     """Name the curves whose launches have two speeds, the farthest apart first."""
     found = [
         (times, curve.key, slow, ladder)
         for ladder in {one.platform: one for one in (case.a, case.b)}.values()
-        for _, curve in ladder.used(needs_on(case.profile, ladder))
+        for _, curve in ladder.used(needs_on(case.base.profile, ladder))
         if (times := curve.two_speeds[0]) > 1
         for slow in [curve.two_speeds[1]]
     ]
@@ -383,7 +328,7 @@ def _speeds(case: Case) -> Iterator[str]:
         )
 
 
-def _widening(case: Case, base_s: float) -> Iterator[str]:
+def _widening(case: PredictionCase, base_s: float) -> Iterator[str]:
     """Say what makes the interval wider, each by half."""
     if base_s < SHORT_S:
         yield f"the program runs for {1e3 * base_s:.0f} ms only"
@@ -394,5 +339,5 @@ def _widening(case: Case, base_s: float) -> Iterator[str]:
     one, other = (" ".join(str(x.facts[k]) for k in keys if k in x.facts) for x in (case.a, case.b))
     if one and other and one != other:
         yield f"other MPI libraries: {one} and {other}"
-    if case.profile.computing_s <= 0:
+    if case.base.profile.computing_s <= 0:
         yield "the profile has no time of computing"

@@ -17,12 +17,12 @@ from pydantic import TypeAdapter, ValidationError
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications
 from bareline.predict.compute import ComputeFactor
-from bareline.predict.coverage import Strip, strips
+from bareline.predict.coverage import CurveCoverage, strips
 from bareline.predict.ladder import read_ladder
 from bareline.predict.pairs import Note
-from bareline.predict.prediction import Case
+from bareline.predict.prediction import PredictionCase
 from bareline.predict.questions import UPGRADES, Upgrade, upgrades
-from bareline.predict.shares import TITLES, Loss, explain_application
+from bareline.predict.shares import TITLES, LossSplit, explain_application
 from bareline.predict.validation import Validation
 from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError, StoreError
@@ -38,7 +38,7 @@ class ApplicationLoss:
     """The loss of an application between the baseline and the platform where it loses most."""
 
     application: str
-    loss: Loss
+    loss: LossSplit
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Predictions:
     validation: Validation
     losses: tuple[ApplicationLoss, ...] = ()
     upgrades: tuple[Upgrade, ...] = ()
-    strips: tuple[Strip, ...] = ()
+    strips: tuple[CurveCoverage, ...] = ()
 
     @property
     def platforms(self) -> set[str]:
@@ -86,7 +86,7 @@ def look_closer(
     """
     losses: list[ApplicationLoss] = []
     ranked: list[Upgrade] = []
-    laid: list[Strip] = []
+    laid: list[CurveCoverage] = []
     found = applications(records, max_queued=max_queued)
     for position, (name, by_platform) in enumerate(found.items(), 1):
         usable = {key: one for key, one in by_platform.items() if one.launches}
@@ -118,17 +118,14 @@ def _loss(
 
 
 def _upgrades(records: Records, one: Application) -> list[Upgrade]:
-    launch = one.typical
     try:
-        ladder = read_ladder(records, one.platform, launch.layout)
-        return upgrades(
-            one.name, Case(launch.profile, launch.trace, ladder, ladder, _AS_IT_IS, clock=one.clock)
-        )
+        ladder = read_ladder(records, one.platform, one.typical.layout)
+        return upgrades(one.name, PredictionCase(one.base(ladder), ladder, _AS_IT_IS))
     except BarelineError:
         return []  # the same refusal stands in the validation
 
 
-def _strips(records: Records, name: str, usable: Mapping[str, Application]) -> list[Strip]:
+def _strips(records: Records, name: str, usable: Mapping[str, Application]) -> list[CurveCoverage]:
     if not usable:
         return []
     order = sorted(usable, key=lambda key: key != records.baseline)
@@ -136,23 +133,23 @@ def _strips(records: Records, name: str, usable: Mapping[str, Application]) -> l
     return strips(name, usable[order[0]].typical.profile, ladders)
 
 
-def _check(kept: Predictions) -> None:
+def _check(found: Predictions) -> None:
     """Refuse what nobody can draw: other changes and layers than ours, times that are none."""
-    trials = kept.validation.trials
+    trials = found.validation.trials
     times = [time for one in trials for time in (one.time_s, one.truth_s, one.lo_s, one.hi_s)]
-    times += [time for one in kept.upgrades for time in (one.base_s, one.time_s)]
-    times += [time for one in kept.losses for time in (*one.loss.measured_a, *one.loss.measured_b)]
+    times += [time for one in found.upgrades for time in (one.base_s, one.time_s)]
+    times += [time for one in found.losses for time in (*one.loss.measured_a, *one.loss.measured_b)]
     if any(time is not None and time <= 0 for time in times):
         raise ValueError("a time is not above 0")
-    for change in {one.change for one in kept.upgrades} - UPGRADES.keys():
+    for change in {one.change for one in found.upgrades} - UPGRADES.keys():
         raise ValueError(f"'{shown_name(change)}' is no change that is predicted")
-    for loss in (one.loss for one in kept.losses):
+    for loss in (one.loss for one in found.losses):
         inputs = [share.input for share in loss.shares]
         if not set(inputs) <= TITLES.keys() or inputs.count("residual") != 1:
             raise ValueError("the shares of a loss are not those of its layers")
         if not (loss.measured_a and loss.measured_b):
             raise ValueError("a loss has no measured time")
-    if not all(isfinite(one) for one in _numbers(astuple(kept))):
+    if not all(isfinite(one) for one in _numbers(astuple(found))):
         raise ValueError("a number is not finite")
 
 
@@ -175,14 +172,14 @@ def read_predictions_of(text: bytes | None, run: Path) -> Predictions | None:
     if text is None:
         return None
     try:
-        kept = _adapter().validate_json(text)
-        _check(kept)
+        found = _adapter().validate_json(text)
+        _check(found)
     except ValueError as error:
         problem = problem_of(error) if isinstance(error, ValidationError) else None
-        told = f"key '{problem.key}': {problem.said}" if problem else error
+        why = f"key '{problem.key}': {problem.said}" if problem else error
         raise StoreError(
-            f"the predictions are damaged: {told}",
+            f"the predictions are damaged: {why}",
             where=str(run),
             hint=f"write them again: `bareline predict --validate {run}`",
         ) from error
-    return kept if kept.version == VERSION else None
+    return found if found.version == VERSION else None

@@ -11,11 +11,11 @@ from typing import Any
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import applications, name_of, usable
-from bareline.predict.clock import Clock
+from bareline.predict.base import ApplicationClock, Base
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.needs import INIT
-from bareline.predict.prediction import Case, Model, Prediction, point, predict
+from bareline.predict.prediction import Model, Prediction, PredictionCase, point, predict
 from bareline.predict.replay import read_trace
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
@@ -26,7 +26,7 @@ from bareline.vocabulary.place import nodes_words
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class Question:
     """A question.
 
     - `profile`: its file; the trace is looked for beside it. Or the name of an application that the
@@ -48,7 +48,7 @@ class Request:
     model: Model = "auto"
 
 
-def answer(request: Request) -> Prediction:
+def answer(request: Question) -> Prediction:
     """Predict what a request asks for.
 
     Raises ProfileError, AnalysisError, UsageError: something that it names does not exist, or does
@@ -72,7 +72,7 @@ def answer(request: Request) -> Prediction:
         changed = ", ".join(request.what_if)
         b = replace(changes.applied(b), platform=f"{b.platform} with {changed}")
         compute = _times(compute, changes.compute)
-    done = predict(Case(profile, trace, a, b, compute, clock=clock), model=request.model)
+    done = predict(PredictionCase(Base(profile, trace, a, clock), b, compute), model=request.model)
     return replace(done, measured_s=measured_s)
 
 
@@ -95,7 +95,9 @@ def _check_place(profile: Profile, base: Ladder) -> None:
         )
 
 
-def _of_run(request: Request, base: str) -> tuple[Path, tuple[float, ...], Clock | None]:
+def _of_run(
+    request: Question, base: str
+) -> tuple[Path, tuple[float, ...], ApplicationClock | None]:
     """Give the profile, the run's times on the platform asked for, and the application's clock."""
     if isinstance(request.profile, Path):
         return request.profile, (), None
@@ -269,7 +271,7 @@ class Upgrade:
         return {**asdict(self), "saved": self.saved}
 
 
-def upgrades(application: str, case: Case) -> list[Upgrade]:
+def upgrades(application: str, case: PredictionCase) -> list[Upgrade]:
     """Try each change on the platform of a case's profile, the one that saves most first.
 
     Twice the cores is tried only where ranks share them.
@@ -284,8 +286,6 @@ def upgrades(application: str, case: Case) -> list[Upgrade]:
     return sorted(found, key=lambda one: one.time_s)
 
 
-def _changed(case: Case, changes: WhatIf) -> Case:
+def _changed(case: PredictionCase, changes: WhatIf) -> PredictionCase:
     factor = replace(case.compute, value=changes.compute, lo=changes.compute, hi=changes.compute)
-    changed = replace(case, b=changes.applied(case.a), compute=factor)
-    changed.take_base(case)  # which is the same for all: it is replayed once
-    return changed
+    return replace(case, b=changes.applied(case.a), compute=factor)

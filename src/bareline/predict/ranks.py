@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from bareline.predict.grid import (
     Grid,
+    GridCall,
     Pattern,
     Place,
-    Step,
     program_of,
     recognise,
     share_of,
@@ -33,14 +33,14 @@ from bareline.predict.laws import (
     Law,
     close_law,
     cut_tells,
+    differ_along,
     laws_of,
     products,
     terms_at,
-    told_by,
 )
-from bareline.profile.period import Period, calls_of
+from bareline.profile.period import ProgramPeriod, calls_of
 from bareline.profile.records import NOBODY, Shape
-from bareline.profile.trace import Stream, Trace
+from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.errors import AnalysisError, UsageError
 
 #: A prediction reaches at most so many times the ranks of the largest profile.
@@ -72,12 +72,12 @@ class Scaled:
     - `pattern`: of the largest; `counts`: those with its calls, on their grids.
     """
 
-    periods: tuple[Period, ...]
+    periods: tuple[ProgramPeriod, ...]
     pattern: Pattern
-    counts: tuple[tuple[Grid, Period], ...]
+    counts: tuple[tuple[Grid, ProgramPeriod], ...]
 
     @property
-    def largest(self) -> Period:
+    def largest(self) -> ProgramPeriod:
         """The period of most ranks."""
         return self.pattern.period
 
@@ -121,7 +121,7 @@ class Scaled:
         return Grown(grid, trace, maker.unchecked, maker.off / max(1, maker.bytes))
 
 
-def scaled(periods: Sequence[Period]) -> Scaled:
+def scaled(periods: Sequence[ProgramPeriod]) -> Scaled:
     """Find what periods of one program at several counts have in common.
 
     Raises AnalysisError: there are fewer than two counts, or the largest is on no grid.
@@ -173,9 +173,9 @@ class _Maker:
         ]
         self._comms: dict[tuple[object, ...], int] = {}
         self._laws: dict[tuple[object, ...], list[Law]] = {}
-        self._templates: dict[Place, list[tuple[Step, tuple[list[Law], ...]]]] = {}
+        self._templates: dict[Place, list[tuple[GridCall, tuple[list[Law], ...]]]] = {}
         self._spent = _times(own.pattern)
-        self._likely: set[tuple[Step, int]] = set()
+        self._likely: set[tuple[GridCall, int]] = set()
         self._unchecked = 0
         self.bytes, self.off = 0, 0.0
 
@@ -194,13 +194,13 @@ class _Maker:
         if self._own.spread:
             return cells
         for side, length in enumerate(self._grid.sides):
-            told = next((one for one in sorted(uneven) if told_by(side, grids, one)), None)
-            if told is None:
+            amounts = next((one for one in sorted(uneven) if differ_along(side, grids, one)), None)
+            if amounts is None:
                 continue
             fits: dict[tuple[float, ...], Cells] = {}
             for number, rule in product(range(2, MOST_CELLS), RULES):
                 cells[side] = (number, rule)
-                if cut_tells(grids, told, side, cells):
+                if cut_tells(grids, amounts, side, cells):
                     local = tuple(rule(number, length, at) / number for at in range(length))
                     fits.setdefault(local, (number, rule))
             # Several that cut the new grid alike are one; several that do not tell nothing.
@@ -209,7 +209,7 @@ class _Maker:
                 self._cells_unclear = "; several ways to cut a side do: profile one count more"
         return cells
 
-    def stream(self, rank: int) -> Stream:
+    def stream(self, rank: int) -> CallStream:
         """Make a rank's calls."""
         place = self._own.pattern.nearest(self._grid.place(rank))
         if place not in self._templates:
@@ -229,7 +229,7 @@ class _Maker:
             self.bytes += size
             self.off += off
         compute, spent = self._spent[place]
-        return Stream(
+        return CallStream(
             rank, tuple(shapes), np.array(numbers, np.int32), compute, spent, finished=True, lost=0
         )
 
@@ -243,9 +243,9 @@ class _Maker:
         ]
         return self._unchecked + sum(chosen)
 
-    def _template(self, steps: Sequence[Step]) -> list[tuple[Step, tuple[list[Law], ...]]]:
+    def _template(self, steps: Sequence[GridCall]) -> list[tuple[GridCall, tuple[list[Law], ...]]]:
         """Give the calls of a place, with the laws of what each moves."""
-        seen: Counter[Step] = Counter()
+        seen: Counter[GridCall] = Counter()
         made = []
         for step in steps:
             laws = tuple(self._law(step, seen[step], index) for index in range(len(_AMOUNTS)))
@@ -254,7 +254,7 @@ class _Maker:
             seen[step] += 1
         return made
 
-    def _law(self, step: Step, nth: int, index: int) -> list[Law]:
+    def _law(self, step: GridCall, nth: int, index: int) -> list[Law]:
         along = _along(step)
         key = (
             along,
@@ -264,23 +264,23 @@ class _Maker:
             ),
         )
         if key not in self._laws:
-            told = {
+            samples = {
                 (len(rows), tuple(rows[rank]), size)
                 for rows, own in zip(self._rows, key[1], strict=True)
                 for rank, size in own
             }
-            found = laws_of(sorted(told), len(self._cells), along)
+            found = laws_of(sorted(samples), len(self._cells), along)
             if not found and self._own.spread:
-                found = [close_law(sorted(told), len(self._cells), along)]
+                found = [close_law(sorted(samples), len(self._cells), along)]
             self._laws[key] = found
             if not self._laws[key]:
-                some = list(dict.fromkeys(size for _, _, size in sorted(told)))
+                some = list(dict.fromkeys(size for _, _, size in sorted(samples)))
                 said = ", ".join(map(str, some[:_SHOWN])) + ", ..." * (len(some) > _SHOWN)
                 why = f"no law in the grid's sides gives its sizes ({said} B){self._cells_unclear}"
                 raise self._refused(step, why)
         return self._laws[key]
 
-    def _amount(self, step: Step, laws: Sequence[Law], row: npt.NDArray[np.float64]) -> int:
+    def _amount(self, step: GridCall, laws: Sequence[Law], row: npt.NDArray[np.float64]) -> int:
         if laws[0].off is not None:
             return max(0, round(laws[0].at(row)))
         found = {round(law.at(row), 3) for law in laws}
@@ -301,7 +301,7 @@ class _Maker:
             )
         return round(value)
 
-    def _refused(self, step: Step, why: str) -> AnalysisError:
+    def _refused(self, step: GridCall, why: str) -> AnalysisError:
         largest = self._own.largest
         share = share_of(largest, (step.kind,))
         return AnalysisError(
@@ -311,7 +311,7 @@ class _Maker:
             hint="choose a number of ranks that cuts the problem evenly, or say its --grid",
         )
 
-    def _shape(self, rank: int, step: Step, amounts: tuple[int, ...]) -> Shape:
+    def _shape(self, rank: int, step: GridCall, amounts: tuple[int, ...]) -> Shape:
         at = self._grid.at(rank)
 
         def end(offset: tuple[int, ...] | None) -> int:
@@ -332,19 +332,19 @@ class _Maker:
         )  # fmt: skip
 
 
-def _along(step: Step) -> int | None:
+def _along(step: GridCall) -> int | None:
     """Give the one side that a message crosses; None: it crosses several, or is none."""
     sides = [side for side, way in enumerate(step.to or step.from_ or ()) if way]
     return sides[0] if len(sides) == 1 and len(step.to or step.from_ or ()) > 1 else None
 
 
 def _moved(
-    pattern: Pattern, grid: Grid, period: Period
-) -> dict[tuple[Step, int], dict[int, tuple[int, int, int]]]:
+    pattern: Pattern, grid: Grid, period: ProgramPeriod
+) -> dict[tuple[GridCall, int], dict[int, tuple[int, int, int]]]:
     """Give what the n-th of equal calls moves at one count, by rank."""
-    found: dict[tuple[Step, int], dict[int, tuple[int, int, int]]] = {}
+    found: dict[tuple[GridCall, int], dict[int, tuple[int, int, int]]] = {}
     for stream in period.trace.streams:
-        seen: Counter[Step] = Counter()
+        seen: Counter[GridCall] = Counter()
         for step, shape in zip(pattern.of(grid.place(stream.rank)), calls_of(stream), strict=True):
             amounts = (shape.size, shape.sent, shape.received)
             found.setdefault((step, seen[step]), {})[stream.rank] = amounts
@@ -356,7 +356,7 @@ def _times(
     pattern: Pattern,
 ) -> dict[tuple[int, ...], tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
     """Give the mean times before and in each call of the ranks of a place."""
-    found: dict[tuple[int, ...], list[Stream]] = {}
+    found: dict[tuple[int, ...], list[CallStream]] = {}
     for stream in pattern.period.trace.streams:
         found.setdefault(pattern.grid.place(stream.rank), []).append(stream)
     return {

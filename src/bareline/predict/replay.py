@@ -41,7 +41,7 @@ from bareline.profile.records import (
     decode,
     make_shape,
 )
-from bareline.profile.trace import Stream, Trace
+from bareline.profile.trace import CallStream, Trace
 from bareline.profile.trace import read_trace as read_in_python
 from bareline.vocabulary.collectives import COMMUNICATOR_REDUCTIONS, collective_of
 from bareline.vocabulary.errors import AnalysisError, BarelineError
@@ -88,7 +88,7 @@ def is_rendezvous(shape: Shape) -> bool:
     return shape.call in _RENDEZVOUS
 
 
-def nodes_of_communicators(streams: Sequence[Stream], costs: Costs) -> dict[int, int]:
+def nodes_of_communicators(streams: Sequence[CallStream], costs: Costs) -> dict[int, int]:
     """Find on how many nodes each communicator lies, by the ranks that call over it."""
     hosts: dict[int, set[int]] = {}
     for stream in streams:
@@ -221,7 +221,7 @@ class _Numbers:
 class _Tables:
     """What the compiled steps read; its arrays live as long as they run."""
 
-    def __init__(self, streams: Sequence[Stream], costs: Costs) -> None:
+    def __init__(self, streams: Sequence[CallStream], costs: Costs) -> None:
         self._costs = costs
         self._nodes = nodes_of_communicators(streams, costs)
         self._comms = _Numbers()
@@ -252,7 +252,7 @@ class _Tables:
             **asked,
         )
 
-    def _describe(self, own: _Rank, stream: Stream) -> None:
+    def _describe(self, own: _Rank, stream: CallStream) -> None:
         """Fill in a rank's stream, its shapes and what they cost."""
         shapes = np.zeros(len(stream.shapes), _SHAPE)
         costs = np.zeros(len(stream.shapes), _COST)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
+
+from bareline.predict.fitness import CallLack
 
 
 class LossShare(TypedDict):
@@ -48,61 +51,6 @@ class PredictionRow(TypedDict):
     lacks: list[CallLack]
 
 
-class CallLack(TypedDict):
-    """What the replay of the base takes less or more than traced, of one function and size."""
-
-    call: str
-    size_bytes: int
-    calls: float
-    traced_s: float
-    replayed_s: float
-    share: float
-
-
-class GrownRanks(TypedDict):
-    """``predict --ranks``: what a program takes on a number of ranks."""
-
-    program: str
-    platform: str
-    clock: Literal["simulated", "replayed"]
-    ranks: int
-    grid: str
-    profiled: bool
-    periods: int
-    period_s: float
-    period_lo_s: float
-    period_hi_s: float
-    period_measured_s: float | None
-    time_s: float
-    efficiency: float
-    shares: dict[str, float]
-    scaling_ends: int | None
-    ended_by: str | None
-    computing_from: str
-    computing_error: float | None
-    unchecked_calls: int
-    sizes_off: float
-    calls_beside: int
-    notes: list[str]
-
-
-class ModelScore(TypedDict):
-    """``predict --validate``: how good a model is over all trials."""
-
-    type: Literal["score", "score-calibrated", "score-again"]
-    model: str
-    n: int
-    signed: float
-    median: float
-    p90: float
-    worst: float
-    within_15: float
-    order_right: int
-    order_of: int
-    coverage: float | None
-    residual: float
-
-
 class PredictedTrial(TypedDict):
     """``predict --validate``: an application, predicted and measured."""
 
@@ -126,13 +74,15 @@ class PredictedTrial(TypedDict):
     calibrated: bool
 
 
-class _OfBase(TypedDict):
+@dataclass(frozen=True)
+class _OfBase:
     type: Literal["call"]
     application: str
     platform: str
 
 
-class LackingCall(_OfBase, CallLack):
+@dataclass(frozen=True)
+class LackingCall(CallLack, _OfBase):
     """``predict --validate``: the same, of each base that was replayed."""
 
 
@@ -142,6 +92,3 @@ class Refused(TypedDict):
     type: Literal["refused"]
     case: str
     reason: str
-
-
-ValidationRow = ModelScore | PredictedTrial | LackingCall | Refused

@@ -21,12 +21,13 @@ import numpy as np
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications, name_of, usable
+from bareline.predict.base import Base
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import INPUTS, Costs, Input, mixed
 from bareline.predict.delta import delta
 from bareline.predict.fitness import check_ladders
 from bareline.predict.ladder import read_ladder
-from bareline.predict.prediction import REFUSE, Case, base_time_s, drawn_case
+from bareline.predict.prediction import REFUSE, PredictionCase, drawn_case
 from bareline.predict.replay import replay
 from bareline.predict.rows import LossShare
 from bareline.profile.trace import Trace
@@ -51,7 +52,7 @@ _NORMAL_90 = 1.645
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class InputShare:
     """A part of a loss, with a 90 % interval over the ladders' launches and the measured times."""
 
     input: str
@@ -67,7 +68,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class LossSplit:
     """A measured loss and its shares, the largest first, the residual last.
 
     - `measured_a`, `measured_b`: the application's times on both platforms by its own clock, in s.
@@ -79,7 +80,7 @@ class Loss:
     measured_a: tuple[float, ...]
     measured_b: tuple[float, ...]
     reproduced: float
-    shares: tuple[Share, ...]
+    shares: tuple[InputShare, ...]
     control: str = ""
 
     @property
@@ -110,7 +111,7 @@ class Loss:
 
 
 def explain_loss(
-    case: Case,
+    case: PredictionCase,
     measured_a: Sequence[float],
     measured_b: Sequence[float],
     *,
@@ -118,7 +119,7 @@ def explain_loss(
     control: str = "",
     margin: float = 0.02,
     seed: int = 1,
-) -> Loss:
+) -> LossSplit:
     """Split the loss of an application between two platforms on which it was measured.
 
     `paired`: the times of both are of the same blocks, in the same order.
@@ -129,7 +130,7 @@ def explain_loss(
     measured = _Measured(np.asarray(measured_a, float), np.asarray(measured_b, float), paired)
     _check_clear(case, measured, rng, margin)
     factor = case.compute.value or math.sqrt(case.compute.lo * case.compute.hi)
-    values, reproduced = _values(case, factor, measured.a_s)
+    values = _values(case, factor, measured.a_s)
     spread = _spreads(case, list(values), rng)
     # What the baseline's own launches leave open of the scale is open of every share.
     rough = measured.base_width(rng)
@@ -139,12 +140,12 @@ def explain_loss(
     shares.sort(key=lambda share: -abs(share.time_s))
     width = math.hypot(measured.loss_width_s(rng), *widths.values())
     shares.append(_share("residual", loss - sum(values.values()), width, loss))
-    return Loss(
+    return LossSplit(
         base=case.a.platform,
         platform=case.b.platform,
         measured_a=tuple(measured_a),
         measured_b=tuple(measured_b),
-        reproduced=reproduced,
+        reproduced=case.base.reproduced,
         shares=tuple(shares),
         control=control,
     )
@@ -199,7 +200,9 @@ def _half_width(drawn: Any) -> float:
     return float(high - low) / 2
 
 
-def _check_clear(case: Case, measured: _Measured, rng: np.random.Generator, margin: float) -> None:
+def _check_clear(
+    case: PredictionCase, measured: _Measured, rng: np.random.Generator, margin: float
+) -> None:
     """Refuse a loss within noise: there is nothing to share out."""
     ratio, low, high = measured.ratio(rng)
     if low < 1 + margin and high > 1 - margin:
@@ -214,47 +217,43 @@ def _check_clear(case: Case, measured: _Measured, rng: np.random.Generator, marg
 _TRACED = ("compute", "cores", "io")
 
 
-def _values(case: Case, factor: float, a_s: float) -> tuple[dict[str, float], float]:
-    """Give what each input costs, in s, and the replay of A over the profiled time.
+def _values(case: PredictionCase, factor: float, a_s: float) -> dict[str, float]:
+    """Give what each input costs, in s.
 
     A replay that lacks a part of the time lacks it of messages: computing is in the trace. So they
     alone are scaled. All are then of the median launch instead of the profiled one.
     """
-    trace, on_a, reproduced = _replayed(case)
+    base, trace = case.base, _replayable(case.base)
     a, b = case.costs(factor)
     values = shapley(
-        _differing(a, b), lambda swapped: case.timed_s(replay(trace, mixed(a, b, swapped)))
+        _differing(a, b), lambda swapped: base.timed_s(replay(trace, mixed(a, b, swapped)))
     )
-    wall_s = base_time_s(case.profile)
-    computing_s = min(case.profile.computing_s, wall_s)
-    launch_s = case.clock.launch_s if case.clock else wall_s
+    wall_s, on_a = base.wall_s, base.replayed.time_s
+    computing_s = min(base.profile.computing_s, wall_s)
     scale = (wall_s - computing_s) / (on_a - computing_s) if on_a > computing_s else 1.0
-    median = a_s / launch_s
-    scaled = {
+    median = a_s / base.launch_s
+    return {
         name: value * median * (1.0 if name in _TRACED else scale) for name, value in values.items()
     }
-    return scaled, reproduced
 
 
-def _replayed(case: Case) -> tuple[Trace, float, float]:
-    """Give the trace, its replay's time on A in s, and that over the profiled time."""
-    if case.trace is None:
+def _replayable(base: Base) -> Trace:
+    """Give the trace of a base whose replay reproduces it."""
+    if base.trace is None:
         raise AnalysisError(
-            "shares need a trace", where=str(case.profile.path), hint="profile with --trace"
+            "shares need a trace", where=str(base.profile.path), hint="profile with --trace"
         )
-    on_a = case.replayed().time_s
-    reproduced = on_a / base_time_s(case.profile)
-    if abs(reproduced - 1) > REFUSE:
+    if abs(base.reproduced - 1) > REFUSE:
         raise AnalysisError(
-            f"the replay gives {reproduced:.2f} of the measured time on {case.a.platform}: "
-            "no shares can be given",
+            f"the replay gives {base.reproduced:.2f} of the measured time on "
+            f"{base.ladder.platform}: no shares can be given",
             hint="trace again on a quiet machine",
         )
-    return case.trace, on_a, reproduced
+    return base.trace
 
 
-def _share(name: str, value: float, width: float, loss: float) -> Share:
-    return Share(name, value, value - width, value + width, value / loss)
+def _share(name: str, value: float, width: float, loss: float) -> InputShare:
+    return InputShare(name, value, value - width, value + width, value / loss)
 
 
 def _differing(a: Costs, b: Costs) -> list[Input]:
@@ -297,7 +296,9 @@ def shapley(
     return shares
 
 
-def _spreads(case: Case, inputs: Sequence[str], rng: np.random.Generator) -> dict[str, float]:
+def _spreads(
+    case: PredictionCase, inputs: Sequence[str], rng: np.random.Generator
+) -> dict[str, float]:
     """Give half-widths of the shares over draws of ladders and of computing's factor.
 
     By the difference model.
@@ -310,7 +311,7 @@ def _spreads(case: Case, inputs: Sequence[str], rng: np.random.Generator) -> dic
         a, b = one.costs(math.exp(rng.normal((low + high) / 2, (high - low) / 2 / _NORMAL_90)))
         values = shapley(
             chosen,
-            lambda swapped, a=a, b=b: delta(case.profile, a, mixed(a, b, swapped)),  # type: ignore[misc]
+            lambda swapped, a=a, b=b: delta(case.base.profile, a, mixed(a, b, swapped)),  # type: ignore[misc]
         )
         for name, value in values.items():
             drawn[name].append(value)
@@ -330,7 +331,7 @@ def explain_application(
     platform: str,
     *,
     found: Mapping[str, dict[str, Application]] | None = None,
-) -> Loss:
+) -> LossSplit:
     """Split what an application loses between two platforms of a run into layers.
 
     - `app`: its probe, or all that tells it apart (``npb.cg problem_class=A ranks=4``), or the path
@@ -343,16 +344,15 @@ def explain_application(
     found = found or applications(records)
     name = name_of(found, app)
     one, other = usable(records, name, found[name], (baseline, platform))
-    launch = one.typical
     a, b = (read_ladder(records, each.platform, each.launches[0].layout) for each in (one, other))
-    check_ladders(launch.profile, a, b)
+    check_ladders(one.typical.profile, a, b)
     control, factor = _control(found, name, one, other)
     compute = factor or factor_between(a, b, records, program=one.program)
     times = [{launch.key: launch.time_s for launch in each.launches} for each in (one, other)]
     blocks = [key for key in times[0] if key in times[1]]
     paired = len(blocks) >= min(map(len, times))
     return explain_loss(
-        Case(launch.profile, launch.trace, a, b, compute, clock=one.clock),
+        PredictionCase(one.base(a), b, compute),
         [times[0][key] for key in blocks] if paired else one.times_s,
         [times[1][key] for key in blocks] if paired else other.times_s,
         paired=paired,

@@ -5,18 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
-from bareline.predict.fitness import Lack
-from bareline.predict.rows import (
-    LackingCall,
-    ModelScore,
-    PredictedTrial,
-    Refused,
-    ValidationRow,
-)
+from bareline.predict.fitness import CallLack
+from bareline.predict.rows import LackingCall, PredictedTrial, Refused
 from bareline.vocabulary.rows import row_of
 
 #: What is held against each other; the last three know nothing of the application's calls.
@@ -24,6 +19,7 @@ MODELS = ("replay", "replay-difference", "delta", "no-change", "latency-ratio")
 #: What is no prediction: the application measured again on the same platform.
 AGAIN = "measured again"
 LEVEL = 0.9
+_Scored = Literal["score", "score-calibrated", "score-again"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +97,8 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """How good a model is over all trials.
+class ModelScore:
+    """``predict --validate``: how good a model is over all trials.
 
     - `median`, `p90`, `worst`: of |predicted/true - 1|; `signed`: median of predicted/true - 1.
     - `within_15`: share of trials within 15 %.
@@ -113,6 +109,7 @@ class Score:
       the interval.
     """
 
+    type: _Scored
     model: str
     n: int
     signed: float
@@ -132,7 +129,7 @@ class Lacking:
 
     application: str
     platform: str
-    calls: tuple[Lack, ...]
+    calls: tuple[CallLack, ...]
 
 
 @dataclass(frozen=True)
@@ -152,56 +149,58 @@ class Validation:
     lacking: tuple[Lacking, ...] = field(default=())
 
     @property
-    def scores(self) -> list[Score]:
+    def scores(self) -> list[ModelScore]:
         """Score each model that has trials between equal processors."""
-        return _scores([trial for trial in self.trials if not trial.calibrated])
+        return _scores("score", [trial for trial in self.trials if not trial.calibrated])
 
     @property
-    def calibrated(self) -> list[Score]:
+    def calibrated(self) -> list[ModelScore]:
         """The same where processors differ: two measurements stand in for one more model."""
-        return _scores([trial for trial in self.trials if trial.calibrated])
+        return _scores("score-calibrated", [one for one in self.trials if one.calibrated])
 
     @property
-    def repeated(self) -> Score | None:
+    def repeated(self) -> ModelScore | None:
         """Score measuring again; None where no application has four launches."""
-        return _score(AGAIN, self.again) if self.again else None
+        return _score("score-again", AGAIN, self.again) if self.again else None
 
     @property
     def best(self) -> str:
         """The better of the models that have a case: the first of `MODELS`."""
         return min((trial.model for trial in self.trials), key=MODELS.index)
 
-    def rows(self) -> list[ValidationRow]:
+    def rows(self) -> list[Any]:
         """Give tidy rows, told apart by ``type``."""
         again = [self.repeated] if self.repeated else []
+        calls = [
+            LackingCall("call", on.application, on.platform, **asdict(one))
+            for on in self.lacking
+            for one in on.calls
+        ]
         return [
-            *(row_of(ModelScore, score, type="score") for score in self.scores),
-            *(row_of(ModelScore, score, type="score-calibrated") for score in self.calibrated),
-            *(row_of(ModelScore, score, type="score-again") for score in again),
+            *map(asdict, (*self.scores, *self.calibrated, *again)),
             *(trial.row() for trial in self.trials),
-            *(
-                row_of(LackingCall, one, type="call", application=on.application,
-                       platform=on.platform)
-                for on in self.lacking
-                for one in on.calls
-            ),
+            *map(asdict, calls),
             *(Refused(type="refused", case=case, reason=why) for case, why in self.refused),
-        ]  # fmt: skip
+        ]
 
 
-def _scores(trials: Sequence[Trial]) -> list[Score]:
+ValidationRow = ModelScore | PredictedTrial | LackingCall | Refused
+
+
+def _scores(kind: _Scored, trials: Sequence[Trial]) -> list[ModelScore]:
     return [
-        _score(model, own)
+        _score(kind, model, own)
         for model in MODELS
         if (own := [trial for trial in trials if trial.model == model])
     ]
 
 
-def _score(model: str, trials: Sequence[Trial]) -> Score:
+def _score(kind: _Scored, model: str, trials: Sequence[Trial]) -> ModelScore:
     errors = np.abs([trial.error for trial in trials])
     with_interval = [trial for trial in trials if trial.has_interval]
-    right, told = _orders(trials)
-    return Score(
+    right, distinct = _orders(trials)
+    return ModelScore(
+        type=kind,
         model=model,
         n=len(trials),
         signed=float(np.median([trial.error for trial in trials])),
@@ -210,7 +209,7 @@ def _score(model: str, trials: Sequence[Trial]) -> Score:
         worst=float(np.max(errors)),
         within_15=float(np.mean(errors <= 0.15)),
         order_right=right,
-        order_of=told,
+        order_of=distinct,
         coverage=(
             float(np.mean([trial.inside for trial in with_interval])) if with_interval else None
         ),
@@ -220,14 +219,14 @@ def _score(model: str, trials: Sequence[Trial]) -> Score:
 
 def _orders(trials: Sequence[Trial]) -> tuple[int, int]:
     """Count the pairs of platforms in the right order, of those whose launches do not overlap."""
-    right = told = 0
+    right = distinct = 0
     groups: dict[tuple[str, str], list[Trial]] = {}
     for trial in trials:
         groups.setdefault((trial.application, trial.base), []).append(trial)
     for own in groups.values():
         for one, other in itertools.combinations(own, 2):
             if max(one.truth) < min(other.truth):
-                told, right = told + 1, right + (one.time_s < other.time_s)
+                distinct, right = distinct + 1, right + (one.time_s < other.time_s)
             elif max(other.truth) < min(one.truth):
-                told, right = told + 1, right + (other.time_s < one.time_s)
-    return right, told
+                distinct, right = distinct + 1, right + (other.time_s < one.time_s)
+    return right, distinct

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from bareline.profile.model import Profile
-from bareline.profile.sites import Site, call_sites
+from bareline.profile.sites import CallSite, call_sites
 from bareline.profile.summary import imbalance, queued_share, time_split
 
 _START_UP = ("MPI_Init", "MPI_Init_thread")
@@ -74,8 +74,8 @@ class SitePair:
 
     call: str
     place: str
-    before: Site | None
-    after: Site | None
+    before: CallSite | None
+    after: CallSite | None
     time_s: tuple[float, float]
 
     @property

@@ -203,8 +203,8 @@ def _call_rows(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.
     rows = np.concatenate(parts) if parts else np.empty(0, layout.ROW)
     rows = rows[(rows["count"] > 0) | (rows["finished"] > 0)]
     calls = (rows["what"] >> np.uint64(32)).astype(np.int64)
-    kept = calls < len(names)
-    rows, calls = rows[kept], calls[kept]
+    named = calls < len(names)
+    rows, calls = rows[named], calls[named]
     classes = one["class"][(rows["what"] & np.uint64(0xFFFF)).astype(np.int64) % 512]
     places = (rows["what"] >> np.uint64(16) & np.uint64(0xFF)).astype(np.int64)
     binned = rows["size"] >= np.uint64(layout.BIN)

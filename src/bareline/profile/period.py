@@ -22,7 +22,7 @@ import numpy.typing as npt
 from bareline.profile.model import Profile
 from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.summary import DISTURBED, queued_share
-from bareline.profile.trace import Stream, Trace
+from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.files import read_bounded, replacing, step_to_read
 
@@ -40,7 +40,7 @@ _NO_PERIOD = "trace a program that repeats its steps, and more of them"
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class ProgramPeriod:
     """One period of all ranks.
 
     - `trace`: its calls as a trace of its own; times are means over all recurrences.
@@ -78,7 +78,7 @@ def period_file(profile: Path) -> Path:
     return profile.with_name(f"{profile.name}.period")
 
 
-def find_period(trace: Trace, profile: Profile) -> Period:
+def find_period(trace: Trace, profile: Profile) -> ProgramPeriod:
     """Cut one period out of a trace.
 
     Raises ProfileError: nothing repeats, or ranks do not repeat in step.
@@ -98,7 +98,7 @@ def find_period(trace: Trace, profile: Profile) -> Period:
     streams = tuple(stream for stream, _, _ in made)
     cut = Trace(trace.path, trace.ranks, trace.began_unix_ns, trace.command, streams)
     _check_closed(cut)
-    return Period(
+    return ProgramPeriod(
         trace=cut,
         repeats=repeats,
         calls=len(streams[0].shape),
@@ -108,7 +108,7 @@ def find_period(trace: Trace, profile: Profile) -> Period:
     )
 
 
-def _sizeless(stream: Stream) -> Stream:
+def _sizeless(stream: CallStream) -> CallStream:
     """Give a rank's calls without the sizes of its messages between two ranks."""
     known: dict[Shape, int] = {}
     numbers = [
@@ -162,7 +162,7 @@ class _Place:
     lag: int
 
 
-def _repeating(stream: Stream) -> _Place | None:
+def _repeating(stream: CallStream) -> _Place | None:
     """Find the longest stretch that repeats itself, and the distance after which it does.
 
     Of loops in loops that is the outer one. A call that is made once in a period lies its whole
@@ -191,20 +191,20 @@ def _repeating(stream: Stream) -> _Place | None:
     return best if most or taken_s[own].sum() >= _MOST * taken_s.sum() else None
 
 
-def _collectives(stream: Stream, ranks: int) -> npt.NDArray[np.intp]:
+def _collectives(stream: CallStream, ranks: int) -> npt.NDArray[np.intp]:
     """Give where a rank calls collectives of all ranks."""
     kinds = [shape.kind == "collective" and shape.comm_size == ranks for shape in stream.shapes]
     return np.flatnonzero(np.array(kinds)[stream.shape])
 
 
-def _one(stream: Stream, begin: int, lag: int, repeats: int) -> tuple[Stream, float, float]:
+def _one(stream: CallStream, begin: int, lag: int, repeats: int) -> tuple[CallStream, float, float]:
     """Give the means of a rank's recurrences, and of its bytes how many differ, and all."""
     own = slice(begin, begin + repeats * lag)
     numbers = stream.shape[own].reshape(repeats, lag)
     amounts = np.array([(one.size, one.sent, one.received) for one in stream.shapes])[numbers]
     means = amounts.mean(axis=0)
     shapes: dict[Shape, int] = {}
-    kept = [
+    of_mean = [
         shapes.setdefault(
             replace(stream.shapes[number], size=size, sent=sent, received=received), len(shapes)
         )
@@ -212,10 +212,10 @@ def _one(stream: Stream, begin: int, lag: int, repeats: int) -> tuple[Stream, fl
             numbers[0].tolist(), means.round().astype(int).tolist(), strict=True
         )
     ]
-    made = Stream(
+    made = CallStream(
         rank=stream.rank,
         shapes=tuple(shapes),
-        shape=np.array(kept, np.int32),
+        shape=np.array(of_mean, np.int32),
         compute_s=stream.compute_s[own].reshape(repeats, lag).mean(axis=0),
         spent_s=stream.spent_s[own].reshape(repeats, lag).mean(axis=0),
         finished=True,
@@ -224,7 +224,7 @@ def _one(stream: Stream, begin: int, lag: int, repeats: int) -> tuple[Stream, fl
     return made, float(np.abs(amounts - means)[..., 0].mean(axis=0).sum()), float(means[:, 0].sum())
 
 
-def calls_of(stream: Stream) -> Iterator[Shape]:
+def calls_of(stream: CallStream) -> Iterator[Shape]:
     """Give a rank's calls, one after the other."""
     return (stream.shapes[number] for number in stream.shape.tolist())
 
@@ -257,7 +257,7 @@ def _open(trace: Trace, why: str) -> ProfileError:
 # As a file ----------------------------------------------------------------------------------------
 
 
-def write_period(period: Period, path: Path) -> None:
+def write_period(period: ProgramPeriod, path: Path) -> None:
     """Write a period, whole or not at all.
 
     Raises ProfileError: it cannot be written.
@@ -293,7 +293,7 @@ def write_period(period: Period, path: Path) -> None:
 _COUNTED = ("repeats", "calls", "beside", "shared", "spread")
 
 
-def read_period(path: Path) -> Period:
+def read_period(path: Path) -> ProgramPeriod:
     """Read a period.
 
     Raises ProfileError: it is missing, damaged, or of another version.
@@ -309,7 +309,7 @@ def read_period(path: Path) -> Period:
         trace = Trace(
             path, head["ranks"], int(head["began_unix_ns"]), str(head["command"]), streams
         )
-        found = Period(trace, **{name: head[name] for name in _COUNTED if name in head})
+        found = ProgramPeriod(trace, **{name: head[name] for name in _COUNTED if name in head})
         counted = (found.repeats, found.calls, found.beside)
         if not (
             all(type(n) is int and 0 <= n <= _MOST_NUMBER for n in counted)
@@ -332,7 +332,7 @@ def read_period(path: Path) -> Period:
     return found
 
 
-def _stream(row: dict[str, Any], ranks: int) -> Stream:
+def _stream(row: dict[str, Any], ranks: int) -> CallStream:
     shapes = tuple(Shape(*values) for values in row["shapes"])
     numbers = np.array(row["calls"], np.int32)
     compute, spent = (np.array(row[name], float) for name in ("compute_s", "spent_s"))
@@ -346,4 +346,4 @@ def _stream(row: dict[str, Any], ranks: int) -> Stream:
         and np.isfinite(spent).all()
     ):
         raise ValueError
-    return Stream(row["rank"], shapes, numbers, compute, spent, finished=True, lost=0)
+    return CallStream(row["rank"], shapes, numbers, compute, spent, finished=True, lost=0)

@@ -17,7 +17,7 @@ _UNKNOWN = ("", "", 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class CallSite:
     """A place in the program that calls a function.
 
     - `place`: function, file and line where they are known, else the object file and offset.
@@ -92,7 +92,7 @@ def _place(function: str, at: str) -> tuple[str, str, int]:
     )
 
 
-def call_sites(profile: Profile, most: int | None = None) -> list[Site]:
+def call_sites(profile: Profile, most: int | None = None) -> list[CallSite]:
     """Give the sites, the one that took most time first.
 
     A compiler may make several calls of one line, or of one function whose lines it did not keep:
@@ -114,7 +114,7 @@ def call_sites(profile: Profile, most: int | None = None) -> list[Site]:
         .sort("time_ns", "call", "place", descending=[True, False, False])
     )
     return [
-        Site(
+        CallSite(
             call=row["call"],
             place=row["place"],
             count=row["count"],

@@ -25,7 +25,7 @@ _START_UP = ("MPI_Init", "MPI_Init_thread")
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class TimeShare:
     """A part of the run time, per rank, in s.
 
     `least_s` and `most_s` are of single ranks; None for a kind of call, which is a part of all MPI
@@ -122,7 +122,7 @@ class Imbalance:
     most_s: float
 
 
-def time_split(profile: Profile) -> list[Share]:
+def time_split(profile: Profile) -> list[TimeShare]:
     """Say where the ranks' time between ``MPI_Init`` and ``MPI_Finalize`` goes.
 
     Computing, waiting, file calls and MPI calls are those of the main threads and add up to the
@@ -133,9 +133,9 @@ def time_split(profile: Profile) -> list[Share]:
     wall = (ranks["wall_ns"] - ranks["paused_ns"]).to_numpy().astype(float) * 1e-9
     total = float(wall.mean()) or 1.0
 
-    def share(what: str, values: npt.NDArray[np.float64]) -> Share:
+    def share(what: str, values: npt.NDArray[np.float64]) -> TimeShare:
         mean = float(values.mean())
-        return Share(what, mean / total, mean, float(values.min()), float(values.max()))
+        return TimeShare(what, mean / total, mean, float(values.min()), float(values.max()))
 
     def seconds(column: str) -> npt.NDArray[np.float64]:
         return ranks[column].to_numpy().astype(float) * 1e-9
@@ -151,7 +151,7 @@ def time_split(profile: Profile) -> list[Share]:
     calls = share("MPI calls", mpi)
     split.append(calls)
     split += [
-        Share(group, calls.share * part, calls.mean_s * part)
+        TimeShare(group, calls.share * part, calls.mean_s * part)
         for group, part in _mpi_parts(profile).items()
         if part > 0
     ]

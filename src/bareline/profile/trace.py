@@ -48,7 +48,7 @@ _SLICE = layout.struct(
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class CallStream:
     """The calls of one rank.
 
     - `shapes`: the distinct ones.
@@ -76,7 +76,7 @@ class Trace:
     ranks: int
     began_unix_ns: int
     command: str
-    streams: tuple[Stream, ...]
+    streams: tuple[CallStream, ...]
 
     @property
     def why_partial(self) -> str:
@@ -213,7 +213,7 @@ def _stream(
     room: Room,
     ranks: int,
     decode: Decode,
-) -> Stream | None:
+) -> CallStream | None:
     at, length = place
     if length < _STREAM_AT:
         return None
@@ -229,7 +229,7 @@ def _stream(
     if len(numbers) and shapes[numbers[-1]].kind == "compute":
         finished = slice_["state"] == layout.FINISHED
     seconds = (_TICKS * (_ns_per_tick(slice_) * 1e-9))[codes].reshape(-1, 2)
-    return Stream(
+    return CallStream(
         rank=int(slice_["rank"]),
         shapes=tuple(shapes),
         shape=numbers,

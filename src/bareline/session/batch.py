@@ -27,7 +27,7 @@ _ASK_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class JobRequest:
     """What is asked of a batch system.
 
     - `options`: further options in the words of that system; they come last, where most count the
@@ -52,7 +52,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class JobStanding:
     """How a job stands.
 
     - `words`: what a user reads: the system's word in small letters, and a reason where it gives
@@ -73,9 +73,9 @@ class BatchSystem:
     - `name`: finds the job's name in what that prints.
     """
 
-    submit: Callable[[Request, Path], list[str]]
+    submit: Callable[[JobRequest, Path], list[str]]
     name: re.Pattern[str]
-    state: Callable[[str], State]
+    state: Callable[[str], JobStanding]
     cancel: str
 
 
@@ -103,7 +103,7 @@ def find_system(name: str) -> BatchSystem:
     return SYSTEMS[name]
 
 
-def hand_over(system: str, request: Request, path: Path) -> str:
+def hand_over(system: str, request: JobRequest, path: Path) -> str:
     """Submit a script; give the job's name.
 
     Raises ToolMissing: the system's commands are not here.
@@ -137,7 +137,7 @@ def _need(program: str) -> None:
         )
 
 
-def _slurm(request: Request, path: Path) -> list[str]:
+def _slurm(request: JobRequest, path: Path) -> list[str]:
     # A job that is preempted or loses a node goes on later with what is left.
     words = ["--requeue", "--output=/dev/null", f"--job-name={_called(path)}"]
     if request.after:
@@ -147,7 +147,7 @@ def _slurm(request: Request, path: Path) -> list[str]:
     return ["sbatch", "--parsable", *words, *request.options, str(path)]
 
 
-def _qsub(request: Request, path: Path, resources: Sequence[str]) -> list[str]:
+def _qsub(request: JobRequest, path: Path, resources: Sequence[str]) -> list[str]:
     # -V: the environment with its modules, as Slurm hands it on.
     words = ["-N", _called(path)[:15].rstrip("-_"), "-V", "-r", "y", "-j", "oe", "-o", "/dev/null"]
     words += resources
@@ -156,18 +156,18 @@ def _qsub(request: Request, path: Path, resources: Sequence[str]) -> list[str]:
     return ["qsub", *words, *request.options, str(path)]
 
 
-def _pbs(request: Request, path: Path) -> list[str]:
+def _pbs(request: JobRequest, path: Path) -> list[str]:
     own = any(re.match(r"(-l)?select=", word) for word in request.options)
     chunks = [] if own else ["-l", f"select={request.nodes}", "-l", "place=scatter:excl"]
     return _qsub(request, path, [*chunks, "-l", f"walltime={_hours(request.time_min)}"])
 
 
-def _torque(request: Request, path: Path) -> list[str]:
+def _torque(request: JobRequest, path: Path) -> list[str]:
     asked = f"nodes={request.nodes}:ppn=1,walltime={_hours(request.time_min)}"
     return _qsub(request, path, ["-l", asked])
 
 
-def _lsf(request: Request, path: Path) -> list[str]:
+def _lsf(request: JobRequest, path: Path) -> list[str]:
     words = ["-J", _called(path), "-n", str(request.nodes), "-R", "span[ptile=1]", "-x", "-r"]
     words += ["-W", str(request.time_min), "-o", "/dev/null"]
     if request.after:
@@ -176,7 +176,7 @@ def _lsf(request: Request, path: Path) -> list[str]:
     return ["bsub", *words, *request.options, "/bin/sh", shlex.quote(str(path))]
 
 
-def _flux(request: Request, path: Path) -> list[str]:
+def _flux(request: JobRequest, path: Path) -> list[str]:
     words = [f"--nodes={request.nodes}", "--exclusive", f"--time-limit={request.time_min}m"]
     words += [f"--job-name={_called(path)}", "--output=/dev/null"]
     if request.after:
@@ -193,13 +193,13 @@ def _hours(minutes: int) -> str:
     return f"{minutes // 60:02}:{minutes % 60:02}:00"
 
 
-def _slurm_state(job: str) -> State:
+def _slurm_state(job: str) -> JobStanding:
     found = job_state(job)
     if found.state == "GONE":
-        return State("ended")
+        return JobStanding("ended")
     waits = found.state in ("PENDING", "REQUEUED", "CONFIGURING", "SUSPENDED")
     reason = f" ({found.reason})" if waits and found.reason not in ("", "None") else ""
-    return State(found.state.lower() + reason, waits, found.state == "RUNNING")
+    return JobStanding(found.state.lower() + reason, waits, found.state == "RUNNING")
 
 
 #: What PBS calls the states of jobs that have not ended; F, X and Torque's C have.
@@ -218,47 +218,49 @@ _LETTERS = {
 _FIELD = re.compile(r"^\s+(job_state|exit_status|comment) = (.+)$", re.MULTILINE | re.IGNORECASE)
 
 
-def _qstat(job: str, *options: str) -> State:
+def _qstat(job: str, *options: str) -> JobStanding:
     said = _answer(["qstat", *options, job], gone=r"Unknown Job")
     if said is None:
-        return State("ended")
+        return JobStanding("ended")
     fields = {name.lower(): value.strip() for name, value in _FIELD.findall(said)}
     letter = fields.get("job_state", "")
     if letter in _LETTERS:
         runs = letter in "BER"
         why = f" ({fields['comment']})" if "comment" in fields and not runs else ""
-        return State(_LETTERS[letter] + why, not runs, runs)
+        return JobStanding(_LETTERS[letter] + why, not runs, runs)
     return _ended(fields.get("exit_status", ""))
 
 
 _LSF_GONE = r"is not found|No (unfinished )?job found"
 
 
-def _lsf_state(job: str) -> State:
+def _lsf_state(job: str) -> JobStanding:
     fields = "stat exit_code delimiter='|'"
     said = _answer(["bjobs", "-a", "-noheader", "-o", fields, job], gone=_LSF_GONE)
     if said is None:
-        return State("ended")
+        return JobStanding("ended")
     word, _, code = said.strip().partition("|")
     if word in ("DONE", "EXIT"):
         return _ended("0" if word == "DONE" else code)
     waits = word in ("PEND", "PSUSP", "PROV", "WAIT")
-    return State({"PEND": "pending", "RUN": "running"}.get(word, word.lower()), waits, not waits)
+    return JobStanding(
+        {"PEND": "pending", "RUN": "running"}.get(word, word.lower()), waits, not waits
+    )
 
 
-def _flux_state(job: str) -> State:
+def _flux_state(job: str) -> JobStanding:
     said = _answer(["flux", "jobs", "-n", "-o", "{status}", job], gone=r"JobID \S+ unknown")
     if said is None:
-        return State("ended")
+        return JobStanding("ended")
     word = said.strip().lower()
     waits = word in ("pending", "depend", "priority", "sched")
-    return State(word, waits, word in ("running", "run", "cleanup"))
+    return JobStanding(word, waits, word in ("running", "run", "cleanup"))
 
 
-def _ended(code: str) -> State:
+def _ended(code: str) -> JobStanding:
     if code in ("0", ""):
-        return State("completed" if code else "ended")
-    return State(f"failed (exit code {code})")
+        return JobStanding("completed" if code else "ended")
+    return JobStanding(f"failed (exit code {code})")
 
 
 def _answer(argv: Sequence[str], *, gone: str) -> str | None:

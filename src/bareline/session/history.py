@@ -41,7 +41,7 @@ _LONGER, _LONGEST = 4.0, 64.0
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class TrialCounts:
     """How a run stands, in numbers of trials.
 
     - `skipped`: those whose program is not installed.
@@ -361,7 +361,7 @@ class History:
     def _spent_until(self, block: int) -> float:
         return sum(spent_s for number, spent_s in self._spent_s.items() if number < block)
 
-    def tally(self) -> Tally:
+    def tally(self) -> TrialCounts:
         """Count what is planned, done and saved."""
         failed = sum(isinstance(r.outcome, Failed) for r in self.records.values())
         skipped = sum(record.skipped for record in self.records.values())
@@ -377,7 +377,7 @@ class History:
                 break  # what later blocks need depends on this one
         measured = len(self.records) - failed
         on = frozenset(name for cells in self._by_case.values() for name in cells)
-        return Tally(len(self._plan), measured, failed - skipped, skipped, saved, on, had)
+        return TrialCounts(len(self._plan), measured, failed - skipped, skipped, saved, on, had)
 
 
 def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:

@@ -170,7 +170,7 @@ _MOST_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class CostOutlook:
     """What a platform is going to cost.
 
     - `cores`: None where nobody can tell before it is up.
@@ -187,7 +187,7 @@ class Outlook:
 
 def outlook(
     study: Study, platforms: Sequence[PlatformSpec], plan: Sequence[Trial]
-) -> list[Outlook]:
+) -> list[CostOutlook]:
     """Estimate what each platform of a plan costs; queues are not counted.
 
     What a batch system or a cloud lends is held to the end of the run, whatever runs.
@@ -206,7 +206,7 @@ def outlook(
             else None
             for seconds in (expected_s, most_s)
         )
-        found.append(Outlook(spec.name, cores, expected, most))
+        found.append(CostOutlook(spec.name, cores, expected, most))
     return found
 
 
@@ -244,7 +244,7 @@ def _earlier(study: str) -> dict[tuple[str, Case], float]:
     return {key: sum(times) / len(times) for key, times in took.items()}
 
 
-def outlook_lines(rows: Sequence[Outlook], limit: float | None) -> list[str]:
+def outlook_lines(rows: Sequence[CostOutlook], limit: float | None) -> list[str]:
     """Say in a line what a plan costs, and which limit ends it before; nothing of no cost."""
     parts = []
     for row in rows:

@@ -23,7 +23,7 @@ _TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SeenLayout:
     """What was seen of a layout on a platform.
 
     - `layout`: as it really was.
@@ -39,12 +39,12 @@ class Placements:
 
     def __init__(self, allocations: Allocations) -> None:
         self._allocations = allocations
-        self._seen: dict[tuple[str, str], Shown] = {}
+        self._seen: dict[tuple[str, str], SeenLayout] = {}
 
-    def of(self, trial: Trial) -> Shown:
+    def of(self, trial: Trial) -> SeenLayout:
         """Give what was seen of a trial's layout; as it was asked for where nobody looked."""
         assert trial.layout is not None, "a plan lays every case out"
-        return self._seen.get(_key(trial)) or Shown(trial.layout, {})
+        return self._seen.get(_key(trial)) or SeenLayout(trial.layout, {})
 
     def see(self, trial: Trial, allocation: Allocation, command: Command) -> None:
         """Look at the layout of a trial, where nobody has.
@@ -55,7 +55,7 @@ class Placements:
             return
         assert trial.layout is not None
         known = self._allocations.facts(trial.platform)
-        self._seen[_key(trial)] = Shown(trial.layout, {})
+        self._seen[_key(trial)] = SeenLayout(trial.layout, {})
         if "mpi.flavour" not in known:
             return  # a simulated library places no ranks
         try:
@@ -78,7 +78,7 @@ def uses_mpi(command: Command) -> bool:
 
 def look(
     allocation: Allocation, layout: Layout, known: Mapping[str, Scalar], command: Command
-) -> Shown:
+) -> SeenLayout:
     """Launch a layout once and see where its ranks are.
 
     - `command`: of the trial that is next: its variables hold here, too.
@@ -103,7 +103,7 @@ def look(
     return shown(seen, layout, known)
 
 
-def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> Shown:
+def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout:
     """Hold what was seen against what was asked for."""
     allowed = known.get("cpu.allowed")
     was = placed(seen.ranks, layout, allowed if isinstance(allowed, int) else 0)
@@ -122,7 +122,7 @@ def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> Shown:
         f"placement.{layout}": _words(seen.ranks),
     }
     kept = {name: text for name, text in facts.items() if text}
-    return Shown(replace(layout, pinning=was), kept, tuple(caveats))
+    return SeenLayout(replace(layout, pinning=was), kept, tuple(caveats))
 
 
 def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:

@@ -20,7 +20,7 @@ from bareline.platforms.hosts import mentions
 from bareline.platforms.process import kill_abandoned
 from bareline.profile.files import under_profiler
 from bareline.session.allocations import Allocations, failure_of
-from bareline.session.history import History, Tally
+from bareline.session.history import History, TrialCounts
 from bareline.session.judge import Done, Failures, judge_output
 from bareline.session.machine import Machine
 from bareline.session.meter import Meter
@@ -90,7 +90,7 @@ def execute(
     retry_failed: bool = False,
     anyway: bool = False,
     limits: Limits | None = None,
-) -> Tally:
+) -> TrialCounts:
     """Run every trial of a run that has no record yet.
 
     Of what failed and is run again the new record counts. `anyway` also goes on on another machine
@@ -157,7 +157,7 @@ class Runner:
         self._between = Pauses()
         self._garbage_left = GARBAGE_CHARACTERS
 
-    def execute(self, *, retry_failed: bool) -> Tally:
+    def execute(self, *, retry_failed: bool) -> TrialCounts:
         """Run every trial that has no record yet; see `execute`."""
         with self._run.writing(), terminated_like_interrupted() as self._go_on, self._allocations:
             declare_today(self._run)

@@ -123,7 +123,7 @@ _NEXT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LoadedSource:
     """A source on a platform.
 
     - `words`: what `env` takes to set or unset what it changes, by the variable.
@@ -147,7 +147,7 @@ class Sources:
     ) -> None:
         self._learn = learn
         self._note = note
-        self._known: dict[Any, tuple[Allocation, Found | ToolMissing]] = {}
+        self._known: dict[Any, tuple[Allocation, LoadedSource | ToolMissing]] = {}
 
     def furnish(
         self, probe: str, source: Source, spec: PlatformSpec, allocation: Allocation, to: Command
@@ -173,7 +173,7 @@ class Sources:
 
     def _look(
         self, source: Source, spec: PlatformSpec, allocation: Allocation, to: Command
-    ) -> Found | ToolMissing:
+    ) -> LoadedSource | ToolMissing:
         mark = tuple(pair for pair in to.env if pair[0] == TRIAL_VARIABLE)
 
         def ask(*words: str, timeout_s: float = _FIND_S) -> str:
@@ -216,7 +216,7 @@ def _said(output: Output, timeout_s: float) -> str:
     return output.stdout
 
 
-def _spack(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]) -> Found:
+def _spack(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]) -> LoadedSource:
     fits = _installed(source, ask)
     if not fits and source.install_s:
         install("install", *source.words)
@@ -276,7 +276,7 @@ def _spec_of(one: Mapping[str, Any]) -> str:
     return one_line(" ".join(parts()))[:400]
 
 
-def _module(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]) -> Found:
+def _module(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]) -> LoadedSource:
     module, _, version = source.words[0].partition("@")
     name = module.partition("/")[0]
     root = "EBROOT" + "".join(_SIGNS.get(letter, letter) for letter in name).upper()
@@ -296,7 +296,7 @@ _LOOKS = {"spack": _spack, "easybuild": _module, "eessi": _module}
 
 def _loaded(
     source: Source, said: str, programs: Sequence[str], facts: Mapping[str, Scalar]
-) -> Found:
+) -> LoadedSource:
     """Read what the script says of what it loaded."""
     told: dict[str, list[str]] = {}
     for key, text in re.findall(r"^bareline-([a-z]+) (.*)$", said, re.MULTILINE):
@@ -325,7 +325,7 @@ def _loaded(
             set_[name] = (f"{name}={text}",)
     # The option comes before what is set.
     ordered = sorted(set_.items(), key=lambda pair: len(pair[1]) == 1)
-    return Found(dict(ordered), facts)
+    return LoadedSource(dict(ordered), facts)
 
 
 def _see_programs(told: Mapping[str, list[str]], prefix: str, programs: Sequence[str]) -> None:

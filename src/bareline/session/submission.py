@@ -18,7 +18,14 @@ from typing_extensions import TypedDict
 from bareline.platforms.config import make_spec
 from bareline.platforms.job import JobOptions
 from bareline.platforms.slurm.options import SlurmOptions
-from bareline.session.batch import Request, State, find_system, hand_over, script, take_back
+from bareline.session.batch import (
+    JobRequest,
+    JobStanding,
+    find_system,
+    hand_over,
+    script,
+    take_back,
+)
 from bareline.session.begin import PlannedTrial
 from bareline.store.run import Run
 from bareline.vocabulary.errors import PlatformError, UsageError
@@ -82,7 +89,7 @@ class Order:
     """
 
     system: str
-    request: Request
+    request: JobRequest
     chain: int = 1
     measuring: tuple[str, ...] = ()
 
@@ -188,14 +195,14 @@ def _jobs(stored: dict[str, Any]) -> tuple[str, ...]:
     return tuple(str(job) for job in jobs[:_LONGEST_CHAIN])
 
 
-def states_of(submission: Submission) -> list[State]:
+def states_of(submission: Submission) -> list[JobStanding]:
     """Ask the batch system how each job stands; unknown where it cannot say."""
     states = []
     for job in submission.jobs:
         try:
             states.append(find_system(submission.system).state(job))
         except (PlatformError, UsageError) as error:
-            states.append(State(f"unknown: {error}"))
+            states.append(JobStanding(f"unknown: {error}"))
     return states
 
 

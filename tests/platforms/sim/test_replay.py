@@ -18,7 +18,7 @@ from bareline.platforms.config import load_platforms, make_spec
 from bareline.platforms.sim import PLATFORM
 from bareline.platforms.sim.replay import actions, why_not
 from bareline.profile.records import ANYBODY, NOBODY, Shape
-from bareline.profile.trace import Stream, Trace, read_trace
+from bareline.profile.trace import CallStream, Trace, read_trace
 from bareline.study.reading import load_study
 from bareline.vocabulary.errors import PlatformError, StudyError
 from bareline.vocabulary.model import Command, Layout
@@ -91,7 +91,7 @@ def trace(*ranks):
     for rank, calls in enumerate(ranks):
         shapes = list(dict.fromkeys(one for one, _ in calls))
         streams.append(
-            Stream(
+            CallStream(
                 rank=rank,
                 shapes=tuple(shapes),
                 shape=np.array([shapes.index(one) for one, _ in calls], np.int32),

@@ -14,10 +14,10 @@ from rich.console import Console
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.predict.coverage import SizeUsed, Strip
+from bareline.predict.coverage import CurveCoverage, SizeUsed
 from bareline.predict.predictions import VERSION, ApplicationLoss, Predictions, read_predictions_of
 from bareline.predict.questions import Upgrade
-from bareline.predict.shares import Loss, Share
+from bareline.predict.shares import InputShare, LossSplit
 from bareline.predict.validation import Trial, Validation
 from bareline.report.content.document import document_of
 from bareline.report.exhibits.base import draw_figures, find_exhibit
@@ -45,11 +45,11 @@ def planted() -> Predictions:
         trial("npb.mg problem_class=W", "a", "b", 0.5, 0.51),
     )
     shares = (
-        Share("latency", 0.7, 0.6, 0.8, 0.7),
-        Share("bandwidth", 0.2, 0.1, 0.3, 0.2),
-        Share("residual", 0.1, 0.0, 0.2, 0.1),
+        InputShare("latency", 0.7, 0.6, 0.8, 0.7),
+        InputShare("bandwidth", 0.2, 0.1, 0.3, 0.2),
+        InputShare("residual", 0.1, 0.0, 0.2, 0.1),
     )
-    loss = Loss("a", "b", (1.0,) * 3, (2.0,) * 3, 1.0, shares)
+    loss = LossSplit("a", "b", (1.0,) * 3, (2.0,) * 3, 1.0, shares)
     return Predictions(
         VERSION,
         Validation(trials, (("npb.is", "no ladder"),), 2),
@@ -60,7 +60,7 @@ def planted() -> Predictions:
             Upgrade("npb.mg problem_class=W", "b", "bandwidth=x2", 0.5, 0.49),
         ),
         (
-            Strip("npb.cg problem_class=W", "mpi.pingpong", 2,
+            CurveCoverage("npb.cg problem_class=W", "mpi.pingpong", 2,
                   (SizeUsed(8, 10, 0.1), SizeUsed(9000, 5, 0.2)), (1.0, 1024.0, 8192.0),
                   1.0, 8192.0),
         ),
@@ -207,8 +207,8 @@ def test_a_probe_chooses_its_applications(document, kind):
 
 
 def test_a_loss_is_told_by_the_medians_of_its_launches() -> None:
-    share = Share("residual", 2.5, 2.0, 3.0, 1.0)
-    loss = Loss("a", "b", (1.0, 2.0), (3.0, 5.0), 1.0, (share,))
+    share = InputShare("residual", 2.5, 2.0, 3.0, 1.0)
+    loss = LossSplit("a", "b", (1.0, 2.0), (3.0, 5.0), 1.0, (share,))
     console = Console(file=io.StringIO(), width=200)
     print_loss(loss, "app", console)
     told = console.file.getvalue()  # type: ignore[attr-defined]

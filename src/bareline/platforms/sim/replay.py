@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
-from bareline.profile.trace import Stream, Trace
+from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.collectives import COMMUNICATOR_REDUCTIONS, collective_of
 from bareline.vocabulary.errors import PlatformError
 
@@ -55,7 +55,7 @@ def why_not(trace: Trace) -> str:
     return ""
 
 
-def _arrivals(stream: Stream) -> dict[int, Shape]:
+def _arrivals(stream: CallStream) -> dict[int, Shape]:
     """Give what tells whose message came, by the number of its receive among all posts."""
     telling = [shape.kind == "done" and shape.root == 1 for shape in stream.shapes]
     found: dict[int, Shape] = {}
@@ -68,7 +68,7 @@ def _arrivals(stream: Stream) -> dict[int, Shape]:
     return found
 
 
-def _unknown(stream: Stream) -> Shape | None:
+def _unknown(stream: CallStream) -> Shape | None:
     """Give a receive of which it is not known whose message came, if there is one."""
     asking = [_asks(shape) for shape in stream.shapes]
     if not any(asking):
@@ -110,7 +110,7 @@ def _why_not(shape: Shape, ranks: int) -> str:
 class _Rank:
     """The lines of one rank, in the making."""
 
-    stream: Stream
+    stream: CallStream
     factor: float
     tags: dict[tuple[int, int], int]
     arrivals: dict[int, Shape]

@@ -10,7 +10,7 @@ from typing import Any
 
 from bareline.analysis.numbers.cell import Cell, with_interval
 from bareline.analysis.words.amounts import ratio_words
-from bareline.predict.validation import Score
+from bareline.predict.validation import ModelScore
 from bareline.report.content.cells import by_caveat
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
@@ -105,7 +105,7 @@ def call_name(call: str, kind: str) -> str:
     return f"{call} ({kind})" if _DIRECTIONS.get(call) else call
 
 
-def said_again(floor: Score) -> str:
+def said_again(floor: ModelScore) -> str:
     """Say how far a measurement lies from its repetition: what no prediction can undercut."""
     return (
         f"Measured again on the same platform, {floor.n} cases are off by {floor.median:.1%} in "

@@ -9,11 +9,11 @@ from statistics import median
 from typing import Any
 
 from bareline.analysis.numbers.cell import Estimate
-from bareline.predict.coverage import SizeUsed, Strip
+from bareline.predict.coverage import CurveCoverage, SizeUsed
 from bareline.predict.predictions import Predictions
 from bareline.predict.questions import UPGRADES, Upgrade
-from bareline.predict.shares import Loss
-from bareline.predict.validation import Score, Trial, Validation
+from bareline.predict.shares import LossSplit
+from bareline.predict.validation import ModelScore, Trial, Validation
 from bareline.report.blocks import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import percent, said_again, sentence_case
@@ -94,7 +94,7 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     )
 
 
-def _predicted_words(best: Score) -> str:
+def _predicted_words(best: ModelScore) -> str:
     holds = "" if best.coverage is None else f"; {best.coverage:.0%} lie in their intervals"
     return (
         f"{best.n} predictions: median error {best.median:.1%}, 90 % within {best.p90:.1%}{holds}."
@@ -142,7 +142,7 @@ def _scores(validation: Validation) -> Table:
     every = [(score, "") for score in validation.scores]
     every += [(score, ", other processors") for score in validation.calibrated]
 
-    def order(row: tuple[Score, str]) -> Field:
+    def order(row: tuple[ModelScore, str]) -> Field:
         score, _ = row
         return Field(f"{score.order_right} of {score.order_of}", score.order_right)
 
@@ -269,12 +269,12 @@ def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         )
 
 
-def _waterfall_words(loss: Loss) -> str:
+def _waterfall_words(loss: LossSplit) -> str:
     parts = [f"{share.title} {share.share:.0%}" for share in loss.shares]
     return f"Of a loss of {format_value(loss.loss_s, 's')}: {', '.join(parts)}."
 
 
-def _waterfall_table(loss: Loss) -> Table:
+def _waterfall_table(loss: LossSplit) -> Table:
     scale = unit_scale([share.time_s for share in loss.shares], "s")
     return (
         Rows(loss.shares)
@@ -311,15 +311,15 @@ def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         )
 
 
-def _coverage_words(strips: Sequence[Strip]) -> str:
+def _coverage_words(strips: Sequence[CurveCoverage]) -> str:
     used = sum(len(strip.used) for strip in strips)
     outside = sum(len(strip.outside) for strip in strips)
     where = "all lie within the measured range" if not outside else f"{outside} lie beyond it"
     return f"{count(used, 'size')} of {count(len(strips), 'function')}: {where}."
 
 
-def _coverage_table(strips: Sequence[Strip]) -> Table:
-    def tone(row: tuple[Strip, SizeUsed]) -> Tone:
+def _coverage_table(strips: Sequence[CurveCoverage]) -> Table:
+    def tone(row: tuple[CurveCoverage, SizeUsed]) -> Tone:
         strip, one = row
         return "worse" if one.size_bytes > strip.most else ""
 

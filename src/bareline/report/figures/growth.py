@@ -24,17 +24,17 @@ def growth_chart(every: Sequence[Growth]) -> Chart:
     whose ranks had a core each. Simulated times are hollow.
     """
     first, law = every[0].points, every[0].computing
-    ranks, off = [point.grid.ranks for point in first], law.error or 0.0
+    ranks, off = [point.ranks for point in first], law.error or 0.0
     best = min(done.points[0].period_s for done in every) * ranks[0]
     rule = {n: (law.at(n), law.at(n) * max(0.01, 1 - off), law.at(n) * (1 + off)) for n in ranks}
     computing = _rows("computing, as profiled", rule)
     ideal = _rows("ideal", {n: (best / n,) * 3 for n in ranks})
-    took = {one.grid.ranks: one.measured_s for one in first if one.measured_s is not None}
+    took = {one.ranks: one.period_measured_s for one in first if one.period_measured_s is not None}
     measured = _rows("measured", {n: (value,) * 3 for n, value in took.items()})
     shown = line_looks([done.target.name for done in every])
     lines = []
     for done in every:
-        times = {one.grid.ranks: (one.period_s, one.lo_s, one.hi_s) for one in done.points}
+        times = {one.ranks: (one.period_s, one.period_lo_s, one.period_hi_s) for one in done.points}
         ink = shown[done.target.name].ink(hollow=done.target.simulated)
         lines.append([{**row, **ink} for row in _rows(done.target.name, times)])
     whole = [computing, ideal, measured, *lines]

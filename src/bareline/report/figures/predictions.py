@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bareline.predict.coverage import Strip
+from bareline.predict.coverage import CurveCoverage
 from bareline.predict.questions import UPGRADES, Upgrade
-from bareline.predict.shares import Loss
+from bareline.predict.shares import LossSplit
 from bareline.predict.validation import Trial
 from bareline.report.figures.grammar import Chart, Style, alt, axis, layer
 from bareline.report.figures.scales import (
@@ -81,7 +81,7 @@ def _names_axis(names: Sequence[str], *, narrow: bool) -> alt.Axis:
     return alt.Axis(labelLimit=most, minExtent=min(room, most), ticks=False, domain=False)
 
 
-def waterfall_chart(loss: Loss, shown: Mapping[str, Look], *, narrow: bool = False) -> Chart:
+def waterfall_chart(loss: LossSplit, shown: Mapping[str, Look], *, narrow: bool = False) -> Chart:
     """Draw the time on A, what each share adds, and the time on B, each bar from where it begins.
 
     Whiskers are the 90 % intervals of the shares.
@@ -105,7 +105,7 @@ def waterfall_chart(loss: Loss, shown: Mapping[str, Look], *, narrow: bool = Fal
     ).properties(width=_NARROW_WIDTH if narrow else _WIDTH, height=_ROW * len(rows))
 
 
-def _steps(loss: Loss, names: Mapping[str, Look]) -> list[dict[str, Any]]:
+def _steps(loss: LossSplit, names: Mapping[str, Look]) -> list[dict[str, Any]]:
     """Give the bars in base units: each share begins where the one before it ended."""
     first = loss.a_s
 
@@ -162,7 +162,7 @@ def upgrades_chart(
     )
 
 
-def coverage_chart(strips: Sequence[Strip], *, narrow: bool = False) -> Chart:
+def coverage_chart(strips: Sequence[CurveCoverage], *, narrow: bool = False) -> Chart:
     """Draw a strip for each function: a bar over what was measured, a dot for each size used."""
     ticks = size_ticks([1.0, *(one for strip in strips for one in _ends(strip))])
     names = [_name(strip) for strip in strips]
@@ -198,10 +198,10 @@ def coverage_chart(strips: Sequence[Strip], *, narrow: bool = False) -> Chart:
     ).properties(width=_NARROW_WIDTH if narrow else _STRIP, height=_PITCH * max(2, len(strips)))
 
 
-def _name(strip: Strip) -> str:
+def _name(strip: CurveCoverage) -> str:
     what = "messages" if strip.probe == "mpi.pingpong" else strip.probe.removeprefix("mpi.")
     return f"{what}, {strip.ranks} ranks"
 
 
-def _ends(strip: Strip) -> list[float]:
+def _ends(strip: CurveCoverage) -> list[float]:
     return [max(1.0, size) for size in (strip.most, *(one.size_bytes for one in strip.used))]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bareline.host.tools import find_browser, install_hint
 from bareline.predict.growth import Growth
-from bareline.predict.shares import Loss
+from bareline.predict.shares import LossSplit
 from bareline.predict.validation import Validation
 from bareline.report.blocks import Block, Note, Prose, Section
 from bareline.report.content.claims import claims_of, claims_table
@@ -113,7 +113,7 @@ def write_validation(done: Validation, folder: Path) -> list[Path]:
     return _write_charts(charts, folder)
 
 
-def write_loss(loss: Loss, folder: Path) -> list[Path]:
+def write_loss(loss: LossSplit, folder: Path) -> list[Path]:
     """Draw a loss as a waterfall, as SVG and PNG.
 
     Raises StoreError: a file cannot be written.

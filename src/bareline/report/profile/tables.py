@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 from bareline.analysis.numbers.cell import Estimate
 from bareline.profile.model import Profile
-from bareline.profile.sites import Site
+from bareline.profile.sites import CallSite
 from bareline.profile.summary import (
     DISTURBED,
     CallSum,
-    Share,
     SizeSum,
+    TimeShare,
     imbalance,
     other_threads_mpi_s,
     queued_share,
@@ -50,7 +50,7 @@ def split_table(profile: Profile) -> Table:
     )
 
 
-def _span(part: Share) -> Estimate:
+def _span(part: TimeShare) -> Estimate:
     """Give the least and the most of any rank around the mean."""
     return Estimate(part.mean_s, part.least_s, part.most_s)
 
@@ -94,7 +94,7 @@ def calls_table(calls: Sequence[CallSum]) -> Table:
     return rows.table()
 
 
-def sites_table(sites: Sequence[Site]) -> Table:
+def sites_table(sites: Sequence[CallSite]) -> Table:
     """Sum up where calls come from."""
     times = unit_scale([site.time_s for site in sites], "s")
     each = unit_scale([site.mean_s for site in sites], "s")
@@ -192,7 +192,7 @@ def disturbances(profile: Profile) -> list[str]:
     return found
 
 
-def _listed(parts: Sequence[Share]) -> str:
+def _listed(parts: Sequence[TimeShare]) -> str:
     return ", ".join(f"{part.what} {percent(part.share)}" for part in parts)
 
 

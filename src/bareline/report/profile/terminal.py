@@ -12,7 +12,7 @@ from rich.text import Text
 
 from bareline.profile.comparison import CallPair, Pair, ProfileComparison, SitePair
 from bareline.profile.model import Profile
-from bareline.profile.sites import Site, call_sites
+from bareline.profile.sites import CallSite, call_sites
 from bareline.profile.summary import SizeSum, communication_matrix, remarks, sizes, top_calls
 from bareline.report.blocks import Block, Field, Note, Rows, Section, Table
 from bareline.report.content.profiles import ProfileLine
@@ -231,7 +231,7 @@ def _site_time(side: int, scale: Scale, pair: SitePair) -> str:
     return scale.show(pair.time_s[side]) if (pair.before, pair.after)[side] else ""
 
 
-def _uneven(site: Site | None) -> str:
+def _uneven(site: CallSite | None) -> str:
     return _factor(site.imbalance) if site else ""
 
 

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from bareline.predict.grid import program_of
-from bareline.predict.growth import Growth, Point
+from bareline.predict.growth import GrownRanks, Growth
 from bareline.report.blocks import Column
 from bareline.report.writers.columns import print_table
 from bareline.vocabulary.units import format_value
 
 
-def _band(point: Point) -> str:
-    if point.lo_s == point.hi_s:
+def _band(point: GrownRanks) -> str:
+    if point.period_lo_s == point.period_hi_s:
         return ""
-    return f" [{format_value(point.lo_s, 's')}, {format_value(point.hi_s, 's')}]"
+    return f" [{format_value(point.period_lo_s, 's')}, {format_value(point.period_hi_s, 's')}]"
 
 
 def print_growth(every: Sequence[Growth], console: Console) -> None:
@@ -27,31 +26,30 @@ def print_growth(every: Sequence[Growth], console: Console) -> None:
 
 
 def _print_one(done: Growth, console: Console) -> None:
-    last, first, largest = done.points[-1], done.points[0], done.own.largest
+    last, first = done.points[-1], done.points[0]
     console.print(
         Text(
-            f"On {done.target.name} {program_of(largest)} takes "
-            f"{format_value(last.period_s * largest.repeats, 's')} on "
-            f"{last.grid.ranks} ranks ({largest.repeats} periods of "
+            f"On {last.platform} {last.program} takes {format_value(last.time_s, 's')} on "
+            f"{last.ranks} ranks ({last.periods} periods of "
             f"{format_value(last.period_s, 's')}{_band(last)}), "
-            f"at {last.efficiency:.0%} of the efficiency of {first.grid.ranks} ranks.",
+            f"at {last.efficiency:.0%} of the efficiency of {first.ranks} ranks.",
             style="bold",
         )
     )
-    if done.ends is None:
-        console.print(Text(f"Scaling does not end up to {last.grid.ranks} ranks."))
+    if last.scaling_ends is None:
+        console.print(Text(f"Scaling does not end up to {last.ranks} ranks."))
     else:
-        console.print(Text(f"Scaling ends at {done.ends} ranks, by {done.by}."))
-    names = list(last.parts)
+        console.print(Text(f"Scaling ends at {last.scaling_ends} ranks, by {last.ended_by}."))
+    names = list(last.shares)
     heads = ("ranks", "period", "efficiency", *names)
     columns = [Column("grid"), *(Column(head, "number") for head in heads)]
     rows = [
         [
-            str(one.grid),
-            f"{one.grid.ranks}{'' if one.profiled else '*'}",
+            one.grid,
+            f"{one.ranks}{'' if one.profiled else '*'}",
             format_value(one.period_s, "s"),
             f"{one.efficiency:.0%}",
-            *(f"{one.parts.get(name, 0.0) / one.period_s:.0%}" for name in names),
+            *(f"{one.shares.get(name, 0.0):.0%}" for name in names),
         ]
         for one in done.points
     ]
@@ -76,13 +74,13 @@ def _print_grounds(done: Growth, console: Console) -> None:
         said = ", ".join(map(str, done.own.left_out))
         console.print(Text(f"Of {said} ranks only computing counts: they call something else."))
     if done.own.spread:
-        share = done.points[-1].off
+        share = done.points[-1].sizes_off
         said = f"Messages differ by {done.own.spread:.1%} of their bytes from period to period and "
         said += f"follow no law exactly: means, off by {share:.1%} where a count is left out."
         console.print(Text(said, style="yellow"))
     for note in done.target.notes:
         console.print(Text(f"Assumed: {note}."))
-    unchecked = done.points[-1].unchecked
+    unchecked = done.points[-1].unchecked_calls
     if unchecked:
         said = f"{unchecked} calls rest on laws that no further count checks."
         console.print(Text(said, style="yellow"))

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.text import Text
 
 from bareline.predict.costs import StartUp
-from bareline.predict.fitness import Lack
+from bareline.predict.fitness import CallLack
 from bareline.predict.prediction import Prediction
-from bareline.predict.shares import Loss
-from bareline.predict.validation import Score, Validation
+from bareline.predict.shares import LossSplit
+from bareline.predict.validation import ModelScore, Validation
 from bareline.report.blocks import Rows
 from bareline.report.content.wording import percent, said_again
 from bareline.report.figures.scales import unit_scale
@@ -68,7 +68,7 @@ def print_prediction(done: Prediction, console: Console) -> None:
         console.print(Text(_measured(done), style="bold"))
 
 
-def said_lacks(lacks: Sequence[Lack]) -> str:
+def said_lacks(lacks: Sequence[CallLack]) -> str:
     """Name the calls by which a replay is off most: nothing where each is little."""
     off = sorted((one for one in lacks if abs(one.share) >= _OFF), key=lambda one: -abs(one.share))
     return f"; it is off most in {', '.join(map(str, off[:_OFF_SHOWN]))}" if off else ""
@@ -103,7 +103,7 @@ def _start_up(start: StartUp) -> str:
     return f"{text}; {times} of a rank {takes} {took} {word}."
 
 
-def print_loss(loss: Loss, application: str, console: Console) -> None:
+def print_loss(loss: LossSplit, application: str, console: Console) -> None:
     """Print what a loss is made of: a sentence for each share, then the table."""
     word = "longer" if loss.loss_s > 0 else "less"
     console.print(
@@ -186,7 +186,7 @@ def said_refused(refused: Sequence[tuple[str, str]]) -> list[str]:
     return told
 
 
-def _print_scores(scores: Sequence[Score], console: Console) -> None:
+def _print_scores(scores: Sequence[ModelScore], console: Console) -> None:
     if not scores:
         return
     print_blocks(
