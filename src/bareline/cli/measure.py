@@ -104,7 +104,7 @@ def run(asked: RunOptions) -> None:
 
 
 @app.command()
-@prints("submit", "session.submission.Submitted")
+@prints("submit", "session.submission.Submission")
 @prints("submit-dry-run", "session.submission.Submitting", alone=True)
 @takes_what_is_asked
 def submit(
@@ -136,8 +136,7 @@ def submit(
     made = _make(asked, planned)
     handed = jobs.submit(made, order)
     complain(f"{handed}; `bareline status {shlex.quote(str(made.path))}` follows it")
-    row = {"run": str(made.path), **asdict(handed)}
-    emit(asked.as_json, lambda: [row], lambda _: print(made.path))
+    emit(asked.as_json, lambda: [asdict(handed)], lambda _: print(made.path))
 
 
 def _words(text: str) -> tuple[str, ...]:

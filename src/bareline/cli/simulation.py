@@ -31,7 +31,7 @@ FromOption = Annotated[
 
 
 @app.command()
-@prints("calibrate", "session.calibration.Agreement")
+@prints("calibrate", "session.simulation.Agreement")
 def calibrate(
     from_: FromOption,
     out: Annotated[

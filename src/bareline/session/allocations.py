@@ -165,12 +165,12 @@ class Allocations:
         """Give what is known of a platform that came up; empty of one that never did."""
         return self._facts.get(name, {})
 
-    def learn(self, name: str, told: Mapping[str, Scalar]) -> None:
-        """Keep what a program that ran on a platform told of it, beside its own facts."""
+    def learn(self, name: str, facts: Mapping[str, Scalar]) -> None:
+        """Keep what a program that ran on a platform says of it, with its own facts."""
         known = self._facts.get(name, {})
-        if told.items() <= known.items():
+        if facts.items() <= known.items():
             return
-        self._facts[name] = {**known, **told}
+        self._facts[name] = {**known, **facts}
         self._run.write_facts(name, self._facts[name], self._machine.session)
 
     def _meet(self, name: str, allocation: Allocation, facts: Mapping[str, Scalar]) -> None:
@@ -186,10 +186,10 @@ class Allocations:
             before = self._run.facts(self._machine.number).get(name, {})
         except StoreError:
             before = {}  # A damaged file: this one is written anew.
-        kept = {key: before[key] for key in before if key.startswith(_TOLD_BY_PROGRAMS)}
+        by_programs = {key: before[key] for key in before if key.startswith(_TOLD_BY_PROGRAMS)}
         chosen = {f"environment.{key}": text for key, text in self._specs[name].environment}
         price = price_facts(self._specs[name].limits, facts, self._cores.get(name, 0))
-        self._facts[name] = {**kept, **chosen, **facts, **price}
+        self._facts[name] = {**by_programs, **chosen, **facts, **price}
         self._run.write_facts(name, self._facts[name], self._machine.session)
 
     # How long it takes -------------------------------------------------------------------------
@@ -309,8 +309,8 @@ class Allocations:
         """Build before nodes are taken that cost as long as they are held."""
         if name in self._to_build and self._type(name).borrows:
             self._to_build.discard(name)
-            if told := self._type(name).build_ahead(self._specs[name], cache_folder()):
-                self.note(name, told)
+            if built := self._type(name).build_ahead(self._specs[name], cache_folder()):
+                self.note(name, built)
 
     def _acquire(self, name: str) -> Allocation:
         self._build_ahead(name)

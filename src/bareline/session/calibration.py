@@ -12,21 +12,19 @@ then simulated and compared, and the errors go with the platform.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
-from typing_extensions import TypedDict
 
 from bareline.analysis.numbers.records import Records, read_runs
 from bareline.analysis.numbers.summary import summarize
 from bareline.platforms.sim.network import seconds_at
-from bareline.session.simulation import Check, Simulations
+from bareline.session.simulation import Agreement, Simulations
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
-from bareline.vocabulary.model import parse_point
-from bareline.vocabulary.rows import Params, row_of
+from bareline.vocabulary.model import Scalar, format_point, parse_point
 
 _PING_PONG = "mpi.pingpong"
 _RATE = "mpi.multi_pair"
@@ -49,18 +47,6 @@ _LINK_BOUND = 1.1
 _ONE_NODE = 1
 
 
-class Agreement(TypedDict):
-    """``calibrate``: a measurement and its simulation."""
-
-    probe: str
-    ranks: int
-    params: Params
-    unit: str
-    measured: float
-    simulated: float
-    error: float
-
-
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """A simulated platform made from a run, and how well it agrees with that run.
@@ -69,7 +55,7 @@ class Calibration:
     """
 
     table: dict[str, Any]
-    checks: tuple[Check, ...]
+    checks: tuple[Agreement, ...]
     left_out: tuple[str, ...]
 
     def errors_of(self, probe: str) -> list[float]:
@@ -86,9 +72,9 @@ class Calibration:
         probes = {check.probe for check in self.checks} - made_of
         return max((statistics.median(self.errors_of(probe)) for probe in probes), default=None)
 
-    def rows(self) -> list[Agreement]:
+    def rows(self) -> list[dict[str, Any]]:
         """Give the checks as plain rows for ``--json``."""
-        return [row_of(Agreement, check, params=parse_point(check.where)) for check in self.checks]
+        return list(map(asdict, self.checks))
 
 
 def calibrate(
@@ -139,11 +125,16 @@ def calibrate(
     if done.error is not None:
         table["error"] = float(f"{done.error:.3g}")
     table["checks"] = [
-        [one.probe, one.ranks, one.where, one.unit]
+        [one.probe, one.ranks, _where(one.params), one.unit]
         + [float(f"{value:.6g}") for value in (one.measured, one.simulated)]
         for one in checks
     ]
     return done
+
+
+def _where(params: Mapping[str, Scalar]) -> str:
+    """Write parameters of a probe and of a point, each in their order."""
+    return " ".join(format_point({name: value}) for name, value in params.items())
 
 
 def _choose(records: Records, given: str | None) -> str:

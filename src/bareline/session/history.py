@@ -150,13 +150,13 @@ class History:
         if not isinstance(record.outcome, Measured):
             return record
         wanted = self.wanted(record.trial.case.probe)
-        kept = tuple(sample for sample in record.outcome.samples if sample.metric in wanted)
-        return replace(record, outcome=Measured(kept))
+        samples = (sample for sample in record.outcome.samples if sample.metric in wanted)
+        return replace(record, outcome=Measured(tuple(samples)))
 
     def blocks(self) -> Iterator[Sequence[Trial]]:
         """Give the plan block by block."""
         for block in range(self._study.launches):
-            yield self._block(block)
+            yield self._blocks[block]
 
     def unneeded(self, trial: Trial) -> str:
         """Say why a trial is not needed any more, or nothing if it is.
@@ -225,7 +225,8 @@ class History:
         earlier = self._decided.get((block - 1, case))
         if earlier:
             return earlier
-        if self._budget_ends(block):
+        budget_s = self._study.budget_s
+        if budget_s and block >= self._study.min_launches and self._spent_until(block) >= budget_s:
             return _BUDGET_USED
         return "the target precision is reached" if self._reached(block, case) else ""
 
@@ -291,9 +292,9 @@ class History:
         mean_s = sum(seconds) / sum(counts)
         used = {platform for platform, _ in self._planned}
         total_s = sum(platforms.coming_up_s(name, block) for name in used)
-        going = [trial for trial in self._block(block) if not self.unneeded(trial)]
+        going = [trial for trial in self._blocks[block] if not self.unneeded(trial)]
         left = [trial for trial in going if trial.index not in self.records]
-        left_s = sum(self._expected_s(trial, mean_s) for trial in left)
+        left_s = sum(self.expected_s(trial, mean_s) for trial in left)
         total_s += left_s + pause_s * len(left)
         # What comes again in later blocks: neither what repeats exactly nor a profile taken once.
         going = [
@@ -302,20 +303,20 @@ class History:
             if trial.platform not in self._exact
             and self._planned[trial.platform, trial.case] > block + 1
         ]
-        kept = going
+        real = going  # without what an emulated processor did often enough
         if self._study.emulated_launches:
-            kept = [t for t in going if not self._meets_emulation(t, self._emulated.get)]
+            real = [t for t in going if not self._meets_emulation(t, self._emulated.get)]
         whole_s, less_s = (
-            sum(self._expected_s(trial, mean_s) for trial in some) for some in (going, kept)
+            sum(self.expected_s(trial, mean_s) for trial in some) for some in (going, real)
         )
         whole, less = self._later_blocks(block, left_s, whole_s, less_s)
-        to_the_end = {trial.platform for trial in kept}
+        to_the_end = {trial.platform for trial in real}
         again_s = sum(
             platforms.again_s(name)
             * platforms.renewals(name, block, block + whole + less * (name in to_the_end))
             for name in used
         )
-        pauses_s = pause_s * (whole * len(going) + less * len(kept))
+        pauses_s = pause_s * (whole * len(going) + less * len(real))
         return total_s + whole * whole_s + less * less_s + pauses_s + again_s
 
     def _later_blocks(
@@ -341,22 +342,10 @@ class History:
             less = min(less, max(0, required - whole, affordable))
         return whole, less
 
-    def _block(self, block: int) -> Sequence[Trial]:
-        return self._blocks[block]
-
-    def expected_s(self, trial: Trial) -> float:
-        """Estimate how long a trial takes from those of its case before it; 0 of a first one."""
-        return self._expected_s(trial, 0.0)
-
-    def _expected_s(self, trial: Trial, mean_s: float) -> float:
+    def expected_s(self, trial: Trial, first_s: float = 0.0) -> float:
+        """Estimate how long a trial takes from those of its case before it; a first one `first_s`."""
         seconds, count = self._durations.get((trial.platform, trial.case), (0.0, 0))
-        return seconds / count if count else mean_s
-
-    def _budget_ends(self, block: int) -> bool:
-        budget_s = self._study.budget_s
-        if not budget_s or block < self._study.min_launches:
-            return False
-        return self._spent_until(block) >= budget_s
+        return seconds / count if count else first_s
 
     def _spent_until(self, block: int) -> float:
         return sum(spent_s for number, spent_s in self._spent_s.items() if number < block)

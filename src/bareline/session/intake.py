@@ -77,7 +77,7 @@ class Intake:
 
     def lines(self) -> list[str]:
         """Say in lines for people what was imported, and how little one trial says."""
-        told = []
+        lines = []
         formats: dict[str, list[Imported]] = defaultdict(list)
         for row in self.rows:
             formats[row["format"]].append(row)
@@ -88,12 +88,12 @@ class Intake:
             line += count(files, "file")
             if len(new) < len(rows):
                 line += f", {len(rows) - len(new)} already there"
-            told.append(line)
+            lines.append(line)
         for row in self.rows:
             if row["trial"] is not None and row["status"] == "failed":
-                told.append(f"failed: {row['file']}: {row['probe']}: {row['reason']}")
-        told += [f"skipped, of no known format: {file}" for file in self.skipped]
-        return [*told, *self._replication()]
+                lines.append(f"failed: {row['file']}: {row['probe']}: {row['reason']}")
+        lines += [f"skipped, of no known format: {file}" for file in self.skipped]
+        return [*lines, *self._replication()]
 
     def _replication(self) -> list[str]:
         latest = self.run.finished().values()
@@ -149,7 +149,7 @@ def import_files(
         raise UsageError(f"{ranks} is no number of ranks", where="--ranks")
     found, skipped = read_files(files, skip_unknown=skip_unknown)
     placed = _placed(found, platform)
-    titles = {name: title or told for name, (told, _) in placed.items()}
+    titles = {name: title or own_title for name, (own_title, _) in placed.items()}
     run, header = _open(out, titles, found)
     intake = Intake(run, skipped=skipped)
     names = ", ".join(dict.fromkeys(file.name for file in files))
@@ -170,17 +170,17 @@ def _placed(found: Iterable[Found], platform: str | None) -> dict[str, tuple[str
     by_title: dict[str, list[Found]] = defaultdict(list)
     for one in found:
         by_title[one.imported.platform].append(one)
-    told = sorted(title for title in by_title if title)
+    titles = sorted(title for title in by_title if title)
     if platform is not None:
-        if len(told) > 1:
-            shown = ", ".join(map(shown_name, told[:5]))
+        if len(titles) > 1:
+            shown = ", ".join(map(shown_name, titles[:5]))
             raise UsageError(
-                f"the outputs are of {len(told)} platforms: {shown}",
+                f"the outputs are of {len(titles)} platforms: {shown}",
                 where="--platform",
                 hint="leave --platform out, or import their files one platform at a time",
             )
         everything = [one for own in by_title.values() for one in own]
-        return {platform: (told[0] if told else "", everything)}
+        return {platform: (titles[0] if titles else "", everything)}
     if "" in by_title:
         raise UsageError(
             "does not say its platform",
@@ -188,9 +188,9 @@ def _placed(found: Iterable[Found], platform: str | None) -> dict[str, tuple[str
             hint="name it with --platform, or leave the file out",
         )
     named = {platform_name(title): (title, own) for title, own in by_title.items()}
-    if len(named) < len(told):
+    if len(named) < len(titles):
         raise UsageError(
-            f"platforms have names that are too much alike: {', '.join(told[:5])}",
+            f"platforms have names that are too much alike: {', '.join(titles[:5])}",
             hint="import their files one platform at a time with --platform",
         )
     return named
@@ -295,8 +295,8 @@ def _hash(launch: str) -> str:
 
 def _started(found: Found) -> str:
     """Give when a launch began, or when it was imported where its output does not say it."""
-    told = found.importer.started(found.launch)
-    return told.isoformat(timespec="milliseconds") if told else now()
+    began = found.importer.started(found.launch)
+    return began.isoformat(timespec="milliseconds") if began else now()
 
 
 class _Blocks:
@@ -352,13 +352,13 @@ def _row(found: Found, case: Case, platform: str, trial: int | None) -> Imported
 
 def _facts(found: Iterable[Found], known: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """Join what the outputs tell of the platform; where they disagree, all they say."""
-    told: dict[str, dict[str, None]] = defaultdict(dict)
+    texts: dict[str, dict[str, None]] = defaultdict(dict)
     for key, value in known.items():
-        told[key] = dict.fromkeys(str(value).split("; "))
+        texts[key] = dict.fromkeys(str(value).split("; "))
     for one in found:
         for key, fact in one.importer.facts(one.launch).items():
-            told[key][str(fact)] = None
-    return {key: "; ".join(values) for key, values in told.items()}
+            texts[key][str(fact)] = None
+    return {key: "; ".join(values) for key, values in texts.items()}
 
 
 def read_again(case: Case, launch: str) -> tuple[Measured | Failed, tuple[str, ...]]:

@@ -56,7 +56,7 @@ def judge_output(
 
     ended = _ended(output, timeout_s)
     # Nothing is lost with a program that wrote all and then did not exit.
-    hung = output.timed_out and _told_its_end(output.stdout)
+    hung = output.timed_out and _wrote_its_end(output.stdout)
     if ended is not None and not hung:
         return failed(*ended)
     try:
@@ -78,7 +78,7 @@ def judge_output(
     return Measured(samples), (*caveats, *doubts, *(("hung-at-end",) if hung else ()))
 
 
-def _told_its_end(stdout: str) -> bool:
+def _wrote_its_end(stdout: str) -> bool:
     """Tell whether the last line is the one with which bareline's own programs end."""
     try:
         last = json.loads(stdout.rstrip().rpartition("\n")[2])
@@ -108,8 +108,8 @@ def _noticed(
 
     Raises ParseError: the probe cannot read the output.
     """
-    told = probe.facts(params, output)
-    doubts = blas_caveats({**facts, **told}) if BLAS_KERNELS in told else ()
+    own = probe.facts(params, output)
+    doubts = blas_caveats({**facts, **own}) if BLAS_KERNELS in own else ()
     return (*probe.caveats(params, output), *doubts)
 
 

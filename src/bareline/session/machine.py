@@ -62,7 +62,7 @@ class Machine:
         self._tell = tell
         self._anyway = anyway
         self._session: Session | None = None
-        self._kept = False
+        self._is_written = False
         self._now: _Description = {}
         self._before: dict[int, _Description] = {}
         self._last = FIRST
@@ -133,18 +133,18 @@ class Machine:
 
     def keep(self) -> None:
         """Write the session down, before the first record that names it."""
-        if self._session is not None and not self._kept:
+        if self._session is not None and not self._is_written:
             self._run.write_session(self._session)
-            self._kept = True
+            self._is_written = True
 
     def _open(self, found: _Description) -> None:
         self._newest += 1
-        told = versions()
+        today = versions()
         self._session = Session(
-            number=self._newest, machine=self._last, started=now(), versions=told, host=_here()
+            number=self._newest, machine=self._last, started=now(), versions=today, host=_here()
         )
-        self._kept = False
-        self._now = {**_bareline(told), **found}
+        self._is_written = False
+        self._now = {**_bareline(today), **found}
 
     def _decide(self, name: str) -> None:
         """Find the machine that this is; the one of before goes before all others."""
@@ -171,14 +171,14 @@ class Machine:
         assert self._session is not None
         self._session = replace(self._session, machine=machine, differs=differs)
         self._last = machine
-        self._kept = False
+        self._is_written = False
         self.keep()
         what = "; ".join(differs) or "on which it was measured before"
         self._tell(name or self._run.header.baseline, f"goes on on machine {machine}: {what}")
 
 
-def _bareline(told: Mapping[str, str]) -> _Description:
-    known = told.get(_VERSION)
+def _bareline(of: Mapping[str, str]) -> _Description:
+    known = of.get(_VERSION)
     return {("", _VERSION): (known,)} if known else {}
 
 

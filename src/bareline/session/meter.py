@@ -39,7 +39,7 @@ def price_facts(limits: Terms, facts: Mapping[str, Scalar], cores: int) -> dict[
 
 
 @dataclass(slots=True)
-class _Held:
+class _Nodes:
     """Nodes that cost: how many cores, up to when they are counted, whether they are lent."""
 
     cores: int
@@ -66,7 +66,7 @@ class Meter:
         self._limit = limit
         self._limits = {spec.name: spec.limits.max_core_hours for spec in platforms}
         self._used_s = dict.fromkeys(self._limits, 0.0)
-        self._held: dict[str, _Held] = {}
+        self._nodes: dict[str, _Nodes] = {}
         self._written_s = -_WRITE_S
 
     def load(self) -> None:
@@ -88,19 +88,19 @@ class Meter:
 
     def begin(self, name: str, cores: int, *, lent: bool) -> None:
         """Nodes are up."""
-        self._held[name] = _Held(cores, self._clock(), lent)
+        self._nodes[name] = _Nodes(cores, self._clock(), lent)
 
     def end(self, name: str) -> None:
         """Nodes are given back."""
         self.count()
-        self._held.pop(name, None)
+        self._nodes.pop(name, None)
         self.write()
 
     def ran(self, name: str, seconds: float) -> None:
         """A trial took so long."""
-        held = self._held.get(name)
-        if held is not None and not held.lent:
-            self._used_s[name] += held.cores * seconds
+        nodes = self._nodes.get(name)
+        if nodes is not None and not nodes.lent:
+            self._used_s[name] += nodes.cores * seconds
         self.count()
         if self._clock() - self._written_s >= _WRITE_S:
             self.write()
@@ -108,10 +108,10 @@ class Meter:
     def count(self) -> None:
         """Count what is lent up to now."""
         now = self._clock()
-        for name, held in self._held.items():
-            if held.lent:
-                self._used_s[name] += held.cores * (now - held.counted_s)
-            held.counted_s = now
+        for name, nodes in self._nodes.items():
+            if nodes.lent:
+                self._used_s[name] += nodes.cores * (now - nodes.counted_s)
+            nodes.counted_s = now
 
     def write(self) -> None:
         """Keep it in the run."""
@@ -141,9 +141,9 @@ class Meter:
         if left <= 0:
             return 0.0
         rate = sum(
-            held.cores
-            for name, held in self._held.items()
-            if name in of and (held.lent or name == running)
+            nodes.cores
+            for name, nodes in self._nodes.items()
+            if name in of and (nodes.lent or name == running)
         )
         return left / rate if rate else float("inf")
 

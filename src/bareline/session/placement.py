@@ -87,8 +87,8 @@ def look(
     Raises ParseError: nothing was to be seen.
     """
     place = place_command()
-    told = {name for name, _ in place.env}
-    own = tuple((name, value) for name, value in command.env if name not in told)
+    given = {name for name, _ in place.env}
+    own = tuple((name, value) for name, value in command.env if name not in given)
     output = allocation.run(replace(place, env=(*place.env, *own)), layout, timeout_s=_TIMEOUT_S)
     if output.exit_code or output.timed_out:
         raise ParseError(f"the launch ended with code {output.exit_code}")
@@ -121,8 +121,8 @@ def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout
         f"mpi.carrier.{where}": ", ".join(seen.carriers) if layout.ranks > 1 else "",
         f"placement.{layout}": _words(seen.ranks),
     }
-    kept = {name: text for name, text in facts.items() if text}
-    return SeenLayout(replace(layout, pinning=was), kept, tuple(caveats))
+    seen_facts = {name: text for name, text in facts.items() if text}
+    return SeenLayout(replace(layout, pinning=was), seen_facts, tuple(caveats))
 
 
 def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
@@ -136,12 +136,12 @@ def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
     if asked.binding == "none":
         if all(len(rank.cpus) >= allowed for rank in ranks):
             return asked
-    elif _is_kept(ranks, asked, threads) and _is_dealt(ranks, asked):
+    elif _is_bound(ranks, asked, threads) and _is_dealt(ranks, asked):
         return asked
     return Pinning(binding=_class_of(ranks, threads, allowed))
 
 
-def _is_kept(ranks: Sequence[Rank], asked: Pinning, threads: int) -> bool:
+def _is_bound(ranks: Sequence[Rank], asked: Pinning, threads: int) -> bool:
     if asked.binding == "socket":
         return all(len(rank.packages) <= 1 for rank in ranks)
     if asked.binding == "numa":

@@ -118,14 +118,14 @@ def _corrected(run: Run, given: Study, changed: dict[str, list[str]], where: str
     header = run.header
     content = {**header.study, "app": given.to_toml().get("app", {})}
     study = study_of(Run(run.path, replace(header, study=content)))
-    held = _sampled(run.records(), changed)
+    sampled = _sampled(run.records(), changed)
     probes = dict(header.probes)
     for name in changed:
         if name not in probes:
             continue  # described, and never measured
         old, new = probes[name], study.find_probe(name).declaration()
-        kept = {metric: old["metrics"][metric] for metric in held.get(name, ())}
-        for metric, table in kept.items():
+        declared = {metric: old["metrics"][metric] for metric in sampled.get(name, ())}
+        for metric, table in declared.items():
             now = new["metrics"].get(metric, table)
             if any(now[key] != table[key] for key in ("unit", "better")):
                 raise StudyError(
@@ -136,7 +136,7 @@ def _corrected(run: Run, given: Study, changed: dict[str, list[str]], where: str
                 )
         # What earlier lines hold stays declared, or the run could not be read.
         begun = {key: old[key] for key in ("defaults",) if key in old}
-        probes[name] = {**old, **new, **begun, "metrics": {**kept, **new["metrics"]}}
+        probes[name] = {**old, **new, **begun, "metrics": {**declared, **new["metrics"]}}
     return Correction(study, replace(header, study=content, probes=probes), changed)
 
 
@@ -285,8 +285,8 @@ class _Rereading:
             self._known[number] = self._run.facts_of(number)
             self._facts[number] = {name: dict(one) for name, one in self._known[number].items()}
         here = self._facts[number].setdefault(record.trial.platform, {})
-        new, told = _judge_again(self._study, record, output, here)
-        here.update(told)
+        new, facts = _judge_again(self._study, record, output, here)
+        here.update(facts)
         return new
 
 
@@ -305,12 +305,12 @@ def _judge_again(
     outcome, caveats = judge_output(
         probe, params, output, trial.timeout_s, profile=trial.case.profile, facts=facts
     )
-    kept = [code for code in record.caveats if code not in old]
-    every = tuple(dict.fromkeys((*kept, *caveats)))
+    others = [code for code in record.caveats if code not in old]
+    every = tuple(dict.fromkeys((*others, *caveats)))
     if set(every) == set(record.caveats):
         every = record.caveats  # The same in another order is no change.
-    told = probe.facts(params, output) if isinstance(outcome, Measured) else {}
-    return _with_outcome(record, outcome, every), told
+    own = probe.facts(params, output) if isinstance(outcome, Measured) else {}
+    return _with_outcome(record, outcome, every), own
 
 
 def _with_outcome(record: Record, outcome: Measured | Failed, caveats: tuple[str, ...]) -> Record:

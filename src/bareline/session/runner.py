@@ -79,7 +79,7 @@ class Observer(Protocol):
     def skipped(self, count: int, reason: str) -> None:
         """Trials are not needed any more."""
 
-    def failing(self, told: str) -> bool:
+    def failing(self, failure: str) -> bool:
         """A program fails wherever it is tried; tell whether to go on."""
 
 
@@ -198,8 +198,8 @@ class Runner:
             self._history.add(record)
             self._between.begin()
             self._observer.finished(record)
-            told = self._failures.add(record)
-            if told and not self._observer.failing(told):
+            failure = self._failures.add(record)
+            if failure and not self._observer.failing(failure):
                 raise Stopped(f"stopped: {trial.case.probe} has failed on every platform")
         if saved:
             self._observer.skipped(saved, listing(sorted(reasons)))
@@ -352,8 +352,8 @@ class Runner:
         )
         self._allocations.saw(trial.platform, output.caveats)
         if isinstance(outcome, Failed) and outcome.stage is Stage.BUDGET and busy:
-            beside = f"{outcome.reason}; other programs kept {busy:.1f} cores of this machine busy"
-            outcome = Failed(outcome.stage, beside)
+            reason = f"{outcome.reason}; other programs kept {busy:.1f} cores of this machine busy"
+            outcome = Failed(outcome.stage, reason)
         if isinstance(outcome, Measured):
             self._allocations.learn(trial.platform, probe.facts(params, output))
         every = (*allocation.caveats(trial.layout), *output.caveats, *noticed, *caveats)

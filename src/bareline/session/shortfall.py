@@ -37,8 +37,8 @@ def _open(run: Run) -> str:
     still = asked.filter(pl.col("grade") == Grade.OPEN.value)
     if still.is_empty():
         return "; what it asks is answered"
-    told = [
+    questions = [
         f"{probe} {metric} on {listing(sorted(set(of['platform'])))}"
         for (probe, metric), of in still.group_by(["probe", "metric"], maintain_order=True)
     ]
-    return f"; still open: {'; '.join(told)}"
+    return f"; still open: {'; '.join(questions)}"

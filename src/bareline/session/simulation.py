@@ -23,6 +23,7 @@ from bareline.vocabulary.errors import AnalysisError, BarelineError, PlatformErr
 from bareline.vocabulary.model import Layout, Sample, format_point, parse_point
 from bareline.vocabulary.place import CASE
 from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.rows import Params
 
 _TIMEOUT_S = 600.0
 #: Metric of the kernels: seconds of computation, mean over the ranks.
@@ -30,26 +31,20 @@ _COMPUTATION = "compute_mean"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """A measured value beside the simulated one."""
+class Agreement:
+    """``calibrate``: a measurement and its simulation.
+
+    - `params`: of the probe and of the point.
+    - `error`: relative deviation of the simulation; 0.1 is 10 % above the measured value.
+    """
 
     probe: str
     ranks: int
-    params: str
-    point: str
+    params: Params
     unit: str
     measured: float
     simulated: float
-
-    @property
-    def where(self) -> str:
-        """Parameters of the probe and of the point."""
-        return " ".join(filter(None, [self.params, self.point]))
-
-    @property
-    def error(self) -> float:
-        """Relative deviation of the simulation; 0.1 is 10 % above the measured value."""
-        return self.simulated / self.measured - 1
+    error: float
 
 
 class Simulations:
@@ -82,15 +77,15 @@ class Simulations:
                 factors.append(measured[0] / simulated[0])
         return statistics.median(factors) if factors else 1.0
 
-    def checks(self, table: dict[str, Any]) -> tuple[list[Check], list[str]]:
+    def checks(self, table: dict[str, Any]) -> tuple[list[Agreement], list[str]]:
         """Simulate everything that runs simulated.
 
         Gives the checks, and what could not be simulated with the reason.
         """
-        checks: list[Check] = []
+        checks: list[Agreement] = []
         left_out: list[str] = []
         for case, samples in self._simulated(table, left_out=left_out):
-            checks += self._beside(case, samples)
+            checks += self._agreements(case, samples)
         return checks, left_out
 
     def _simulated(
@@ -126,7 +121,7 @@ class Simulations:
             *(pl.col(key) == case[key] for key in CASE), pl.col("metric") == metric
         )
 
-    def _beside(self, case: dict[str, Any], samples: tuple[Sample, ...]) -> Iterator[Check]:
+    def _agreements(self, case: dict[str, Any], samples: tuple[Sample, ...]) -> Iterator[Agreement]:
         probe = find_probe(case["probe"])
         # A simulated collective function's headline is the mean of its loop, a measured one's not.
         headline = f"{probe.headline}_loop_mean" if probe.collective else probe.headline
@@ -136,15 +131,16 @@ class Simulations:
             if sample.metric == headline
         }
         for row in self._measured(case, headline).iter_rows(named=True):
-            if row["point"] in simulated and row["value"] > 0:
-                yield Check(
+            value = simulated.get(row["point"])
+            if value is not None and row["value"] > 0:
+                yield Agreement(
                     probe=case["probe"],
                     ranks=case["ranks"],
-                    params=case["params"],
-                    point=row["point"],
+                    params=parse_point(f"{case['params']} {row['point']}".strip()),
                     unit=row["unit"],
                     measured=row["value"],
-                    simulated=simulated[row["point"]],
+                    simulated=value,
+                    error=value / row["value"] - 1,
                 )
 
 

@@ -182,8 +182,8 @@ class Sources:
             return _said(allocation.run(asked, Layout(), timeout_s=timeout_s), timeout_s)
 
         def install(*words: str) -> None:
-            told = f"installing {source.name}, for {format_duration(source.install_s)} at most"
-            self._note(spec.name, told)
+            most = format_duration(source.install_s)
+            self._note(spec.name, f"installing {source.name}, for {most} at most")
             ask(*words, timeout_s=source.install_s)
 
         try:
@@ -210,8 +210,8 @@ def _said(output: Output, timeout_s: float) -> str:
     if output.exit_code != 0:
         lines = [line.strip() for line in output.stderr.splitlines() if line.strip()]
         # The script's own word is the last; before it may stand what the tool said.
-        told = lines[-2:] if output.exit_code == 3 else lines[-1:]
-        why = one_line("; ".join(reversed(told))) or f"exit code {output.exit_code}"
+        last = lines[-2:] if output.exit_code == 3 else lines[-1:]
+        why = one_line("; ".join(reversed(last))) or f"exit code {output.exit_code}"
         raise _NotThereError(why[:300])
     return output.stdout
 
@@ -298,19 +298,19 @@ def _loaded(
     source: Source, said: str, programs: Sequence[str], facts: Mapping[str, Scalar]
 ) -> LoadedSource:
     """Read what the script says of what it loaded."""
-    told: dict[str, list[str]] = {}
+    answers: dict[str, list[str]] = {}
     for key, text in re.findall(r"^bareline-([a-z]+) (.*)$", said, re.MULTILINE):
-        told.setdefault(key, []).append(text.strip())
+        answers.setdefault(key, []).append(text.strip())
     try:
-        before, after = (_environment(told[key][-1]) for key in ("before", "after"))
+        before, after = (_environment(answers[key][-1]) for key in ("before", "after"))
     except (KeyError, ValueError) as error:
         raise _NotThereError("what it loaded did not arrive whole") from error
-    prefix = told.get("prefix", [""])[-1]
-    _see_programs(told, prefix, programs)
+    prefix = answers.get("prefix", [""])[-1]
+    _see_programs(answers, prefix, programs)
     facts = dict(facts)
     if (stack := after.get("EESSI_VERSION")) and source.kind == "eessi":
         facts["spec"] = f"{facts['spec']} (EESSI {stack} {after.get('EESSI_SOFTWARE_SUBDIR', '')})"
-    if recipes := told.get("recipe"):
+    if recipes := answers.get("recipe"):
         facts["hash"] = recipes[0][:_DIGITS]
     if prefix:
         facts["prefix"] = prefix
@@ -328,10 +328,10 @@ def _loaded(
     return LoadedSource(dict(ordered), facts)
 
 
-def _see_programs(told: Mapping[str, list[str]], prefix: str, programs: Sequence[str]) -> None:
+def _see_programs(answers: Mapping[str, list[str]], prefix: str, programs: Sequence[str]) -> None:
     """Refuse a source without a program, and programs none of which is its own."""
     had, has = (
-        dict(line.split(" ", 1) for line in told.get(key, ()) if " " in line)
+        dict(line.split(" ", 1) for line in answers.get(key, ()) if " " in line)
         for key in ("had", "has")
     )
     again = "name the program as it is called there, or the build that has it"

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from typing_extensions import TypedDict
 
@@ -47,23 +46,15 @@ _INSIDE = "BARELINE_JOB_OF"
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """Jobs that measure a run, one after the other."""
+    """``submit``: the jobs that measure a run, one after the other."""
 
+    run: str
     system: str
     jobs: tuple[str, ...]
     command: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.system} {', '.join(self.jobs)}"
-
-
-class Submitted(TypedDict):
-    """``submit``: the jobs that measure a run."""
-
-    run: str
-    system: str
-    jobs: list[str]
-    command: list[str]
 
 
 class Submitting(TypedDict):
@@ -162,37 +153,30 @@ def submit(run: Run, order: Order) -> Submission:
     """
     path = run.path.resolve() / _SCRIPT
     path.write_text(order.script(run.path, run.id), encoding="utf-8")
-    made = Submission(order.system, (), tuple(order.command(run.path)))
+    made = Submission(str(run.path), order.system, (), tuple(order.command(run.path)))
     request = order.request
     for _ in range(order.chain):
         job = hand_over(order.system, request, path)
         made = replace(made, jobs=(*made.jobs, job))
-        _write(run, made)
+        table = {"system": made.system, "jobs": made.jobs, "command": made.command}
+        (run.path / _RECORD).write_text(json.dumps(table) + "\n", encoding="utf-8")
         # However one ends, by its limit most of all: the next has what is left.
         request = replace(request, after=job, well=False)
     return made
-
-
-def _write(run: Run, made: Submission) -> None:
-    table = {"system": made.system, "jobs": made.jobs, "command": made.command}
-    (run.path / _RECORD).write_text(json.dumps(table) + "\n", encoding="utf-8")
 
 
 def submission_of(run: Run) -> Submission | None:
     """Give the jobs that measure a run, None where none was submitted or nobody can tell which."""
     try:
         stored = json.loads(read_bounded(run.path / _RECORD, _LARGEST_RECORD, within=run.path))
-        jobs = _jobs(stored)
-        found = Submission(str(stored["system"]), jobs, tuple(map(str, stored.get("command", ()))))
+        # Runs of earlier versions name one job.
+        jobs = stored["jobs"] if "jobs" in stored else [stored["job"]]
+        jobs = tuple(map(str, jobs[:_LONGEST_CHAIN]))
+        command = tuple(map(str, stored.get("command", ())))
+        found = Submission(str(run.path), str(stored["system"]), jobs, command)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return found if jobs and all(map(_WORD.fullmatch, (found.system, *jobs))) else None
-
-
-def _jobs(stored: dict[str, Any]) -> tuple[str, ...]:
-    # Runs of earlier versions name one job.
-    jobs = stored["jobs"] if "jobs" in stored else [stored["job"]]
-    return tuple(str(job) for job in jobs[:_LONGEST_CHAIN])
 
 
 def states_of(submission: Submission) -> list[JobStanding]:
@@ -216,7 +200,7 @@ def see_to_jobs(run: Run) -> list[str]:
     submission = submission_of(run)
     if submission is None or runs_in_job(run):
         return []
-    told = []
+    waiting = []
     for job, state in zip(submission.jobs, states_of(submission), strict=True):
         if not (state.runs or state.waits):
             continue
@@ -226,11 +210,11 @@ def see_to_jobs(run: Run) -> list[str]:
                 f"the {submission.system} job {job} measures this run: it is {state.words}",
                 hint=f"wait for it; {cancel}",
             )
-        told.append(
+        waiting.append(
             f"the {submission.system} job {job} is {state.words} and measures the rest "
             f"when it begins; {cancel}"
         )
-    return told
+    return waiting
 
 
 def runs_in_job(run: Run) -> bool:

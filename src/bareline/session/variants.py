@@ -70,19 +70,19 @@ def with_builds(
             hint='name the program by it, e.g. command = ["{build}"] of an [app.NAME]',
         )
     alike = replace(pair[0], name="", title="") == replace(pair[1], name="", title="")
-    told = "a and b are one build: what differs between them is chance" if alike else ""
+    note = "a and b are one build: what differs between them is chance" if alike else ""
     standing = study.asking_also(base.name, [spec.name for spec in pair])
-    return Builds(standing.model_copy(update={"baseline": "a"}), pair, told)
+    return Builds(standing.model_copy(update={"baseline": "a"}), pair, note)
 
 
 def build_facts(spec: PlatformSpec, allocation: Allocation) -> dict[str, Scalar]:
     """Tell what a platform's build is: its path, and of a single file what it holds."""
     if not spec.build:
         return {}
-    told: dict[str, Scalar] = {"build.path": spec.build}
+    facts: dict[str, Scalar] = {"build.path": spec.build}
     if summed := allocation.sha256_of(spec.build):
-        told["build.sha256"] = summed[:_DIGITS]
-    return told
+        facts["build.sha256"] = summed[:_DIGITS]
+    return facts
 
 
 def _refuse(

@@ -127,7 +127,7 @@ def write_growth(every: Sequence[Growth], folder: Path) -> list[Path]:
 
     Raises StoreError: as for `write_loss`.
     """
-    return _write_charts({f"ranks-{every[0].points[-1].grid.ranks}": growth_chart(every)}, folder)
+    return _write_charts({f"ranks-{every[0].points[-1].ranks}": growth_chart(every)}, folder)
 
 
 def _write_charts(
