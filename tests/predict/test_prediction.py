@@ -302,7 +302,7 @@ def test_start_up_is_init_and_a_connection_to_each_peer():
             own[key] = Curve(key, np.array([0.0]), np.full((6, 1), value))
         return replace(one, curves={**one.curves, **own})
 
-    planted = replace(case(ranks=4), a=ladder("a", 0.2, 1e-4), b=ladder("b", 0.3, 3e-3))
+    planted = case(ranks=4).between(ladder("a", 0.2, 1e-4), ladder("b", 0.3, 3e-3))
     start = predict(planted).start_up
     assert start.connections == 2 and start.init_s == pytest.approx(0.1)
     assert start.connecting_s == pytest.approx(2 * 2.9e-3)
