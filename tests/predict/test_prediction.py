@@ -458,7 +458,7 @@ def test_what_two_ladders_have_in_common_does_not_widen_a_prediction():
         }
         return replace(ladder, curves=curves)
 
-    same = predict(replace(case(a=SLOW), a=noisy("a", 1), b=noisy("b", 1)))
+    same = predict(case(a=SLOW).between(noisy("a", 1), noisy("b", 1)))
     assert same.time_s == pytest.approx(same.base_s)
     assert same.hi_s / same.lo_s < 1.3
     # A network that differs keeps what unseen programs were off by.
