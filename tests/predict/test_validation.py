@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -113,8 +113,8 @@ def test_an_application_of_a_run_is_held_against_what_was_measured_there(
     run = SimpleNamespace(baseline="fast", runs=())
     done = questions.answer(questions.Question("app2048", run, to="slow"))
     truth = planted["app2048"]["slow"].times_s
-    assert list(done.measured_s) == truth and done.row()["measured_s"] == truth
-    fits("predict", [done.row()])
+    assert list(done.measured_s) == truth and asdict(done)["measured_s"] == tuple(truth)
+    fits("predict", json.loads(json.dumps([asdict(done)])))
     assert done.lo_s < np.median(truth) < done.hi_s
     # What was measured there is no part of the prediction.
     again = questions.answer(questions.Question(Path("x.profile"), run, to="slow"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -103,7 +104,7 @@ FiguresOption = Annotated[
 
 
 @app.command()
-@prints("predict", "predict.rows.PredictionRow")
+@prints("predict", "predict.prediction.Prediction")
 @prints("predict-ranks", "predict.growth.GrownRanks")
 @prints("predict-validate", "predict.validation.ValidationRow")
 def predict(
@@ -247,7 +248,7 @@ def _answer(request: Question, *, as_json: bool) -> None:
 
     with printing_measures():
         done = answer(request)
-    emit(as_json, lambda: [done.row()], lambda console: print_prediction(done, console))
+    emit(as_json, lambda: [asdict(done)], lambda console: print_prediction(done, console))
 
 
 def _model(name: str) -> Model:

@@ -217,7 +217,7 @@ def _compare_profiles(before: Path, after: Path, *, as_json: bool) -> None:
 
 @app.command()
 @prints("explain", "analysis.words.rows.ExplainRow")
-@prints("explain-app", "predict.rows.LossShare")
+@prints("explain-app", "predict.shares.LossShare")
 @prints("explain-why-not", "analysis.judgements.causes.why_not.WhyNotRow")
 def explain(
     paths: RunsArgument,

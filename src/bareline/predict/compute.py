@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,11 @@ class ComputeFactor:
     lo: float
     hi: float
     source: str
+
+    @property
+    def middle(self) -> float:
+        """The factor itself, or the middle of its bounds."""
+        return self.value or math.sqrt(self.lo * self.hi)
 
 
 def same_processor(a: Ladder, b: Ladder) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from bareline.predict.base import Base
 from bareline.predict.compute import ComputeFactor
-from bareline.predict.costs import INPUTS, Costs, StartUp, mixed, start_up
+from bareline.predict.costs import INPUTS, Costs, mixed, start_up
 from bareline.predict.delta import delta, message_share
 from bareline.predict.fitness import (
     CallLack,
@@ -23,9 +24,7 @@ from bareline.predict.fitness import (
 )
 from bareline.predict.ladder import Ladder
 from bareline.predict.replay import Replayed, replay, why_not_replayable
-from bareline.predict.rows import PredictionRow
 from bareline.vocabulary.errors import AnalysisError
-from bareline.vocabulary.rows import row_of
 
 Model = Literal["auto", "replay", "delta"]
 #: How the replay's change is carried over: as a ratio, or as a difference.
@@ -43,6 +42,7 @@ SHORT_S = 0.05
 #: Shares of messages, and changes of the time, at which hidden and shared latency matters.
 _MESSAGES, _MOVED = 0.2, 0.1
 _WIDER = 1.5
+_LEVEL = 0.9
 _HALF = math.log(1.5)
 _DRAWS = 100
 _SPEEDS_NAMED = 3
@@ -53,17 +53,19 @@ _DRAWN = math.log(1.25)
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A predicted time.
+    """``predict``: what an application will take.
 
     - `base`, `platform`: where the profile was taken, and where the time is meant for.
     - `base_s`: time on the base by the application's own clock, as a median; of a profile without
       records from ``MPI_Init`` to ``MPI_Finalize``, of the rank that took longest.
-    - `time_s`, `lo_s`, `hi_s`: predicted time with its 90 % interval; no point where only bounds
-      are known.
+    - `time_s`, `lo_s`, `hi_s`: predicted time with its interval; no point where only bounds are
+      known.
     - `reproduced`: the replay of the base over its time; None without a replay.
-    - `half_width`: half of the interval's width, in ln; `residual` and `ladder` are its parts: what
-      unseen programs were off by, and what single launches of the ladders differ by.
-    - `start_up`: what starting up takes longer, where both ladders tell.
+    - `residual`, `ladder`: parts of the interval's half-width, in ln: what unseen programs were off
+      by, and what single launches of the ladders differ by.
+    - `compute`, `compute_lo`, `compute_hi`: times that computing takes longer.
+    - `start_up_s`, `connections`, `connecting_s`: what starting up takes longer, where both ladders
+      tell, and of that connecting to so many ranks.
     - `warnings`: what widens the interval, in words.
     - `measured_s`: what launches took on the platform, where the run holds them: no part of the
       prediction.
@@ -77,35 +79,21 @@ class Prediction:
     time_s: float | None
     lo_s: float
     hi_s: float
+    ratio: float | None
+    level: float
     reproduced: float | None
-    half_width: float
     residual: float
     ladder: float
-    compute: ComputeFactor
-    start_up: StartUp | None = None
-    warnings: tuple[str, ...] = field(default=())
-    measured_s: tuple[float, ...] = ()
-    lacks: tuple[CallLack, ...] = ()
-
-    def row(self) -> PredictionRow:
-        """Give it as a tidy row in SI units."""
-        start = self.start_up
-        return row_of(
-            PredictionRow,
-            self,
-            ratio=self.time_s / self.base_s if self.time_s is not None else None,
-            level=0.9,
-            compute=self.compute.value,
-            compute_lo=self.compute.lo,
-            compute_hi=self.compute.hi,
-            compute_from=self.compute.source,
-            start_up_s=start.time_s if start else None,
-            connections=start.connections if start else None,
-            connecting_s=start.connecting_s if start else None,
-            warnings=list(self.warnings),
-            measured_s=list(self.measured_s),
-            lacks=[asdict(one) for one in self.lacks],
-        )
+    compute: float | None
+    compute_lo: float
+    compute_hi: float
+    compute_from: str
+    start_up_s: float | None
+    connections: int | None
+    connecting_s: float | None
+    warnings: tuple[str, ...]
+    measured_s: tuple[float, ...]
+    lacks: tuple[CallLack, ...]
 
 
 @dataclass(frozen=True)
@@ -145,7 +133,7 @@ class PredictionCase:
         if min(self.a.n, self.b.n) < 2:
             return 0.0
         rng = np.random.default_rng(1)
-        return _half_width(drawn_case(self, rng) for _ in range(_DRAWS))
+        return _log_width(drawn_case(self, rng) for _ in range(_DRAWS))
 
     @cached_property
     def speeds(self) -> float:
@@ -158,7 +146,7 @@ class PredictionCase:
         if launches < 2:
             return 0.0
         chosen = (np.array([launch]) for launch in range(launches))
-        return _half_width(
+        return _log_width(
             self.between(self.a.of_launches(one), self.b.of_launches(one)) for one in chosen
         )
 
@@ -177,14 +165,16 @@ class PredictionCase:
         return Costs(self.a), b
 
 
-def _half_width(drawn: Iterable[PredictionCase]) -> float:
-    """Give half of what holds 90 % of the predictions from drawn ladders, in ln."""
-    logs = []
-    for case in drawn:
-        factor = case.compute.value or math.sqrt(case.compute.lo * case.compute.hi)
-        logs.append(math.log(_time(case, "delta", "ratio", factor)))
-    low, high = np.quantile(logs, [0.05, 0.95])
+def half_width(drawn: npt.NDArray[np.float64] | list[float]) -> float:
+    """Give half of what holds 90 % of some values."""
+    low, high = np.quantile(drawn, [0.05, 0.95])
     return float(high - low) / 2
+
+
+def _log_width(drawn: Iterable[PredictionCase]) -> float:
+    """Give half of what holds 90 % of the predictions from drawn ladders, in ln."""
+    times = (_time(case, "delta", "ratio", case.compute.middle) for case in drawn)
+    return half_width([math.log(time_s) for time_s in times])
 
 
 def predict(
@@ -221,6 +211,7 @@ def predict(
     if chosen == "delta" and (moved or message_share(case.base.profile) > _MESSAGES):
         width = max(width, _HALF)
         notes.append("without a trace, codes that pass work on in a pipeline may be off by half")
+    start = start_up(case.base.profile, case.a, case.b)
     return Prediction(
         base=case.a.platform,
         platform=case.b.platform,
@@ -229,13 +220,20 @@ def predict(
         time_s=middle,
         lo_s=low * math.exp(-width),
         hi_s=high * math.exp(width),
+        ratio=None if middle is None else middle / base_s,
+        level=_LEVEL,
         reproduced=reproduced,
-        half_width=width,
         residual=unseen,
         ladder=case.speeds,
-        compute=case.compute,
-        start_up=start_up(case.base.profile, case.a, case.b),
+        compute=case.compute.value,
+        compute_lo=case.compute.lo,
+        compute_hi=case.compute.hi,
+        compute_from=case.compute.source,
+        start_up_s=start.time_s if start else None,
+        connections=start.connections if start else None,
+        connecting_s=start.connecting_s if start else None,
         warnings=tuple(notes),
+        measured_s=(),
         lacks=case.base.lacks if reproduced is not None else (),
     )
 

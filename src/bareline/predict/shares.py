@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications, name_of, usable
@@ -27,9 +28,8 @@ from bareline.predict.costs import INPUTS, Costs, Input, mixed
 from bareline.predict.delta import delta
 from bareline.predict.fitness import check_ladders
 from bareline.predict.ladder import read_ladder
-from bareline.predict.prediction import REFUSE, PredictionCase, drawn_case
+from bareline.predict.prediction import REFUSE, PredictionCase, drawn_case, half_width
 from bareline.predict.replay import replay
-from bareline.predict.rows import LossShare
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.rows import row_of
@@ -49,6 +49,20 @@ TITLES: Mapping[str, str] = {
 _DRAWS = 40
 #: Half-width of the middle 90 % of a normal distribution, in standard deviations.
 _NORMAL_90 = 1.645
+
+
+class LossShare(TypedDict):
+    """``explain --app``: a share of an application's loss."""
+
+    base: str
+    platform: str
+    loss_s: float
+    input: str
+    title: str
+    time_s: float
+    lo_s: float | None
+    hi_s: float | None
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +143,7 @@ def explain_loss(
     rng = np.random.default_rng(seed)
     measured = _Measured(np.asarray(measured_a, float), np.asarray(measured_b, float), paired)
     _check_clear(case, measured, rng, margin)
-    factor = case.compute.value or math.sqrt(case.compute.lo * case.compute.hi)
+    factor = case.compute.middle
     values = _values(case, factor, measured.a_s)
     spread = _spreads(case, list(values), rng)
     # What the baseline's own launches leave open of the scale is open of every share.
@@ -174,30 +188,22 @@ class _Measured:
             drawn, value = _medians(ratios, rng), float(np.median(ratios))
         else:
             drawn, value = _medians(self.b, rng) / _medians(self.a, rng), self.b_s / self.a_s
-        low, high = np.quantile(drawn, _ENDS)
+        low, high = np.quantile(drawn, [0.05, 0.95])
         return value, float(low), float(high)
 
     def base_width(self, rng: np.random.Generator) -> float:
         """Give the half-width of A's median, over it."""
-        return _half_width(_medians(self.a, rng)) / self.a_s
+        return half_width(_medians(self.a, rng)) / self.a_s
 
     def loss_width_s(self, rng: np.random.Generator) -> float:
         """Give the half-width of the loss."""
         if self.paired:
-            return _half_width(_medians(self.b - self.a, rng))
-        return _half_width(_medians(self.b, rng) - _medians(self.a, rng))
-
-
-_ENDS = (0.05, 0.95)
+            return half_width(_medians(self.b - self.a, rng))
+        return half_width(_medians(self.b, rng) - _medians(self.a, rng))
 
 
 def _medians(values: Any, rng: np.random.Generator) -> Any:
     return np.median(rng.choice(values, (1000, len(values))), axis=1)
-
-
-def _half_width(drawn: Any) -> float:
-    low, high = np.quantile(drawn, _ENDS)
-    return float(high - low) / 2
 
 
 def _check_clear(
@@ -280,20 +286,15 @@ def shapley(
         for chosen in itertools.combinations(inputs, size)
     }
     count = len(inputs)
-    shares: dict[str, float] = {}
-    for name in inputs:
-        total = 0.0
-        for before, value in known.items():
-            if name in before:
-                continue
-            weight = (
-                math.factorial(len(before))
-                * math.factorial(count - len(before) - 1)
-                / math.factorial(count)
-            )
-            total += weight * (known[before | {name}] - value)
-        shares[name] = total
-    return shares
+
+    def share(name: Input) -> float:
+        return sum(
+            1 / (count * math.comb(count - 1, len(before))) * (known[before | {name}] - value)
+            for before, value in known.items()
+            if name not in before
+        )
+
+    return {name: share(name) for name in inputs}
 
 
 def _spreads(
@@ -315,7 +316,7 @@ def _spreads(
         )
         for name, value in values.items():
             drawn[name].append(value)
-    return {name: _half_width(values) for name, values in drawn.items()}
+    return {name: half_width(values) for name, values in drawn.items()}
 
 
 #: What starting takes longer is said from this share of the application's time on.
@@ -346,7 +347,7 @@ def explain_application(
     one, other = usable(records, name, found[name], (baseline, platform))
     a, b = (read_ladder(records, each.platform, each.launches[0].layout) for each in (one, other))
     check_ladders(one.typical.profile, a, b)
-    control, factor = _control(found, name, one, other)
+    control, factor = _control(found, one, other)
     compute = factor or factor_between(a, b, records, program=one.program)
     times = [{launch.key: launch.time_s for launch in each.launches} for each in (one, other)]
     blocks = [key for key in times[0] if key in times[1]]
@@ -362,21 +363,14 @@ def explain_application(
 
 
 def _control(
-    found: Mapping[str, dict[str, Application]], name: str, a: Application, b: Application
+    found: Mapping[str, dict[str, Application]], a: Application, b: Application
 ) -> tuple[str, ComputeFactor | None]:
     """Compare the same program on one node of each platform, if that was measured."""
-    program = name.split(" ranks=", maxsplit=1)[0]
-    for other, own in found.items():
+    for name, own in found.items():
         one, two = own.get(a.platform), own.get(b.platform)
-        if (
-            other == name
-            or other.split(" ranks=")[0] != program
-            or one is None
-            or two is None
-            or not (one.launches and two.launches)
-            or one.launches[0].layout.nodes != 1
-            or two.launches[0].layout.nodes != 1
-        ):
+        if name == a.name or one is None or two is None or one.program != a.program:
+            continue
+        if not all(each.launches and each.launches[0].layout.nodes == 1 for each in (one, two)):
             continue
         ratio = two.median_s / one.median_s
         text = f"on one node {b.platform} takes {ratio:.3f} times as long"

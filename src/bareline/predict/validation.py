@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from bareline.predict.fitness import CallLack
-from bareline.predict.rows import LackingCall, PredictedTrial, Refused
 from bareline.vocabulary.rows import row_of
 
 #: What is held against each other; the last three know nothing of the application's calls.
@@ -20,6 +20,49 @@ MODELS = ("replay", "replay-difference", "delta", "no-change", "latency-ratio")
 AGAIN = "measured again"
 LEVEL = 0.9
 _Scored = Literal["score", "score-calibrated", "score-again"]
+
+
+class PredictedTrial(TypedDict):
+    """``predict --validate``: an application, predicted and measured."""
+
+    type: Literal["trial"]
+    application: str
+    base: str
+    platform: str
+    model: str
+    n: int
+    base_s: float
+    time_s: float
+    lo_s: float | None
+    hi_s: float | None
+    truth_s: float
+    truth_min_s: float
+    truth_max_s: float
+    error: float
+    inside: bool | None
+    warnings: list[str]
+    reasons: list[str]
+    calibrated: bool
+
+
+@dataclass(frozen=True)
+class _OfBase:
+    type: Literal["call"]
+    application: str
+    platform: str
+
+
+@dataclass(frozen=True)
+class LackingCall(CallLack, _OfBase):
+    """``predict --validate``: the same, of each base that was replayed."""
+
+
+class Refused(TypedDict):
+    """``predict --validate``: what could not be predicted, and why."""
+
+    type: Literal["refused"]
+    case: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -343,7 +343,7 @@ class History:
         return whole, less
 
     def expected_s(self, trial: Trial, first_s: float = 0.0) -> float:
-        """Estimate how long a trial takes from those of its case before it; a first one `first_s`."""
+        """Estimate a trial's time from those of its case before it; `first_s` of a first one."""
         seconds, count = self._durations.get((trial.platform, trial.case), (0.0, 0))
         return seconds / count if count else first_s
 

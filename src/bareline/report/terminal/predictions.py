@@ -8,7 +8,6 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from bareline.predict.costs import StartUp
 from bareline.predict.fitness import CallLack
 from bareline.predict.prediction import Prediction
 from bareline.predict.shares import LossSplit
@@ -59,9 +58,9 @@ def print_prediction(done: Prediction, console: Console) -> None:
                 f"{done.base}{said_lacks(done.lacks)}."
             )
         )
-    console.print(Text(f"Computing: {done.compute.source}."))
-    if done.start_up is not None:
-        console.print(Text(_start_up(done.start_up)))
+    console.print(Text(f"Computing: {done.compute_from}."))
+    if done.start_up_s is not None:
+        console.print(Text(_start_up(done, done.start_up_s)))
     for warning in done.warnings:
         console.print(Text(f"Wider: {warning}.", style="yellow"))
     if done.measured_s:
@@ -91,9 +90,9 @@ def _measured(done: Prediction) -> str:
     )
 
 
-def _start_up(start: StartUp) -> str:
-    word = "longer" if start.time_s >= 0 else "less"
-    text = f"Start-up takes {format_value(abs(start.time_s), 's')} {word}, not included"
+def _start_up(start: Prediction, time_s: float) -> str:
+    word = "longer" if time_s >= 0 else "less"
+    text = f"Start-up takes {format_value(abs(time_s), 's')} {word}, not included"
     if start.connecting_s is None:
         return f"{text}; making connections was not measured."
     times = "one connection" if start.connections == 1 else f"{start.connections} connections"
