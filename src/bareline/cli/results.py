@@ -136,7 +136,7 @@ def _show_facts(path: Path, *, everything: bool, as_json: bool) -> None:
 
 @app.command()
 @prints("compare", "analysis.numbers.points.Compared")
-@prints("compare-profiles", "profile.files.ProfileRow")
+@prints("compare-profiles", "profile.comparison.ComparisonRow")
 def compare(
     paths: RunsArgument,
     baseline: BaselineOption = None,

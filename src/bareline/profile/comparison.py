@@ -2,97 +2,84 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import polars as pl
 
 from bareline.profile.model import Profile
-from bareline.profile.sites import CallSite, call_sites
+from bareline.profile.sites import call_sites
 from bareline.profile.summary import imbalance, queued_share, time_split
 
 _START_UP = ("MPI_Init", "MPI_Init_thread")
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """One quantity of both.
+class QuantityPair:
+    """``compare`` of profiles: where a rank's time goes, and what else tells them apart.
 
-    - `before`, `after`: None where one profile has no such thing.
+    - `before`, `after`: null where one profile has no such thing; `ratio`: after over before.
     """
 
+    type: Literal["split"]
     what: str
     unit: str
     before: float | None
     after: float | None
-
-    @property
-    def ratio(self) -> float | None:
-        """After over before."""
-        if self.before is None or self.after is None or self.before == 0:
-            return None
-        return self.after / self.before
+    ratio: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class CallPair:
-    """All calls of one function, per rank, in both; by size where `size_low` is given.
+    """``compare`` of profiles: all calls of one function, per rank; or those of one size.
 
-    - `imbalance`: the most time of a rank over the mean of the ranks that make such calls; of
-      several sizes that of each, by its time. None where one profile has no such call.
+    - `imbalance_before`, `imbalance_after`: the most time of a rank over the mean of the ranks that
+      make such calls; of several sizes that of each, by its time. Null where a profile has no such
+      call.
+    - `change_s`: what it takes longer.
     """
 
+    type: Literal["call", "size"]
     call: str
     size_low: int | None
     size_high: int | None
-    count: tuple[float, float]
-    bytes: tuple[float, float]
-    time_s: tuple[float, float]
-    imbalance: tuple[float | None, float | None]
-
-    @property
-    def change_s(self) -> float:
-        """What it takes longer, a rank's mean."""
-        return self.time_s[1] - self.time_s[0]
-
-    def row(self) -> dict[str, Any]:
-        """Give it as a tidy row."""
-        row: dict[str, Any] = {key: getattr(self, key) for key in ("call", "size_low", "size_high")}
-        for name in ("count", "bytes", "time_s", "imbalance"):
-            row[f"{name}_before"], row[f"{name}_after"] = getattr(self, name)
-        return {**row, "change_s": self.change_s}
+    count_before: float
+    count_after: float
+    bytes_before: float
+    bytes_after: float
+    time_s_before: float
+    time_s_after: float
+    imbalance_before: float | None
+    imbalance_after: float | None
+    change_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class SitePair:
-    """One call site in both, a rank's mean; None where one profile has no such place.
+    """``compare`` of profiles: one call site in both.
 
     A program that was changed in between calls from other lines: such a place appears twice, once
     with each profile.
+
+    - `time_s_before`, `time_s_after`, `change_s`: a rank's mean.
+    - `imbalance_before`, `imbalance_after`: null where one profile has no such place.
     """
 
+    type: Literal["site"]
     call: str
     place: str
-    before: CallSite | None
-    after: CallSite | None
-    time_s: tuple[float, float]
+    count_before: int
+    bytes_before: int
+    time_s_before: float
+    imbalance_before: float | None
+    count_after: int
+    bytes_after: int
+    time_s_after: float
+    imbalance_after: float | None
+    change_s: float
 
-    @property
-    def change_s(self) -> float:
-        """What it takes longer, a rank's mean."""
-        return self.time_s[1] - self.time_s[0]
 
-    def row(self) -> dict[str, Any]:
-        """Give it as a tidy row."""
-        row: dict[str, Any] = {"call": self.call, "place": self.place}
-        pairs = (("before", self.before), ("after", self.after))
-        for (when, site), time_s in zip(pairs, self.time_s, strict=True):
-            row[f"count_{when}"] = site.count if site else 0
-            row[f"bytes_{when}"] = site.bytes if site else 0
-            row[f"time_s_{when}"] = time_s
-            row[f"imbalance_{when}"] = site.imbalance if site else None
-        return {**row, "change_s": self.change_s}
+ComparisonRow = QuantityPair | CallPair | SitePair
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +95,7 @@ class ProfileComparison:
 
     before: Profile
     after: Profile
-    split: tuple[Pair, ...]
+    split: tuple[QuantityPair, ...]
     calls: tuple[CallPair, ...]
     sizes: tuple[CallPair, ...]
     sites: tuple[SitePair, ...]
@@ -131,16 +118,8 @@ class ProfileComparison:
 
     def rows(self) -> list[dict[str, Any]]:
         """Give tidy rows, told apart by ``type``."""
-        return [
-            *(
-                {"type": "split", "what": pair.what, "unit": pair.unit, "before": pair.before,
-                 "after": pair.after, "ratio": pair.ratio}
-                for pair in self.split
-            ),
-            *({"type": "call", **call.row()} for call in self.calls),
-            *({"type": "size", **call.row()} for call in self.sizes),
-            *({"type": "site", **site.row()} for site in self.sites),
-        ]  # fmt: skip
+        rows: list[ComparisonRow] = [*self.split, *self.calls, *self.sizes, *self.sites]
+        return list(map(asdict, rows))
 
 
 def compare_profiles(before: Profile, after: Profile) -> ProfileComparison:
@@ -158,7 +137,12 @@ def compare_profiles(before: Profile, after: Profile) -> ProfileComparison:
     )
 
 
-def _split(before: Profile, after: Profile) -> list[Pair]:
+def _quantity(what: str, unit: str, before: float | None, after: float | None) -> QuantityPair:
+    ratio = after / before if before and after is not None else None
+    return QuantityPair("split", what, unit, before, after, ratio)
+
+
+def _split(before: Profile, after: Profile) -> list[QuantityPair]:
     both = (before, after)
     walls = [float(one.rank_table["wall_ns"].to_numpy().max()) * 1e-9 for one in both]
     splits = [{part.what: part.mean_s for part in time_split(one)} for one in both]
@@ -167,11 +151,11 @@ def _split(before: Profile, after: Profile) -> list[Pair]:
     queued = [queued_share(one) for one in both]
     names = dict.fromkeys([*splits[0], *splits[1]])
     return [
-        Pair("run time, longest rank", "s", *walls),
-        *(Pair(name, "s", splits[0].get(name), splits[1].get(name)) for name in names),
-        Pair("start-up (MPI_Init), longest rank", "s", *inits),
-        Pair("imbalance of computing", "1", *factors),
-        Pair("ready without a core", "share", *queued),
+        _quantity("run time, longest rank", "s", *walls),
+        *(_quantity(name, "s", splits[0].get(name), splits[1].get(name)) for name in names),
+        _quantity("start-up (MPI_Init), longest rank", "s", *inits),
+        _quantity("imbalance of computing", "1", *factors),
+        _quantity("ready without a core", "share", *queued),
     ]
 
 
@@ -182,38 +166,26 @@ def _calls(before: Profile, after: Profile, keys: list[str]) -> tuple[CallPair, 
         if "size_low" in keys:
             calls = calls.filter(pl.col("bytes") > 0)
         spent = (pl.col("time_ns") + pl.col("waited_ns")) * 1e-9
+        # Each row's slowest rank over its mean, by the rows' times.
+        uneven = pl.col("rank_max_ns").sum() / (pl.col("time_ns") / pl.col("ranks")).sum()
         tables.append(
             calls.group_by(keys).agg(
                 (pl.col("count").sum() / profile.ranks).alias("count"),
                 (pl.col("bytes").sum() / profile.ranks).alias("bytes"),
                 (spent.sum() / profile.ranks).alias("time_s"),
-                # Each row's slowest rank over its mean, by the rows' times.
-                (pl.col("rank_max_ns").sum() / (pl.col("time_ns") / pl.col("ranks")).sum()).alias(
-                    "imbalance"
-                ),
+                # Calls that took no time have no imbalance.
+                pl.when(uneven.is_finite()).then(uneven).alias("imbalance"),
             )
         )
-    joined = tables[0].join(tables[1], on=keys, how="full", coalesce=True, suffix="_after")
-    sums = pl.selectors.numeric().exclude(*keys, "imbalance", "imbalance_after")
-    values = joined.with_columns(sums.fill_null(0.0))
-    pairs = [
-        CallPair(
-            call=row["call"],
-            size_low=row.get("size_low"),
-            size_high=row.get("size_high"),
-            count=(row["count"], row["count_after"]),
-            bytes=(row["bytes"], row["bytes_after"]),
-            time_s=(row["time_s"], row["time_s_after"]),
-            imbalance=(_finite(row["imbalance"]), _finite(row["imbalance_after"])),
-        )
-        for row in values.iter_rows(named=True)
-    ]
+    both = tables[0].join(tables[1], on=keys, how="full", coalesce=True, suffix="_after")
+    both = both.rename({name: f"{name}_before" for name in tables[0].columns if name not in keys})
+    sums = pl.selectors.matches("^(count|bytes|time_s)_")
+    both = both.with_columns(sums.fill_null(0.0))
+    both = both.with_columns(change_s=pl.col("time_s_after") - pl.col("time_s_before"))
+    sized: dict[str, Any] = {} if "size_low" in keys else {"size_low": None, "size_high": None}
+    kind: Literal["call", "size"] = "call" if sized else "size"
+    pairs = [CallPair(type=kind, **sized, **row) for row in both.iter_rows(named=True)]
     return tuple(sorted(pairs, key=lambda one: (-abs(one.change_s), one.call, one.size_low or 0)))
-
-
-def _finite(value: float | None) -> float | None:
-    """Calls that took no time have no imbalance."""
-    return value if value is not None and math.isfinite(value) else None
 
 
 def _sites(before: Profile, after: Profile) -> tuple[SitePair, ...]:
@@ -222,11 +194,23 @@ def _sites(before: Profile, after: Profile) -> tuple[SitePair, ...]:
         for profile in (before, after)
     ]
     pairs = []
-    for key in dict.fromkeys([*found[0], *found[1]]):
-        one, other = (sites.get(key) for sites in found)
-        times = (
-            one.time_s / before.ranks if one else 0.0,
-            other.time_s / after.ranks if other else 0.0,
+    for call, place in dict.fromkeys([*found[0], *found[1]]):
+        one, other = (sites.get((call, place)) for sites in found)
+        before_s = one.time_s / before.ranks if one else 0.0
+        after_s = other.time_s / after.ranks if other else 0.0
+        pair = SitePair(
+            type="site",
+            call=call,
+            place=place,
+            count_before=one.count if one else 0,
+            bytes_before=one.bytes if one else 0,
+            time_s_before=before_s,
+            imbalance_before=one.imbalance if one else None,
+            count_after=other.count if other else 0,
+            bytes_after=other.bytes if other else 0,
+            time_s_after=after_s,
+            imbalance_after=other.imbalance if other else None,
+            change_s=after_s - before_s,
         )
-        pairs.append(SitePair(*key, one, other, times))
+        pairs.append(pair)
     return tuple(sorted(pairs, key=lambda pair: (-abs(pair.change_s), pair.call, pair.place)))

@@ -119,9 +119,9 @@ def write_profile(profile: Profile, path: Path) -> None:
 
 @open_row
 class ProfileRow(TypedDict):
-    """``show`` and ``compare`` of profiles: the reference has the columns of each type."""
+    """``show`` of a profile: the reference has the columns of each type."""
 
-    type: Literal["profile", "rank", "call", "site", "sends", "split", "size"]
+    type: Literal["profile", "rank", "call", "site", "sends"]
 
 
 def to_rows(profile: Profile) -> list[dict[str, Any]]:

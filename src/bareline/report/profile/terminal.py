@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from bareline.profile.comparison import CallPair, Pair, ProfileComparison, SitePair
+from bareline.profile.comparison import CallPair, ProfileComparison, QuantityPair
 from bareline.profile.model import Profile
-from bareline.profile.sites import CallSite, call_sites
+from bareline.profile.sites import call_sites
 from bareline.profile.summary import SizeSum, communication_matrix, remarks, sizes, top_calls
 from bareline.report.blocks import Block, Field, Note, Rows, Section, Table
 from bareline.report.content.profiles import ProfileLine
@@ -171,7 +170,9 @@ def print_profiles(both: ProfileComparison, console: Console) -> None:
 
 def _changes(both: ProfileComparison) -> Iterator[Block]:
     yield _split(both)
-    scale = unit_scale([max(pair.time_s) for pair in both.calls] or [1.0], "s")
+    scale = unit_scale(
+        [max(pair.time_s_before, pair.time_s_after) for pair in both.calls] or [1.0], "s"
+    )
     if calls := both.calls[:_CALLS]:
         yield Section("Calls, per rank", (_call_pairs(calls, scale),))
     if moved := [pair for pair in both.sizes if pair.change_s][:_CALLS]:
@@ -180,11 +181,18 @@ def _changes(both: ProfileComparison) -> Iterator[Block]:
     if sites := [pair for pair in both.sites if pair.change_s][:_CALLS]:
         rows = Rows(sites).text("call", lambda pair: pair.call)
         rows.text("called from", lambda pair: pair.place)
-        for title, side in ((scale.titled("time before"), 0), (scale.titled("after"), 1)):
-            rows.figure(title, partial(_site_time, side, scale))
+        # A place that one profile lacks has no time there.
+        rows.figure(
+            scale.titled("time before"),
+            lambda pair: scale.show(pair.time_s_before) if pair.imbalance_before else "",
+        )
+        rows.figure(
+            scale.titled("after"),
+            lambda pair: scale.show(pair.time_s_after) if pair.imbalance_after else "",
+        )
         rows.number(scale.titled("change"), lambda pair: pair.change_s, scale.show)
-        rows.figure("most/mean before", lambda pair: _uneven(pair.before))
-        rows.figure("after", lambda pair: _uneven(pair.after))
+        rows.figure("most/mean before", lambda pair: _factor(pair.imbalance_before))
+        rows.figure("after", lambda pair: _factor(pair.imbalance_after))
         yield Section("Call sites that change most, per rank", (rows.table(),))
 
 
@@ -192,7 +200,7 @@ def _split(both: ProfileComparison) -> Table:
     seconds = [pair for pair in both.split if pair.unit == "s"]
     scale = unit_scale([max(pair.before or 0, pair.after or 0) for pair in seconds], "s")
 
-    def show(pair: Pair, value: float | None) -> str:
+    def show(pair: QuantityPair, value: float | None) -> str:
         if value is None:
             return ""
         if pair.unit == "s":
@@ -215,24 +223,15 @@ def _call_pairs(pairs: Sequence[CallPair], scale: Scale) -> Table:
     rows = Rows(pairs).text("call", lambda pair: pair.call)
     if sized:
         rows.figure("size", lambda pair: size_range(pair.size_low or 0, pair.size_high or 0))
-    rows.number("calls before", lambda pair: round(pair.count[0]))
-    rows.number("after", lambda pair: round(pair.count[1]))
-    rows.number(scale.titled("time before"), lambda pair: pair.time_s[0], scale.show)
-    rows.number(scale.titled("after"), lambda pair: pair.time_s[1], scale.show)
+    rows.number("calls before", lambda pair: round(pair.count_before))
+    rows.number("after", lambda pair: round(pair.count_after))
+    rows.number(scale.titled("time before"), lambda pair: pair.time_s_before, scale.show)
+    rows.number(scale.titled("after"), lambda pair: pair.time_s_after, scale.show)
     rows.number(scale.titled("change"), lambda pair: pair.change_s, scale.show)
     if not sized:
-        rows.figure("most/mean before", lambda pair: _factor(pair.imbalance[0]))
-        rows.figure("after", lambda pair: _factor(pair.imbalance[1]))
+        rows.figure("most/mean before", lambda pair: _factor(pair.imbalance_before))
+        rows.figure("after", lambda pair: _factor(pair.imbalance_after))
     return rows.table()
-
-
-def _site_time(side: int, scale: Scale, pair: SitePair) -> str:
-    """Write a side's time; nothing where its profile has no such place."""
-    return scale.show(pair.time_s[side]) if (pair.before, pair.after)[side] else ""
-
-
-def _uneven(site: CallSite | None) -> str:
-    return _factor(site.imbalance) if site else ""
 
 
 def _factor(imbalance: float | None) -> str:
