@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from bareline.predict.ladder import Ladder
@@ -60,9 +60,7 @@ class CurveCoverage:
                 "application": self.application,
                 "probe": self.probe,
                 "ranks": self.ranks,
-                "size_bytes": one.size_bytes,
-                "calls": one.calls,
-                "share": one.share,
+                **asdict(one),
                 "measured_from_bytes": self.least,
                 "measured_to_bytes": self.most,
             }

@@ -7,8 +7,6 @@ pipeline, which only a trace tells, it can be off by half.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from bareline.predict.costs import Costs
@@ -18,34 +16,29 @@ from bareline.profile.records import POINT_TO_POINT
 from bareline.vocabulary.collectives import COMMUNICATOR_REDUCTIONS, collective_of
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """Calls of one kind: what they took, and what the ladders say that they take, in s."""
-
-    spent: float
-    on_a: float
-    on_b: float
-    group: str
-
-
 def delta(profile: Profile, a: Costs, b: Costs) -> float:
     """Give the change of the run time from A to B, in s; a rank's mean.
 
     - `a`, `b`: costs on the platform of the profile and on the other one; `compute` and `io` are
       the factors from A to B and are read from `b`.
     """
-    rows = list(_rows(profile, a, b))
-    change = 0.0
-    for row in rows:
-        if row.group == "collective":
-            change += _transferred(row.spent, row.on_a, row.on_b)
-    messages = [row for row in rows if row.group == "messages"]
-    change += _transferred(
-        sum(row.spent for row in messages),
-        sum(row.on_a for row in messages),
-        sum(row.on_b for row in messages),
-    )
-    io = sum(row.spent for row in rows if row.group == "io")
+    change = io = 0.0
+    messages = [0.0, 0.0, 0.0]  # what they took, and what the ladders say that they take
+    for row in profile.calls.iter_rows(named=True):
+        if not row["count"] or row["call"].startswith("MPI_Init"):
+            continue
+        spent = (row["time_ns"] + row["waited_ns"]) * 1e-9
+        size = row["bytes"] / row["count"]
+        kind = row["kind"]
+        if kind in IO_KINDS:
+            io += spent
+        elif kind in (*POINT_TO_POINT, "wait"):
+            taken = (spent, *(_messages(row, size, costs) for costs in (a, b)))
+            messages = [sum(pair) for pair in zip(messages, taken, strict=True)]
+        elif kind in ("collective", "communicator") and row["comm_size"] > 1:
+            on_a, on_b = (_collective(row, size, costs) for costs in (a, b))
+            change += _transferred(spent, on_a, on_b) if on_a > 0 else 0.0
+    change += _transferred(*messages)
     return (change + io * (b.io - 1)) / profile.ranks + profile.computing_s * (
         b.compute * _turns(b) / _turns(a) - 1
     )
@@ -69,23 +62,6 @@ def _transferred(spent: float, on_a: float, on_b: float) -> float:
 def _turns(costs: Costs) -> float:
     cores = costs.ladder.cores
     return costs.ladder.layout.ranks_per_node / cores if cores else 1.0
-
-
-def _rows(profile: Profile, a: Costs, b: Costs) -> Iterator[_Row]:
-    for row in profile.calls.iter_rows(named=True):
-        if not row["count"] or row["call"].startswith("MPI_Init"):
-            continue
-        spent = (row["time_ns"] + row["waited_ns"]) * 1e-9
-        size = row["bytes"] / row["count"]
-        kind = row["kind"]
-        if kind in IO_KINDS:
-            yield _Row(spent, 0.0, 0.0, "io")
-        elif kind in (*POINT_TO_POINT, "wait"):
-            yield _Row(spent, _messages(row, size, a), _messages(row, size, b), "messages")
-        elif kind in ("collective", "communicator") and row["comm_size"] > 1:
-            charged = [_collective(row, size, costs) for costs in (a, b)]
-            if charged[0] > 0:
-                yield _Row(spent, charged[0], charged[1], "collective")
 
 
 def _nodes(costs: Costs, ranks: int) -> int:

@@ -174,18 +174,15 @@ def _doubled(ranks: int, most: int) -> Iterator[int]:
 def _point(
     own: Scaled, grown: Grown, law: Computing, on: Target, first: GrownRanks | None
 ) -> GrownRanks:
-    trace, run = _with_computing(grown.trace, law), on.run
+    # Each rank takes the law's time, over its calls as it was on the largest profile.
+    mean_s = float(np.mean([one.compute_s.sum() for one in grown.trace.streams])) or 1.0
+    trace, run = _resized(grown.trace, law.at(grown.grid.ranks) / mean_s, 1.0), on.run
     period_s, parts = _replayed(trace, run)
-    ranks, error = grown.grid.ranks, law.error or 0.0
+    ranks, ends = grown.grid.ranks, [period_s]
     speed = first.period_s * first.ranks / (period_s * ranks) if first else 1.0
-    ends = [period_s, period_s]
-    if error > _EXACT or grown.off > _EXACT:
-        ends = [
-            _period_s(
-                _resized(trace, max(0.0, 1 + way * error), max(0.0, 1 + way * grown.off)), run
-            )
-            for way in (-1, 1)
-        ]
+    if (error := law.error or 0.0) > _EXACT or grown.off > _EXACT:
+        off = [(max(0.0, 1 + way * error), max(0.0, 1 + way * grown.off)) for way in (-1, 1)]
+        ends = [_period_s(_resized(trace, *each), run) for each in off]
     profiled = next((period for grid, period in own.counts if grid == grown.grid), None)
     largest = own.largest
     return GrownRanks(
@@ -212,12 +209,6 @@ def _point(
         calls_beside=largest.beside,
         notes=on.notes,
     )
-
-
-def _with_computing(trace: Trace, law: Computing) -> Trace:
-    """Give each rank the law's time, over its calls as it was on the largest profile."""
-    mean_s = float(np.mean([one.compute_s.sum() for one in trace.streams])) or 1.0
-    return _resized(trace, law.at(trace.ranks) / mean_s, 1.0)
 
 
 def _resized(trace: Trace, computing: float, sizes: float) -> Trace:

@@ -49,7 +49,9 @@ def validate(
     trials: list[Trial] = []
     again: list[Trial] = []
     refused: list[tuple[str, str]] = []
-    usable_of = {name: _usable(own) for name, own in found.items()}
+    usable_of = {
+        name: {key: one for key, one in own.items() if one.launches} for name, own in found.items()
+    }
     of = sum(math.perm(len(own), 2) for own in usable_of.values())
     position = itertools.count(1)
     for name, by_platform in found.items():
@@ -71,10 +73,6 @@ def validate(
     return Validation(
         tuple(_with_intervals(trials)), tuple(refused), disturbed, tuple(again), lacking
     )
-
-
-def _usable(by_platform: Mapping[str, Application]) -> dict[str, Application]:
-    return {key: one for key, one in by_platform.items() if one.launches}
 
 
 @dataclass

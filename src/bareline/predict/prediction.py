@@ -189,26 +189,20 @@ def predict(
     Raises AnalysisError: the base or a ladder is unfit, or the replay that was asked for does not
     reproduce A.
     """
-    check_base(case.base.profile, openly_shared=case.a.cores is not None)
-    check_ladders(case.base.profile, case.a, case.b)
+    _check(case)
     base_s = case.base.time_s
     chosen, reproduced, notes = _choose(case, model)
     factors = (case.compute.lo, case.compute.value, case.compute.hi)
-    times = [_time(case, chosen, form, one) if one is not None else None for one in factors]
-    low, middle, high = times
+    low, middle, high = (one and _time(case, chosen, form, one) for one in factors)
     assert low is not None and high is not None
-    drawn = case.drawn
-    if drawn > _DRAWN:
+    if case.drawn > _DRAWN:
         for ladder in (case.a, case.b):
-            refuse_contradictions(case.base.profile, ladder, drawn)
+            refuse_contradictions(case.base.profile, ladder, case.drawn)
     unseen = residual if residual is not None else _unseen(case, chosen, case.compute.hi)
-    notes += list(_widening(case, base_s))
-    if reproduced is not None and abs(reproduced - 1) > _WARN and chosen == "replay":
-        notes.append(f"the replay gives {reproduced:.3f} of the measured time on {case.a.platform}")
+    notes += _widening(case, reproduced if chosen == "replay" else None)
     width = math.hypot(unseen, case.speeds) * _WIDER ** len(notes)
-    notes += list(_speeds(case))
-    moved = abs(math.log(high / base_s)) > _MOVED
-    if chosen == "delta" and (moved or message_share(case.base.profile) > _MESSAGES):
+    notes += _speeds(case)
+    if chosen == "delta" and _is_blind(case, high):
         width = max(width, _HALF)
         notes.append("without a trace, codes that pass work on in a pipeline may be off by half")
     start = start_up(case.base.profile, case.a, case.b)
@@ -243,12 +237,22 @@ def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
 
     Raises AnalysisError: as `predict`; bounds of computing make no point.
     """
-    check_base(case.base.profile, openly_shared=case.a.cores is not None)
-    check_ladders(case.base.profile, case.a, case.b)
+    _check(case)
     if case.compute.value is None:
         raise AnalysisError("only bounds of computing are known", hint="use --calibrate RUN")
     chosen, _, _ = _choose(case, model)
     return case.base.time_s, _time(case, chosen, "ratio", case.compute.value)
+
+
+def _check(case: PredictionCase) -> None:
+    check_base(case.base.profile, openly_shared=case.a.cores is not None)
+    check_ladders(case.base.profile, case.a, case.b)
+
+
+def _is_blind(case: PredictionCase, high_s: float) -> bool:
+    """Tell whether hidden and shared latency, of which only a trace knows, may matter."""
+    moved = abs(math.log(high_s / case.base.time_s))
+    return moved > _MOVED or message_share(case.base.profile) > _MESSAGES
 
 
 def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase:
@@ -313,23 +317,22 @@ def _time(case: PredictionCase, model: str, form: Form, factor: float) -> float:
 def _speeds(case: PredictionCase) -> Iterator[str]:
     """Name the curves whose launches have two speeds, the farthest apart first."""
     found = [
-        (times, curve.key, slow, ladder)
+        (*curve.two_speeds, curve.key, ladder)
         for ladder in {one.platform: one for one in (case.a, case.b)}.values()
         for _, curve in ladder.used(needs_on(case.base.profile, ladder))
-        if (times := curve.two_speeds[0]) > 1
-        for slow in [curve.two_speeds[1]]
+        if curve.two_speeds[1]
     ]
-    for times, key, slow, ladder in sorted(found, key=lambda one: -one[0])[:_SPEEDS_NAMED]:
+    for times, slow, key, ladder in sorted(found, key=lambda one: -one[0])[:_SPEEDS_NAMED]:
         yield (
             f"{key.probe} on {ladder.platform} has two speeds: {slow} of {ladder.n} launches take "
             f"{times:.2f} times as long"
         )
 
 
-def _widening(case: PredictionCase, base_s: float) -> Iterator[str]:
+def _widening(case: PredictionCase, reproduced: float | None) -> Iterator[str]:
     """Say what makes the interval wider, each by half."""
-    if base_s < SHORT_S:
-        yield f"the program runs for {1e3 * base_s:.0f} ms only"
+    if case.base.time_s < SHORT_S:
+        yield f"the program runs for {1e3 * case.base.time_s:.0f} ms only"
     for ladder in (case.a, case.b):
         if ladder.n < 3:
             yield f"the ladder of {ladder.platform} has {ladder.n} launches only"
@@ -339,3 +342,5 @@ def _widening(case: PredictionCase, base_s: float) -> Iterator[str]:
         yield f"other MPI libraries: {one} and {other}"
     if case.base.profile.computing_s <= 0:
         yield "the profile has no time of computing"
+    if reproduced is not None and abs(reproduced - 1) > _WARN:
+        yield f"the replay gives {reproduced:.3f} of the measured time on {case.a.platform}"

@@ -281,11 +281,8 @@ def upgrades(application: str, case: PredictionCase) -> list[Upgrade]:
         changes = parse_what_if([text])
         if changes.cores != 1 and case.a.cores is None:
             continue
-        base_s, time_s = point(_changed(case, changes))
+        factor = _times(case.compute, changes.compute)
+        changed = replace(case, b=changes.applied(case.a), compute=factor)
+        base_s, time_s = point(changed)
         found.append(Upgrade(application, case.a.platform, text, base_s, time_s))
     return sorted(found, key=lambda one: one.time_s)
-
-
-def _changed(case: PredictionCase, changes: WhatIf) -> PredictionCase:
-    factor = replace(case.compute, value=changes.compute, lo=changes.compute, hi=changes.compute)
-    return replace(case, b=changes.applied(case.a), compute=factor)

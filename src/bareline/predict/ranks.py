@@ -54,7 +54,7 @@ _AMOUNTS = ("size", "sent", "received")
 class Grown:
     """A period made anew.
 
-    - `trace`: on `grid`; computing as on the largest profile, times `compute_factor`.
+    - `trace`: on `grid`; computing as on the largest profile.
     - `unchecked`: calls of a period whose sizes rest on as many counts as their law has terms.
     - `off`: by which share the bytes of its calls may be off, where sizes follow no law exactly.
     """

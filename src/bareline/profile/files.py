@@ -170,12 +170,8 @@ def _assemble(path: Path, raw: Sequence[bytes]) -> Profile:
             where=str(path),
             hint=_AGAIN,
         )
-    kinds: dict[str, list[Mapping[str, Any]]] = {
-        "rank": [],
-        "call": [],
-        "site": [],
-        "sends": [],
-    }
+    names = ("rank", "call", "site", "sends")
+    kinds: dict[str, list[Mapping[str, Any]]] = {name: [] for name in names}
     for number, line in enumerate(lines[1:-1], start=2):
         kind = line.get("type")
         if kind not in kinds:

@@ -176,7 +176,9 @@ DISTURBED = 0.05
 
 def queued_share(profile: Profile) -> float:
     """Give the share of the ranks' time in which they were ready but had no core."""
-    return _lost_share(profile, "queued_ns")
+    ranks = profile.rank_table.filter(pl.col("queued_ns") >= 0)
+    wall = float(ranks["wall_ns"].sum())
+    return float(ranks["queued_ns"].sum()) / wall if wall > 0 else 0.0
 
 
 def stolen_share(profile: Profile) -> float:
@@ -185,12 +187,6 @@ def stolen_share(profile: Profile) -> float:
     if ranks.is_empty():
         return 0.0
     return float((ranks["steal_ns"] / ranks["wall_ns"]).to_numpy().max())
-
-
-def _lost_share(profile: Profile, column: str) -> float:
-    ranks = profile.rank_table.filter(pl.col(column) >= 0)
-    wall = float(ranks["wall_ns"].sum())
-    return float(ranks[column].sum()) / wall if wall > 0 else 0.0
 
 
 def other_threads_mpi_s(profile: Profile) -> float:

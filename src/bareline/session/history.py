@@ -155,8 +155,7 @@ class History:
 
     def blocks(self) -> Iterator[Sequence[Trial]]:
         """Give the plan block by block."""
-        for block in range(self._study.launches):
-            yield self._blocks[block]
+        return (self._blocks[block] for block in range(self._study.launches))
 
     def unneeded(self, trial: Trial) -> str:
         """Say why a trial is not needed any more, or nothing if it is.
@@ -164,9 +163,9 @@ class History:
         A case ends on all platforms at once, so that its blocks stay complete; but where a trial
         repeats exactly the first one is all.
         """
-        if self._is_repetition(trial):
+        if trial.platform in self._exact and self._measured_before(trial, trial.platform):
             return "a simulation repeats exactly"
-        if self._is_absent(trial):
+        if self._absent.get((trial.platform, trial.case), trial.block) < trial.block:
             return "its program is not installed"
         if self._is_incomparable(trial):
             return "an emulated processor is not comparable"
@@ -176,15 +175,6 @@ class History:
         if key not in self._decided:
             self._decided[key] = self._decide(trial.block, trial.case)
         return self._decided[key]
-
-    def _is_repetition(self, trial: Trial) -> bool:
-        return trial.platform in self._exact and (
-            self._measured_before(trial, trial.platform) is not None
-        )
-
-    def _is_absent(self, trial: Trial) -> bool:
-        """Tell whether an earlier block found that the program is not there."""
-        return self._absent.get((trial.platform, trial.case), trial.block) < trial.block
 
     def _is_incomparable(self, trial: Trial) -> bool:
         """Tell whether earlier blocks showed enough of what is never compared."""

@@ -104,8 +104,6 @@ class Intake:
             for record in records
             if record.trial.platform in platforms
         )
-        if not cases:
-            return []
         single = sum(count == 1 for count in cases.values())
         few = sum(count < 6 for count in cases.values())
         if not few:

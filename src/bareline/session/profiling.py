@@ -211,18 +211,11 @@ def _installation(argv: Sequence[str], mpi: str) -> MpiInstallation:
     if path is not None and _LAUNCHER.fullmatch(Path(argv[0]).name):
         return find_mpi(path)
     if Path(argv[0]).name not in _BATCH:
-        linked = _linked_library(argv)
-        if linked is not None:
+        libraries = _libraries(Path(path)) if path is not None else None
+        if (linked := _flavour(libraries or "")) is not None:
             with contextlib.suppress(PlatformError):
                 return find_mpi(linked)
     return find_mpi("auto")
-
-
-def _linked_library(argv: Sequence[str]) -> str | None:
-    """Say which library a program is linked with that is started without a launcher."""
-    path = shutil.which(argv[0])
-    libraries = _libraries(Path(path)) if path is not None else None
-    return _flavour(libraries) if libraries is not None else None
 
 
 def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -278,7 +271,7 @@ def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
         libraries = _libraries(program)
         if program.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
             return f"{program} is set-uid, and the system preloads nothing into such a program"
-        if libraries is not None and _is_static(libraries):
+        if re.search("not a dynamic executable|statically linked", libraries or ""):
             return f"{program} is linked statically, so nothing can be preloaded; link it anew"
         flavour = _flavour(libraries or "")
         if flavour is not None and flavour != mpi.flavour:
@@ -314,10 +307,6 @@ def _libraries(program: Path) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout + done.stderr
-
-
-def _is_static(libraries: str) -> bool:
-    return "not a dynamic executable" in libraries or "statically linked" in libraries
 
 
 def _flavour(libraries: str) -> str | None:

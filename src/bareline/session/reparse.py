@@ -279,7 +279,8 @@ class _Rereading:
 
     def _judged(self, record: Record, output: Output) -> Record:
         if self._study is None:
-            return _with_outcome(record, *read_again(record.trial.case, output.stdout))
+            outcome, caveats = read_again(record.trial.case, output.stdout)
+            return replace(record, outcome=outcome, caveats=caveats)
         number = record.session
         if number not in self._known:
             self._known[number] = self._run.facts_of(number)
@@ -310,8 +311,4 @@ def _judge_again(
     if set(every) == set(record.caveats):
         every = record.caveats  # The same in another order is no change.
     own = probe.facts(params, output) if isinstance(outcome, Measured) else {}
-    return _with_outcome(record, outcome, every), own
-
-
-def _with_outcome(record: Record, outcome: Measured | Failed, caveats: tuple[str, ...]) -> Record:
-    return replace(record, outcome=outcome, caveats=caveats)
+    return replace(record, outcome=outcome, caveats=every), own

@@ -187,11 +187,10 @@ class Sources:
             ask(*words, timeout_s=source.install_s)
 
         try:
-            found = _LOOKS[source.kind](source, ask, install, to.requires)
+            return _LOOKS[source.kind](source, ask, install, to.requires)
         except _NotThereError as error:
             hint = error.hint or _NEXT[source.kind]
             return ToolMissing(f"{source.name}: {error}", where=spec.name, hint=hint)
-        return found
 
 
 class _NotThereError(Exception):

@@ -61,9 +61,9 @@ def switches(records: Iterable[Record], probes: Mapping[str, Probe[Any]]) -> lis
     slow: dict[tuple[str, int], list[tuple[Record, float]]] = defaultdict(list)
     for record in found:
         trial = record.trial
-        beside = by_place[trial.case, trial.block]
-        others = [value for name, value in beside.items() if name != trial.platform]
-        own = beside.get(trial.platform)
+        every = by_place[trial.case, trial.block]
+        others = [value for name, value in every.items() if name != trial.platform]
+        own = every.get(trial.platform)
         if own is not None and others and own - max(0.0, median(others)) > math.log(_SLOWER):
             slow[trial.platform, trial.block].append((record, own))
     return [
