@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bareline.predict.clock import ApplicationClock
-
 from bareline.analysis.numbers.records import read_runs
 from bareline.predict.applications import applications
+from bareline.predict.base import ApplicationClock
 from bareline.profile.files import PROFILE_FILE
 from bareline.store.header import Header
 from bareline.store.run import Run
