@@ -29,7 +29,8 @@ _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 class Control:
     """What came of comparing the baseline with itself.
 
-    - `platform`, `again`: what was measured twice, and the name that it had the second time.
+    - `platform`: the platform that was measured twice.
+    - `again`: its name the second time.
     - `tested`, `differ`, `equal`: rows that have a test, those that are called slower or faster,
       those called equal.
     - `claims`: certain differences that sentences would claim.
