@@ -8,9 +8,10 @@ from contextlib import contextmanager
 import pytest
 
 from bareline.platforms.base import Context
+from bareline.platforms.cloud import access, group
 from bareline.platforms.cloud.journal import journals
 from bareline.platforms.cloud.openstack import OpenStackOptions
-from bareline.platforms.cloud.provider import QuotaReached
+from bareline.platforms.cloud.provider import BackOff, Insistence, QuotaReached
 from bareline.platforms.openstack import OpenStackPlatform
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import NotNow, PlatformError
@@ -21,6 +22,14 @@ USUAL = {
     **{"cloud": "bareline", "image": "stand-in", "flavor": "small", "instances": 2},
     **{"reach_s": 60.0, "active_s": 240.0, "connect_s": 30.0, "attempts": 2},
 }
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch):
+    """Look more often than at a cloud whose instances take minutes."""
+    monkeypatch.setattr(group, "_AGAIN", BackOff(first_s=0.1))
+    monkeypatch.setattr(group, "_LOOK_S", 0.2)
+    monkeypatch.setattr(access, "_PAUSE_S", 0.2)
 
 
 @pytest.fixture
@@ -161,8 +170,6 @@ def test_what_was_made_and_never_answered_is_found_and_not_made_twice(plane, up,
 
 
 def test_cloud_that_never_answers_is_given_up_for_now(plane, up, monkeypatch):
-    from bareline.platforms.cloud.provider import BackOff, Insistence
-
     monkeypatch.setattr(Insistence.__init__, "__defaults__", (BackOff(most_s=3.0), lambda _: None))
     plane.refuse("compute", "GET", r"/limits", status=503, times=99)
     with (

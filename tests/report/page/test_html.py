@@ -373,16 +373,16 @@ def test_a_value_takes_little_of_a_page(planted: Callable[..., Document]) -> Non
 def test_a_run_of_very_many_points_gives_a_moderate_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_at_scale, "RANKS", 160)
+    monkeypatch.setattr(store_at_scale, "RANKS", 240)
     monkeypatch.setattr(store_at_scale, "LAUNCHES", 6)
-    written = store_at_scale.plant(tmp_path / "run", 2)
+    written = store_at_scale.plant(tmp_path / "run", 1)
     comparison = Comparison(read_runs([Run.open(tmp_path / "run")]))
-    assert comparison.table.height == 2 * 160 * 16 and written == 2 * 2 * 6 * 160 * 16
+    assert comparison.table.height == 240 * 16 and written == 2 * 6 * 240 * 16
     document = document_of(comparison)
     page = render_page(document)
     assert len(page) < 5_000_000
     text = words_of(page)
-    assert re.search(r"of 5120 points are shown: \d+ of 160 values of rank, evenly", text)
+    assert re.search(r"of 3840 points are shown: \d+ of 240 values of rank, evenly", text)
     assert "and those that differ most. Verdicts rest on all of them." in text
     farthest = comparison.table.sort("ratio", descending=True).get_column("point")[0]
     assert farthest in {cell.place.point for cell in document.cells}
