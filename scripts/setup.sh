@@ -4,7 +4,7 @@
 # `setup.sh quick` adds what `make test` needs, `setup.sh tests` what all tests, style and types need:
 # their packages, every MPI library and the simulator. `setup.sh demo` leaves out what `make demo` does without: of the platforms' packages it
 # installs those of guests, and these only where they would not be emulated. `setup.sh cloud` only
-# installs the packages of a control plane of OpenStack, which take a minute.
+# installs the packages of a control plane of OpenStack, which take two minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 aim=${1:-} # empty, demo, quick, tests or cloud
