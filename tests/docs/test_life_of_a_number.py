@@ -17,7 +17,7 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import choose_platforms
 from bareline.report.content.document import document_of
-from bareline.report.page.files import write_page
+from bareline.report.page.files import write_report
 from bareline.session import begin, runner
 from bareline.study.reading import load_study
 from bareline.testing.runs import SilentObserver
@@ -103,7 +103,7 @@ def life(tmp_path_factory):
             comparison.findings, comparison.statements, comparison.glance,
         )  # fmt: skip
         document = document_of(comparison)
-        page = write_page(document, folder / "page.html").read_text()
+        page = write_report(document, folder / "page.html").read_text()
     return locals()
 
 

@@ -22,7 +22,8 @@ from bareline.report.content.wording import said_again
 from bareline.report.figures.predictions import waterfall_chart
 from bareline.report.figures.theme import looks
 from bareline.report.page.files import write_loss, write_validation
-from bareline.report.terminal.predictions import print_prediction, said_refused
+from bareline.report.terminal.predictions import prediction_blocks, said_refused
+from bareline.report.writers.terminal import print_blocks
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout
 
@@ -142,7 +143,7 @@ def test_an_application_of_a_run_is_held_against_what_was_measured_there(
 
 def said(prediction):
     console = Console(file=StringIO(), width=200)
-    print_prediction(prediction, console)
+    print_blocks(prediction_blocks(prediction), console)
     return console.file.getvalue()
 
 

@@ -31,7 +31,8 @@ from bareline.report.content.wording import percent
 from bareline.report.page.files import write_file
 from bareline.report.profile.page import render_profile_page
 from bareline.report.profile.tables import findings, size_range
-from bareline.report.profile.terminal import print_profile
+from bareline.report.profile.terminal import profile_blocks
+from bareline.report.writers.terminal import print_blocks
 from bareline.session.profiling import parse_regions, preloaded, why_nothing
 from bareline.vocabulary.errors import ProfileError
 
@@ -195,7 +196,7 @@ def quiet(profile: Profile) -> pl.DataFrame:
 
 def text_of(profile: Profile, *, everything: bool = False) -> str:
     stream = io.StringIO()
-    print_profile(profile, Console(file=stream, width=100), everything=everything)
+    print_blocks(profile_blocks(profile, everything=everything), Console(file=stream, width=100))
     return stream.getvalue()
 
 

@@ -12,7 +12,7 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.probes.null import NullParams, NullProbe
 from bareline.report.content.document import document_of
-from bareline.report.page.files import write_page
+from bareline.report.page.files import write_report
 from bareline.session.origin import plan_of
 from bareline.session.reparse import reparse_run
 from bareline.session.status import status_of
@@ -44,7 +44,7 @@ def test_it_compares_and_reports(run, tmp_path):
     comparison = Comparison(read_runs([run]))
     assert comparison.table.height > 0
     assert comparison.sentences
-    page = write_page(document_of(comparison), tmp_path / "page.html").read_text()
+    page = write_report(document_of(comparison), tmp_path / "page.html").read_text()
     assert all(name in page for name in run.header.platforms if name != run.header.control)
 
 

@@ -18,7 +18,7 @@ from bareline.analysis.words.comparison import Comparison
 from bareline.formats.importer import load_importers
 from bareline.report.content.document import document_of
 from bareline.report.content.exporting import write_samples
-from bareline.report.page.files import write_page
+from bareline.report.page.files import write_report
 from bareline.session import begin
 from bareline.session.intake import import_files
 from bareline.session.reparse import reparse_run
@@ -277,7 +277,7 @@ def test_a_page_of_imported_runs(tmp_path):
         files = [folder / name for name in (LATENCY, "imb.IMB_PingPong.out", "hpl.Hpl_single.out")]
         run = import_files(files, fabric, tmp_path / "run").run
     page = tmp_path / "page.html"
-    write_page(document_of(Comparison(read_runs([run]))), page)
+    write_report(document_of(Comparison(read_runs([run]))), page)
     text = page.read_text()
     assert "imported from an existing output" in text
     assert "osu.latency" in text or "osu_latency" in text

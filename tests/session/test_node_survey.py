@@ -13,7 +13,8 @@ from bareline.platforms.base import availability_of
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.netns import links
 from bareline.platforms.netns.platform import NetnsPlatform
-from bareline.report.terminal.runs import print_run_end
+from bareline.report.terminal.runs import run_end_blocks
+from bareline.report.writers.terminal import print_blocks
 from bareline.session.begin import create_run
 from bareline.session.runner import execute
 from bareline.study.study import study_from_toml
@@ -52,7 +53,7 @@ def test_the_host_with_the_slow_link_is_named(tmp_path, slow_link):
     study = study_from_toml({"study": head, "measure": [measure]}, where="test")
     run = create_run(study, specs, tmp_path / "run", baseline="hosts", seed=1)
     tally, said = execute(run, SilentObserver()), StringIO()
-    print_run_end(run, tally, Console(file=said, width=200))
+    print_blocks(run_end_blocks(run, tally), Console(file=said, width=200))
     assert f"next: bareline nodes {run.path}" in said.getvalue()
     assert "on another platform" not in said.getvalue()
     records = read_runs([run])

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bareline.cli import completing
 from bareline.cli.options import FileOption, JsonOption
-from bareline.cli.output import emit, prints
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from bareline.cli.output import emit, emit_blocks, prints
 
 app = typer.Typer()
 
@@ -31,28 +28,22 @@ def probes(
 ) -> None:
     """List the probes, or show one with its parameters and metrics."""
     from bareline.probes.base import probe_rows
-    from bareline.report.terminal.listings import print_probe, print_probes
+    from bareline.report.terminal.listings import probe_blocks, probe_list_blocks
 
     rows = probe_rows(name)
-
-    def people(console: Console) -> None:
-        if name is None:
-            print_probes(rows, console)
-        else:
-            print_probe(rows[0], console)
-
-    emit(as_json, lambda: rows, people)
+    blocks = probe_list_blocks(rows) if name is None else probe_blocks(rows[0])
+    emit_blocks(as_json, lambda: rows, lambda: blocks)
 
 
 @app.command()
 @prints("studies", "study.catalogue.StudyListed")
 def studies(as_json: JsonOption = False, _out: FileOption = None) -> None:
     """List the built-in studies."""
-    from bareline.report.terminal.listings import print_studies
+    from bareline.report.terminal.listings import study_blocks
     from bareline.study.catalogue import study_rows
 
     rows = study_rows()
-    emit(as_json, lambda: rows, lambda console: print_studies(rows, console))
+    emit_blocks(as_json, lambda: rows, lambda: study_blocks(rows))
 
 
 @app.command()
@@ -67,11 +58,11 @@ def schema(
 ) -> None:
     """List the JSON Schemas of files and of what --json prints, or print one."""
     from bareline.cli.schemas import schema_of, schema_rows
-    from bareline.report.terminal.listings import print_schemas
+    from bareline.report.terminal.listings import schema_blocks
 
     if name is not None:
         found = schema_of(name)
         emit(True, lambda: found, lambda _: None)
         return
     rows = schema_rows()
-    emit(as_json, lambda: rows, lambda console: print_schemas(rows, console))
+    emit_blocks(as_json, lambda: rows, lambda: schema_blocks(rows))

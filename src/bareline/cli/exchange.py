@@ -69,9 +69,10 @@ def reparse(
 def _print_reread(
     run: Run, done: Reread, correction: Correction | None, console: Console, *, dry_run: bool
 ) -> None:
-    from bareline.report.terminal.runs import print_reread
+    from bareline.report.terminal.runs import reread_blocks
+    from bareline.report.writers.terminal import print_blocks
 
-    print_reread(run, done.changed, done.unread, console)
+    print_blocks(reread_blocks(run, done.changed, done.unread), console)
     for probe, keys in (correction.changed if correction else {}).items():
         print(f"{probe}: other {', '.join(keys)}")
     if correction and not correction.changed:

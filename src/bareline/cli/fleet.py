@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bareline.cli.options import FileOption, JsonOption, MarginOption, RunArgument
-from bareline.cli.output import EXIT_CONDITION, emit, prints
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from bareline.cli.output import EXIT_CONDITION, emit_blocks, prints
 
 app = typer.Typer()
 
@@ -32,7 +29,7 @@ def nodes(
     from bareline.analysis.numbers.fleet import fleets
     from bareline.analysis.numbers.records import read_runs
     from bareline.report.content.fleet import deviating_rows, node_rows
-    from bareline.report.terminal.fleet import print_survey
+    from bareline.report.terminal.fleet import survey_blocks
     from bareline.store.run import Run
     from bareline.vocabulary.errors import AnalysisError
 
@@ -45,11 +42,11 @@ def nodes(
             hint="`bareline run node-survey --on PLATFORM` measures each",
         )
 
-    def people(console: Console) -> None:
-        for one in found:
-            print_survey(one, console)
-
     rows = (*(deviating_rows,), *((node_rows,) if everything else ()))
-    emit(as_json, lambda: [row for one in found for give in rows for row in give(one)], people)
+    emit_blocks(
+        as_json,
+        lambda: [row for one in found for give in rows for row in give(one)],
+        lambda: [block for one in found for block in survey_blocks(one)],
+    )
     if fail and any(one.deviating for one in found):
         raise typer.Exit(EXIT_CONDITION)

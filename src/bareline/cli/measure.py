@@ -26,6 +26,7 @@ from bareline.cli.output import (
     complain,
     console,
     emit,
+    emit_blocks,
     prints,
 )
 from bareline.vocabulary.errors import LimitReached, Stopped, TimeUp, UsageError
@@ -117,7 +118,7 @@ def submit(
     batch_options: BatchOptions = "",
 ) -> None:
     """Let batch jobs measure a study; the run directory is the last line on stdout."""
-    from bareline.report.terminal.runs import print_job
+    from bareline.report.terminal.runs import job_blocks
     from bareline.session import begin
     from bareline.session import submission as jobs
     from bareline.session.batch import JobRequest
@@ -129,7 +130,7 @@ def submit(
     if asked.dry_run:
         folder = asked.out or begin.default_folder(planned.study)
         job = order.shown(folder, _rows(asked, planned))
-        emit(asked.as_json, lambda: job, lambda on: print_job(job, on))
+        emit_blocks(asked.as_json, lambda: job, lambda: job_blocks(job))
         if not asked.as_json:
             _show_plan(asked, planned)
         return
@@ -180,7 +181,7 @@ def _planned(asked: RunOptions, *, in_a_job: bool = False) -> _Planned:
 
 def _show_plan(asked: RunOptions, planned: _Planned) -> None:
     from bareline.platforms.base import exact_among
-    from bareline.report.terminal.runs import PlanNotes, print_plan
+    from bareline.report.terminal.runs import PlanNotes, plan_blocks
 
     study = planned.study
     about = PlanNotes(
@@ -192,7 +193,7 @@ def _show_plan(asked: RunOptions, planned: _Planned) -> None:
         costs=[*study.source_lines(), *_costs(planned)],
     )
     rows = _rows(asked, planned)
-    emit(asked.as_json, lambda: rows, lambda on: print_plan(rows, on, about))
+    emit_blocks(asked.as_json, lambda: rows, lambda: plan_blocks(rows, about))
 
 
 def _costs(planned: _Planned) -> list[str]:
@@ -313,7 +314,8 @@ def _execute(
     quiet: bool = False,
 ) -> None:
     from bareline.report.terminal.progress import progress_on
-    from bareline.report.terminal.runs import print_run_end
+    from bareline.report.terminal.runs import run_end_blocks
+    from bareline.report.writers.terminal import print_blocks
     from bareline.session.runner import execute
     from bareline.session.submission import end_chain
 
@@ -338,7 +340,8 @@ def _execute(
         raise typer.Exit(EXIT_TRIALS_FAILED) from None
     if not tally.remaining:
         end_chain(made)
-    print_run_end(made, tally, console(stderr=True, quiet=quiet and not tally.wrong))
+    ends_on = console(stderr=True, quiet=quiet and not tally.wrong)
+    print_blocks(run_end_blocks(made, tally), ends_on)
     if tally.blocks_had is not None:
         from bareline.session.shortfall import shortfall
 
@@ -364,18 +367,18 @@ def runs(
     _out: FileOption = None,
 ) -> None:
     """List run directories, the latest last."""
-    from bareline.report.terminal.runs import print_runs
+    from bareline.report.terminal.runs import run_list_blocks
     from bareline.store.naming import RUNS, list_runs
 
     rows = [one.row() for one in list_runs(folder or RUNS)]
-    emit(as_json, lambda: rows, lambda console: print_runs(rows, console))
+    emit_blocks(as_json, lambda: rows, lambda: run_list_blocks(rows))
 
 
 @app.command()
 @prints("status", "session.status.Standing")
 def status(path: RunArgument, as_json: JsonOption = False, _out: FileOption = None) -> None:
     """Say how a run stands: what is planned, measured, failed and left."""
-    from bareline.report.terminal.runs import print_status
+    from bareline.report.terminal.runs import status_blocks
     from bareline.session.status import status_of
     from bareline.session.submission import states_of, submission_of
     from bareline.store.run import Run
@@ -386,4 +389,4 @@ def status(path: RunArgument, as_json: JsonOption = False, _out: FileOption = No
     if submission is not None:
         row["job"] = str(submission)
         row["job_state"] = ", ".join(state.words for state in states_of(submission))
-    emit(as_json, lambda: [row], lambda console: print_status(row, console))
+    emit_blocks(as_json, lambda: [row], lambda: status_blocks(row))

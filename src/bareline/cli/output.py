@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from importlib import import_module
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from bareline.analysis.words.conditions import ConditionOutcome
+    from bareline.report.blocks import Block
 
 #: Exit codes, as docs/reference/command-line.md lists them.
 EXIT_CONDITION = 1
@@ -124,6 +125,19 @@ def emit(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], Non
         raise UsageError(
             f"cannot be written: {error.strerror}", where=str(path), hint=hint
         ) from error
+
+
+def emit_blocks(
+    as_json: bool, rows: Callable[[], Any], blocks: Callable[[], Iterable[Block]]
+) -> None:
+    """Print tidy rows as `emit` does, or blocks for people."""
+
+    def people(console: Console) -> None:
+        from bareline.report.writers.terminal import print_blocks
+
+        print_blocks(blocks(), console)
+
+    emit(as_json, rows, people)
 
 
 def _print(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], None]) -> None:

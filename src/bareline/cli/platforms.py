@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from bareline.cli import completing
 from bareline.cli.options import FileOption, JsonOption, PlatformsOption
-from bareline.cli.output import EXIT_USAGE, complain, emit, prints
+from bareline.cli.output import EXIT_USAGE, complain, emit, emit_blocks, prints
 from bareline.vocabulary.errors import PlatformError, UsageError
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ def list_(
     if context.invoked_subcommand is not None:
         return
     from bareline.platforms.listing import platform_rows
-    from bareline.report.terminal.listings import print_platforms
+    from bareline.report.terminal.listings import platform_blocks
 
     wrong: dict[str, PlatformError] = {}
     rows = platform_rows(platforms, wrong)
-    emit(as_json, lambda: rows, lambda console: print_platforms(rows, console))
+    emit_blocks(as_json, lambda: rows, lambda: platform_blocks(rows))
     for error in wrong.values():
         complain(str(error))
     if wrong:

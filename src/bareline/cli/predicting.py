@@ -17,7 +17,7 @@ from bareline.cli.options import (
     QuietOption,
     run_path,
 )
-from bareline.cli.output import complain, console, emit, printing_measures, prints
+from bareline.cli.output import complain, console, emit_blocks, printing_measures, prints
 from bareline.vocabulary.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _grow(
     from bareline.predict.growth import grow
     from bareline.predict.ranks import scaled
     from bareline.profile.period import period_file, read_period
-    from bareline.report.terminal.growth import print_growth
+    from bareline.report.terminal.growth import growth_blocks
 
     sides = parse_grid(grid) if grid is not None else None
     own = scaled([read_period(period_file(path)) for path in paths])
@@ -200,7 +200,7 @@ def _grow(
 
         write_growth(every, figures)
     rows = [row for done in every for row in done.rows()]
-    emit(as_json, lambda: rows, lambda console: print_growth(every, console))
+    emit_blocks(as_json, lambda: rows, lambda: growth_blocks(every))
 
 
 @contextmanager
@@ -244,11 +244,11 @@ def _plan(path: Path) -> None:
 
 def _answer(request: Question, *, as_json: bool) -> None:
     from bareline.predict.questions import answer
-    from bareline.report.terminal.predictions import print_prediction
+    from bareline.report.terminal.predictions import prediction_blocks
 
     with printing_measures():
         done = answer(request)
-    emit(as_json, lambda: [asdict(done)], lambda console: print_prediction(done, console))
+    emit_blocks(as_json, lambda: [asdict(done)], lambda: prediction_blocks(done))
 
 
 def _model(name: str) -> Model:
@@ -270,13 +270,13 @@ def _validate(
 ) -> None:
     from bareline.predict.pairs import validate
     from bareline.predict.predictions import look_closer
-    from bareline.report.terminal.predictions import print_validation
-    from bareline.report.terminal.progress import Steps
+    from bareline.report.terminal.predictions import validation_blocks
+    from bareline.report.terminal.progress import StepLines
 
     records = _read(path)
     shown = console(stderr=True, quiet=quiet)
-    done = validate(records, max_queued=max_queued, note=Steps("pair", shown))
-    closer = Steps("application", shown)
+    done = validate(records, max_queued=max_queued, note=StepLines("pair", shown))
+    closer = StepLines("application", shown)
     predictions = look_closer(records, done, max_queued=max_queued, note=closer)
     try:
         records.runs[0].write_predictions(predictions.to_json())
@@ -286,4 +286,4 @@ def _validate(
         from bareline.report.page.files import write_validation
 
         write_validation(done, figures)
-    emit(as_json, done.rows, lambda console: print_validation(done, console))
+    emit_blocks(as_json, done.rows, lambda: validation_blocks(done))

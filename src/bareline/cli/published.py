@@ -27,17 +27,17 @@ def published(
     """List the publications, or every figure that a study's publications printed."""
     from bareline.analysis.judgements.suitability import judge_published
     from bareline.published.catalogue import find_publications, publications, published_rows
-    from bareline.report.content.compared import suited
-    from bareline.report.terminal.listings import print_publications, print_published
+    from bareline.report.content.suitability import suited
+    from bareline.report.terminal.listings import publication_blocks, published_blocks
     from bareline.report.writers.terminal import print_blocks
 
     found = list(publications().values()) if study is None else find_publications(study)
 
     def people(console: Console) -> None:
         if study is None:
-            print_publications(found, console)
+            print_blocks(publication_blocks(found), console)
             return
-        print_published(found, published_rows(study), console)
+        print_blocks(published_blocks(found, published_rows(study)), console)
         for one in found:
             console.print(f"\nBy bareline's rules, from the figures of {one.publication.short}:")
             print_blocks(suited(judge_published(one)), console)

@@ -25,15 +25,16 @@ from bareline.cli.options import (
     run_path,
     selection,
 )
-from bareline.cli.output import complain_of, emit, printing_measures, prints
+from bareline.cli.output import complain_of, emit_blocks, printing_measures, prints
 from bareline.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Iterator
 
     from bareline.analysis.numbers.records import Records
     from bareline.analysis.numbers.selection import Selection
     from bareline.analysis.words.comparison import Comparison
+    from bareline.report.blocks import Block
 
 app = typer.Typer()
 
@@ -88,8 +89,8 @@ def _show_summary(
     from bareline.analysis.numbers.summary import failed_cases, summarize
     from bareline.report.content.method import cost_texts
     from bareline.report.content.profiles import profile_lines
-    from bareline.report.profile.terminal import print_profile_lines
-    from bareline.report.terminal.results import print_cost, print_failed, print_summary
+    from bareline.report.profile.terminal import profile_line_blocks
+    from bareline.report.terminal.results import cost_blocks, failed_blocks, summary_blocks
 
     records = read_records([path])
     if control:
@@ -97,40 +98,38 @@ def _show_summary(
     summary = asked.of(summarize(records), records)
     failed = asked.of(failed_cases(records), records)
 
-    def people(console: Console) -> None:
-        print_summary(summary, console, details=everything)
-        print_failed(failed, console)
+    def blocks() -> Iterator[Block]:
+        yield from summary_blocks(summary, details=everything)
+        yield from failed_blocks(failed)
         if not asked:
-            print_profile_lines(profile_lines(records), console)
+            yield from profile_line_blocks(profile_lines(records))
             for run in records.runs:
-                print_cost(cost_texts(run), console)
+                yield from cost_blocks(cost_texts(run))
 
     silent = failed.filter(n=0)
-    emit(as_json, lambda: [*as_rows(summary), *as_rows(silent)], people)
+    emit_blocks(as_json, lambda: [*as_rows(summary), *as_rows(silent)], blocks)
 
 
 def _show_profile(path: Path, *, everything: bool, as_json: bool) -> None:
     from bareline.profile.files import read_profile, to_rows
-    from bareline.report.profile.terminal import print_profile
+    from bareline.report.profile.terminal import profile_blocks
 
     found = read_profile(path)
-    emit(
-        as_json,
-        lambda: to_rows(found),
-        lambda console: print_profile(found, console, everything=everything),
+    emit_blocks(
+        as_json, lambda: to_rows(found), lambda: profile_blocks(found, everything=everything)
     )
 
 
 def _show_facts(path: Path, *, everything: bool, as_json: bool) -> None:
     from bareline.report.content.facts import fact_lines, facts_by_machine, to_rows
-    from bareline.report.terminal.listings import print_facts
+    from bareline.report.terminal.listings import fact_blocks
     from bareline.store.run import Run
 
     facts = facts_by_machine(Run.open(path))
-    emit(
+    emit_blocks(
         as_json,
         lambda: to_rows(facts),
-        lambda console: print_facts(fact_lines(facts), list(facts), console, details=everything),
+        lambda: fact_blocks(fact_lines(facts), list(facts), details=everything),
     )
 
 
@@ -170,10 +169,10 @@ def compare(
     if asked := selection(probes, platforms, metrics, layers):
         _emit_selected(comparison, asked, details=everything, as_json=as_json)
     else:
-        emit(
+        emit_blocks(
             as_json,
             lambda: as_rows(comparison.rows_with_controls),
-            lambda on: _print_compared(comparison, on, control=control, details=everything),
+            lambda: _compared(comparison, control=control, details=everything),
         )
     if junit is not None:
         write_junit(comparison.records, outcomes, junit)
@@ -184,35 +183,32 @@ def _emit_selected(
     comparison: Comparison, asked: Selection, *, details: bool, as_json: bool
 ) -> None:
     from bareline.analysis.numbers.columns import as_rows
-    from bareline.report.terminal.results import print_selected
+    from bareline.report.terminal.results import selected_blocks
 
     every = comparison.rows_with_controls
     rows = asked.of(every, comparison.records)
-    emit(
-        as_json,
-        lambda: as_rows(rows),
-        lambda console: print_selected(rows, every.height, console, details=details),
+    emit_blocks(
+        as_json, lambda: as_rows(rows), lambda: selected_blocks(rows, every.height, details=details)
     )
 
 
-def _print_compared(
-    comparison: Comparison, console: Console, *, control: bool, details: bool
-) -> None:
-    from bareline.report.terminal.results import print_comparison, print_control
+def _compared(comparison: Comparison, *, control: bool, details: bool) -> Iterator[Block]:
+    from bareline.report.terminal.results import comparison_blocks, control_blocks
 
     if not comparison.alone:
-        print_comparison(comparison, console, details=details)
+        yield from comparison_blocks(comparison, details=details)
     if control or comparison.alone:
-        print_control(comparison.controls, comparison.control_table, console, details)
+        rows = comparison.control_table
+        yield from control_blocks(comparison.controls, rows, details=details)
 
 
 def _compare_profiles(before: Path, after: Path, *, as_json: bool) -> None:
     from bareline.profile.comparison import compare_profiles
     from bareline.profile.files import read_profile
-    from bareline.report.profile.terminal import print_profiles
+    from bareline.report.profile.terminal import profile_pair_blocks
 
     both = compare_profiles(read_profile(before), read_profile(after))
-    emit(as_json, both.rows, lambda console: print_profiles(both, console))
+    emit_blocks(as_json, both.rows, lambda: profile_pair_blocks(both))
 
 
 @app.command()
@@ -261,25 +257,24 @@ def explain(
 
 def _explain_layers(comparison: Comparison, *, as_json: bool) -> None:
     from bareline.report.content.compared import explained
-    from bareline.report.terminal.results import print_control
-    from bareline.report.writers.terminal import print_blocks
+    from bareline.report.terminal.results import control_blocks
 
-    def people(console: Console) -> None:
+    def blocks() -> Iterator[Block]:
         if comparison.alone and comparison.controls:
-            print_control(comparison.controls, None, console)
-        print_blocks(explained(comparison), console)
+            yield from control_blocks(comparison.controls)
+        yield from explained(comparison)
 
-    emit(as_json, comparison.rows, people)
+    emit_blocks(as_json, comparison.rows, blocks)
 
 
 def _explain_why_not(comparison: Comparison, cause: str, *, as_json: bool) -> None:
-    from bareline.report.terminal.why_not import print_why_not
+    from bareline.report.terminal.why_not import why_not_blocks
 
     answers = comparison.why_not(cause)
-    emit(
+    emit_blocks(
         as_json,
         lambda: [row for answer in answers for row in answer.rows()],
-        lambda console: print_why_not(answers, console),
+        lambda: why_not_blocks(answers),
     )
 
 
@@ -293,7 +288,7 @@ def _explain_application(
     as_json: bool,
 ) -> None:
     from bareline.predict.shares import explain_application
-    from bareline.report.terminal.predictions import print_loss
+    from bareline.report.terminal.predictions import loss_blocks
 
     base = baseline or records.baseline
     others = [one for one in records.platforms if one != base]
@@ -307,4 +302,4 @@ def _explain_application(
         from bareline.report.page.files import write_loss
 
         write_loss(loss, figures)
-    emit(as_json, loss.rows, lambda console: print_loss(loss, name, console))
+    emit_blocks(as_json, loss.rows, lambda: loss_blocks(loss, name))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bareline.cli.options import JsonOption, QuietOption, run_path
-from bareline.cli.output import complain, emit, prints
+from bareline.cli.output import complain, emit_blocks, prints
 
 app = typer.Typer()
 
@@ -51,7 +51,7 @@ def calibrate(
     """Make a simulated platform from a run, and say how well it agrees with that run."""
     import tomli_w
 
-    from bareline.report.terminal.listings import print_calibration
+    from bareline.report.terminal.listings import calibration_blocks
     from bareline.session.calibration import calibrate as calibrate_run
     from bareline.store.run import Run
     from bareline.vocabulary.errors import UsageError
@@ -69,6 +69,6 @@ def calibrate(
         out.write_text(tomli_w.dumps({"platform": {name: done.table}}), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot be written: {error.strerror}", where=str(out)) from error
-    emit(as_json, done.rows, lambda on: print_calibration(done.rows(), done.left_out, on))
+    emit_blocks(as_json, done.rows, lambda: calibration_blocks(done.rows(), done.left_out))
     if not as_json:
         print(f"bareline run STUDY --on {name} --platforms {out}")

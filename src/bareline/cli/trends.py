@@ -20,7 +20,7 @@ from bareline.cli.options import (
     run_path,
     selection,
 )
-from bareline.cli.output import complain_of, emit, prints
+from bareline.cli.output import complain_of, emit_blocks, prints
 
 if TYPE_CHECKING:
     from bareline.store.run import Run
@@ -51,13 +51,13 @@ def trend(
     from bareline.analysis.judgements.conditions import parse_condition
     from bareline.analysis.judgements.trend import trend_of
     from bareline.analysis.words.conditions import check_trend
-    from bareline.report.terminal.trend import print_trend
+    from bareline.report.terminal.trend import trend_blocks
 
     conditions = [parse_condition(text) for text in fail_if or []]
     asked = selection(probes, platforms, metrics, layers)
     found = trend_of(_runs(paths), margin, asked)
     outcomes = [check_trend(found, condition) for condition in conditions]
-    emit(as_json, found.rows, lambda console: print_trend(found, console, details=everything))
+    emit_blocks(as_json, found.rows, lambda: trend_blocks(found, details=everything))
     complain_of(outcomes)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain, product
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Generic, Literal, Self, TypeAlias, TypeVar
 
 from bareline.analysis.numbers.cell import Estimate, between, figure
@@ -15,8 +17,8 @@ R = TypeVar("R")
 #: "number" aligns right, "light" too and in lighter ink (intervals), "text" aligns left and wraps,
 #: "whole" aligns left and stays on one line.
 Kind = Literal["number", "light", "text", "whole"]
-#: Ink of a ratio whose verdict is not "equivalent" or "inconclusive".
-Tone = Literal["", "worse", "better", "muted", "bold"]
+#: Ink: "worse" and "better" of a ratio whose verdict says so, "caution" of what must be known.
+Tone = Literal["", "worse", "better", "muted", "bold", "caution", "alarm"]
 #: How a page sets it: `data` sorts, `strip` is a heat map, `steps` a waterfall.
 Look = Literal["data", "plain", "facts", "strip", "glance", "claims", "steps"]
 
@@ -75,6 +77,7 @@ class Table:
     - `groups`: rows of heads over several columns: the words and how many they span, from the
       second column on.
     - `label`: what it shows, for whoever cannot see it.
+    - `whole`: whether a terminal keeps its columns together, however narrow it is.
     """
 
     columns: tuple[Column, ...]
@@ -84,12 +87,19 @@ class Table:
     look: Look = "data"
     groups: tuple[tuple[tuple[str, int], ...], ...] = ()
     label: str = ""
+    whole: bool = False
 
     @property
     def caveats(self) -> tuple[Caveat, ...]:
         """What becomes footnotes, in the order of the rows."""
         fields = (field for row in (*self.rows, self.foot) for field in row)
         return tuple(dict.fromkeys(caveat for field in fields for caveat in field.caveats))
+
+    @property
+    def letters(self) -> dict[Caveat, str]:
+        """The letter of each footnote: a to z, then aa."""
+        letters = chain(ascii_lowercase, map("".join, product(ascii_lowercase, repeat=2)))
+        return dict(zip(self.caveats, letters, strict=False))
 
 
 class Rows(Generic[R]):
@@ -110,13 +120,13 @@ class Rows(Generic[R]):
         self._fields.append([field(row) for row in self.rows])
         return self
 
-    def text(self, title: str, told: Callable[[R], str], *, wrap: bool = False) -> Self:
+    def text(self, title: str, words: Callable[[R], str], *, wrap: bool = False) -> Self:
         """Add a column of words."""
-        return self.column(title, lambda row: Field(told(row), wrap=wrap), "text")
+        return self.column(title, lambda row: Field(words(row), wrap=wrap), "text")
 
-    def figure(self, title: str, told: Callable[[R], str], kind: Kind = "number") -> Self:
+    def figure(self, title: str, words: Callable[[R], str], kind: Kind = "number") -> Self:
         """Add a column of figures that are written already."""
-        return self.column(title, lambda row: Field(told(row)), kind)
+        return self.column(title, lambda row: Field(words(row)), kind)
 
     def platform(self, name: Callable[[R], str], title: str = "platform") -> Self:
         """Add a column of platforms, each with its mark."""
@@ -144,7 +154,7 @@ class Rows(Generic[R]):
     def estimate(
         self,
         title: str,
-        held: Callable[[R], Estimate | None],
+        estimate: Callable[[R], Estimate | None],
         write: Callable[[float], str] = plain,
         *,
         interval: str = "95 %",
@@ -154,16 +164,16 @@ class Rows(Generic[R]):
         """Add a column of figures and, unless its head is empty, one of their intervals."""
 
         def field(row: R) -> Field:
-            own = held(row)
+            own = estimate(row)
             value, doubts = own.value if own else None, caveats(row) if caveats else ()
             return Field(figure(value, write), value, tone(row) if tone else "", doubts)
 
         self.column(title, field)
-        return self.interval(held, write, title=interval) if interval else self
+        return self.interval(estimate, write, title=interval) if interval else self
 
     def interval(
         self,
-        held: Callable[[R], Estimate | None],
+        estimate: Callable[[R], Estimate | None],
         write: Callable[[float], str] = plain,
         *,
         title: str = "95 %",
@@ -171,17 +181,20 @@ class Rows(Generic[R]):
         """Add a column of intervals, in lighter ink."""
 
         def field(row: R) -> Field:
-            own = held(row)
+            own = estimate(row)
             return Field(between(own, write), own.lo if own else None)
 
         return self.column(title, field, "light")
 
-    def table(self, foot: tuple[Field, ...] = (), look: Look = "data", label: str = "") -> Table:
+    def table(
+        self, foot: tuple[Field, ...] = (), look: Look = "data", label: str = "", *,
+        whole: bool = False,
+    ) -> Table:  # fmt: skip
         """Give the table."""
         keys = [self._group(row) if self._group else None for row in self.rows]
         starts = frozenset(i for i in range(1, len(keys)) if keys[i] != keys[i - 1])
         rows = tuple(zip(*self._fields, strict=True))
-        return Table(tuple(self._columns), rows, starts, foot, look, label=label)
+        return Table(tuple(self._columns), rows, starts, foot, look, label=label, whole=whole)
 
 
 #: Text, or a sentence whose amounts, intervals and platforms a writer sets apart. Text between
@@ -202,6 +215,27 @@ class Note:
     """What must be known of a block beside it, in lighter ink."""
 
     text: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A line that stands with its neighbours; an empty one sets them apart.
+
+    - `lead`: words in bold before it.
+    - `unbroken`: whether a terminal leaves it in one piece.
+    """
+
+    text: Words = ""
+    tone: Tone = ""
+    lead: str = ""
+    unbroken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """Commands to type next."""
+
+    commands: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +260,7 @@ class Section:
     first: bool = False
 
 
-Block: TypeAlias = "Table | Prose | Note | Folded | Section | Figure"
+Block: TypeAlias = "Table | Prose | Note | Remark | Next | Folded | Section | Figure"
 
 
 if TYPE_CHECKING:

@@ -50,10 +50,10 @@ class ExhibitContract:
         assert self.exhibit.figures(planted_document, self._spec("no.such.probe")) == []
 
     def test_a_page_holds_it(self, planted_document: Document, tmp_path: Path) -> None:
-        from bareline.report.page.files import write_page
+        from bareline.report.page.files import write_report
 
         document = replace(planted_document, exhibits=(self._spec("null"),))
-        write_page(document, tmp_path / "page.html")
+        write_report(document, tmp_path / "page.html")
         assert (tmp_path / "page.html").stat().st_size > 1000
 
     def _spec(self, probe: str) -> ExhibitSpec:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.report.exhibits.against_published import SINGLE, Line
+from bareline.report.exhibits.against_published import SINGLE, RatioLine
 
 ROLES = {
     "native": {"title": "the HPC system", "platform": "bare", "published": ["nebula:pleiades"]},
@@ -55,7 +55,7 @@ def test_a_single_printed_number_is_a_range_around_it(planted, figures):
     (point,) = [p for p in ours.published if p.low == p.high and p.ratio.results == ("mitgcm-60",)]
     cell = next(cell for cell in ours.cells if cell.platform == "vm-virtio")
     factors = (0.99 / SINGLE, 1 / SINGLE + 0.01, 1.2)
-    line = Line.of(point, [(cell, 1.4 * factor) for factor in factors])
+    line = RatioLine.of(point, [(cell, 1.4 * factor) for factor in factors])
     assert line.inside == 2
 
 

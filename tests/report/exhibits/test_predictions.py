@@ -25,7 +25,8 @@ from bareline.report.exhibits.predictions import ranked
 from bareline.report.figures.svg import draw
 from bareline.report.page.files import render_markdown
 from bareline.report.page.html import render_page
-from bareline.report.terminal.predictions import print_loss
+from bareline.report.terminal.predictions import loss_blocks
+from bareline.report.writers.terminal import print_blocks
 from bareline.testing.runs import planted_run
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -210,7 +211,7 @@ def test_a_loss_is_told_by_the_medians_of_its_launches() -> None:
     share = InputShare("residual", 2.5, 2.0, 3.0, 1.0)
     loss = LossSplit("a", "b", (1.0, 2.0), (3.0, 5.0), 1.0, (share,))
     console = Console(file=io.StringIO(), width=200)
-    print_loss(loss, "app", console)
+    print_blocks(loss_blocks(loss, "app"), console)
     told = console.file.getvalue()  # type: ignore[attr-defined]
     assert "takes 2.50 s longer on b (4.00 s) than on a (1.50 s)" in told
 

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from bareline.report.content.document import Document
-from bareline.report.content.why import Bar, Steps
+from bareline.report.content.why import Waterfall, WaterfallBar
 from bareline.report.exhibits.base import load_exhibits
-from bareline.report.page.files import write_page
+from bareline.report.page.files import write_report
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def file(document: Document, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_page(document, tmp_path_factory.mktemp("page") / "page.html")
+    return write_report(document, tmp_path_factory.mktemp("page") / "page.html")
 
 
 class Visit:
@@ -159,14 +159,16 @@ def test_what_a_step_of_the_waterfall_is_of_is_read_in_lines_of_words(
 ) -> None:
     call = "MPI_Allreduce of 8 B, 1.1 times dearer"
     bars = (
-        Bar("bare-pair", "296 ms", "", 0, 60, "base"),
-        Bar("small collectives", "+0.05 (+0.03 to +0.13)", call, 60, 3, "more"),
-        Bar("net-1g", "1.66", "", 0, 100, "own"),
+        WaterfallBar("bare-pair", "296 ms", "", 0, 60, "base"),
+        WaterfallBar("small collectives", "+0.05 (+0.03 to +0.13)", call, 60, 3, "more"),
+        WaterfallBar("net-1g", "1.66", "", 0, 100, "own"),
     )
-    steps = Steps("Mini-app ocean, 2 ranks", document.names[-1], "1.66 times slower", bars, "it")
+    steps = Waterfall(
+        "Mini-app ocean, 2 ranks", document.names[-1], "1.66 times slower", bars, "it"
+    )
     monkeypatch.setattr("bareline.report.page.html.waterfalls", lambda _: [steps])
     page = visit(
-        write_page(document, tmp_path / "page.html"), viewport={"width": width, "height": 900}
+        write_report(document, tmp_path / "page.html"), viewport={"width": width, "height": 900}
     )
     rows = page.page.locator(".steps tr")
     assert call in rows.nth(1).inner_text()
@@ -276,7 +278,7 @@ def test_hostile_names_stay_text(
     visit: Callable[..., Visit], hostile: Document, tmp_path: Path
 ) -> None:
     seen = visit(
-        write_page(hostile, tmp_path / "hostile.html"), viewport={"width": 360, "height": 740}
+        write_report(hostile, tmp_path / "hostile.html"), viewport={"width": 360, "height": 740}
     )
     assert seen.page.evaluate("window.broken") is None
     assert "<script>" in seen.page.locator("h1").inner_text()
@@ -318,7 +320,7 @@ def roles_file(in_roles: Document, tmp_path_factory: pytest.TempPathFactory) -> 
     known = load_exhibits()
     specs = [ExhibitSpec(**kind) for kind in kinds if kind["kind"] in known]
     document = replace(in_roles, exhibits=specs)
-    return write_page(document, tmp_path_factory.mktemp("roles") / "page.html")
+    return write_report(document, tmp_path_factory.mktemp("roles") / "page.html")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -376,7 +378,7 @@ def test_a_long_table_is_unpacked_when_it_is_unfolded(
 ) -> None:
     names = tuple(f"platform-{number}" for number in range(5))
     document = planted(names, probes=("mpi.pingpong",), blocks=6, broken=False)
-    file = write_page(document, tmp_path / "long.html")
+    file = write_report(document, tmp_path / "long.html")
     seen = visit(file, viewport={"width": 1400, "height": 900}, accept_downloads=True)
     figure = seen.page.locator("#curve-mpi-pingpong-latency")
     rows = figure.locator("tbody tr")

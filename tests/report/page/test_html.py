@@ -18,7 +18,7 @@ from bareline.host.tools import find_browser
 from bareline.report.content.document import Document, document_of
 from bareline.report.exhibits.base import find_exhibit
 from bareline.report.page.drawing import draw_figure
-from bareline.report.page.files import write_figures, write_page, write_report
+from bareline.report.page.files import write_figures, write_report
 from bareline.report.page.html import render_page
 from bareline.report.page.templates import link_terms
 from bareline.store.run import Run
@@ -271,7 +271,7 @@ def test_declared_exhibits_replace_the_defaults(document: Document) -> None:
 def test_an_unknown_kind_is_one_clear_error(document: Document, tmp_path: Path) -> None:
     wrong = replace(document, exhibits=[ExhibitSpec(kind="pie")])
     with pytest.raises(AnalysisError, match="no exhibit is of kind 'pie'"):
-        write_page(wrong, tmp_path / "x.html")
+        write_report(wrong, tmp_path / "x.html")
 
 
 def test_a_page_that_cannot_be_written_is_one_clear_error(
@@ -280,7 +280,7 @@ def test_a_page_that_cannot_be_written_is_one_clear_error(
     document = planted(("bare",), probes=("compute.dgemm",), broken=False)
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match="cannot be written"):
-        write_page(document, tmp_path / "file" / "page.html")
+        write_report(document, tmp_path / "file" / "page.html")
 
 
 def test_markdown_says_what_the_page_says(document: Document, tmp_path: Path) -> None:

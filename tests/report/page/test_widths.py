@@ -13,7 +13,7 @@ import pytest
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.report.content.document import document_of
-from bareline.report.page.files import write_page
+from bareline.report.page.files import write_report
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 pytestmark = pytest.mark.browser
@@ -76,7 +76,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
             where = spec.where if spec.x or spec.kind != "curve" else {"ranks": [2, 128]}
             first.setdefault((spec.kind, spec.x), spec.model_copy(update={"where": where}))
     exhibits = [*first.values(), ExhibitSpec(kind="trials", probe="net.nuttcp", metric="rate")]
-    return write_page(replace(document, exhibits=exhibits), folder / "page.html")
+    return write_report(replace(document, exhibits=exhibits), folder / "page.html")
 
 
 @pytest.fixture(scope="module", params=WIDTHS)

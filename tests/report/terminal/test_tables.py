@@ -6,9 +6,10 @@ from rich.console import Console
 
 from bareline.report.blocks import Column
 from bareline.report.content.facts import FactLine
-from bareline.report.terminal.listings import print_facts
+from bareline.report.terminal.listings import fact_blocks
 from bareline.report.writers.columns import print_table
 from bareline.report.writers.console import make_console
+from bareline.report.writers.terminal import print_blocks
 
 NAMES = [f"vm-virtio-jumbo-on-the-rack-of-building-{i}-with-a-name-that-never-ends" for i in (1, 2)]
 HEADS = [
@@ -87,7 +88,7 @@ def test_no_word_of_the_facts_is_cut() -> None:
         FactLine("Network", "MTU", ("1500",) * 8, True),
     ]
     console = Console(file=io.StringIO(), width=80)
-    print_facts(facts, names, console)
+    print_blocks(fact_blocks(facts, names), console)
     text = text_of(console)
     lines = text.splitlines()
     assert max(len(line.rstrip()) for line in lines) <= 80

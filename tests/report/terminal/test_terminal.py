@@ -1,16 +1,17 @@
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 from rich.console import Console
+from rich.progress import Progress
 
-from bareline.report.blocks import Prose, Table
+from bareline.report.blocks import Block, Prose, Table
 from bareline.report.content.document import Document
 from bareline.report.content.grid import grid
-from bareline.report.terminal.listings import print_facts, print_platforms
-from bareline.report.terminal.progress import Steps
-from bareline.report.terminal.results import print_comparison, print_summary
-from bareline.report.terminal.runs import PlanNotes, print_plan, print_status
+from bareline.report.terminal.listings import fact_blocks, platform_blocks
+from bareline.report.terminal.progress import LiveProgress, StepLines
+from bareline.report.terminal.results import comparison_blocks, summary_blocks
+from bareline.report.terminal.runs import PlanNotes, plan_blocks, status_blocks
 from bareline.report.writers.console import clean, make_console, print_next
 from bareline.report.writers.terminal import print_blocks
 
@@ -22,8 +23,12 @@ def printed(action: Callable[[Console], None]) -> str:
     return console.file.getvalue()
 
 
+def blocks_text(blocks: Iterable[Block]) -> str:
+    return printed(lambda console: print_blocks(blocks, console))
+
+
 def test_the_answer_comes_first_then_every_finding_and_everything_fits(document: Document) -> None:
-    text = printed(lambda c: print_comparison(document.comparison, c))
+    text = blocks_text(comparison_blocks(document.comparison))
     lines = text.splitlines()
     assert document.glance is not None
     assert lines[0].lower().startswith(document.glance.headline.text[:60].lower())
@@ -49,7 +54,7 @@ def test_the_answer_comes_first_then_every_finding_and_everything_fits(document:
 
 
 def test_all_adds_every_point(document: Document) -> None:
-    text = printed(lambda c: print_comparison(document.comparison, c, details=True))
+    text = blocks_text(comparison_blocks(document.comparison, details=True))
     row = next(line for line in text.splitlines() if line.startswith("vm-virtio") and "9." in line)
     assert "slower" in row
     assert "128 KiB" in text and "latency p99" in text
@@ -69,8 +74,8 @@ def test_platforms_of_one_layer_share_a_line(planted: Callable[..., Document]) -
 
 
 def test_long_sweeps_keep_the_usual_sizes(document: Document) -> None:
-    short = printed(lambda c: print_summary(document.summary, c))
-    full = printed(lambda c: print_summary(document.summary, c, details=True))
+    short = blocks_text(summary_blocks(document.summary))
+    full = blocks_text(summary_blocks(document.summary, details=True))
     assert "left out; --all shows them" in short
     assert "256 KiB" in short and "128 KiB" not in short
     assert "128 KiB" in full and "latency p99" in full
@@ -81,7 +86,7 @@ def test_long_sweeps_keep_the_usual_sizes(document: Document) -> None:
 def test_eight_platforms_with_long_names_fit(planted: Callable[..., Document]) -> None:
     names = tuple(f"a-rather-long-platform-name-{i}" for i in range(8))
     document = planted(names, probes=("mpi.allreduce", "memory.stream"), blocks=6)
-    text = printed(lambda c: print_comparison(document.comparison, c, details=True))
+    text = blocks_text(comparison_blocks(document.comparison, details=True))
     assert max(map(len, text.splitlines())) <= 100
     assert all(name in text for name in names[1:])
     ratios = (c.ratio for c in document.cells if c.place.probe == "memory.stream")
@@ -90,25 +95,17 @@ def test_eight_platforms_with_long_names_fit(planted: Callable[..., Document]) -
 
 def test_differences_come_before_what_is_equal(document: Document) -> None:
     names = [info.name for info in document.platforms]
-    text = printed(lambda c: print_facts(document.fact_rows, names, c))
+    text = blocks_text(fact_blocks(document.fact_rows, names))
     assert "QEMU Virtual CPU" in text and "Open MPI 4.1.4" not in text
     assert "3 characteristics the same everywhere" in text
-    assert "Open MPI 4.1.4" in printed(
-        lambda c: print_facts(document.fact_rows, names, c, details=True)
-    )
+    assert "Open MPI 4.1.4" in blocks_text(fact_blocks(document.fact_rows, names, details=True))
 
 
 def test_names_are_text_not_markup_nor_control(document: Document) -> None:
     assert clean("a\x1b[31mb\rc") == "a\ufffd[31mb\ufffdc"
-    text = printed(
-        lambda c: print_platforms(
-            [
-                {"platform": "[red]x[/]\x1b[2J", "type": "ssh", "nodes": 2, "title": "",
-                 "available": False, "reason": "no [bold]host", "hint": "look"},
-            ],
-            c,
-        )
-    )  # fmt: skip
+    row = {"platform": "[red]x[/]\x1b[2J", "type": "ssh", "nodes": 2, "title": "",
+           "available": False, "reason": "no [bold]host", "hint": "look"}  # fmt: skip
+    text = blocks_text(platform_blocks([row]))
     assert "[red]x[/]" in text and "\x1b" not in text
     assert "no [bold]host; look" in text
 
@@ -146,7 +143,7 @@ def test_status_and_plan() -> None:
         "left_out": ["net-1g: null does not fit: needs 4 nodes, the platform has 2"],
         "machines": [],
     }  # fmt: skip
-    text = printed(lambda c: print_status(row, c))
+    text = blocks_text(status_blocks(row))
     assert "skipped" not in text
     assert "1.25 EUR" in text
     assert "bare runs now: 2 instances for 0.4 h (process 7)" in text
@@ -157,16 +154,29 @@ def test_status_and_plan() -> None:
         {"trial": 0, "block": 0, "platform": "bare", "probe": "null", "params": "", "ranks": 1,
          "threads": 1, "profile": False, "layout": "2x1x1", "timeout_s": 5.0},
     ]  # fmt: skip
-    text = printed(lambda c: print_plan(plan, c, PlanNotes()))
+    text = blocks_text(plan_blocks(plan, PlanNotes()))
     assert "2x1x1" in text and "1 trial in 1 block" in text
     assert "profiled" not in text
-    assert "profiled" in printed(
-        lambda c: print_plan([{**plan[0], "profile": True}], c, PlanNotes())
-    )
+    assert "profiled" in blocks_text(plan_blocks([{**plan[0], "profile": True}], PlanNotes()))
     assert "repeats exactly" not in text
     twice = [{**row, "block": block} for row in plan for block in (0, 1)]
-    text = printed(lambda c: print_plan(twice, c, PlanNotes(exact={"bare"})))
+    text = blocks_text(plan_blocks(twice, PlanNotes(exact={"bare"})))
     assert "of these 1 simulation only where the first of the case fails" in text
+
+
+def test_a_live_bar_prints_names_and_no_markup() -> None:
+    def work(console: Console) -> None:
+        live = LiveProgress(Progress(console=console), stop_on_failure=True)
+        live.begin(5, 0)
+        live.note("vm[a]", "is up")
+        live.skipped(2, "precise [enough]")
+        assert not live.failing("npb.cg fails [everywhere]")
+
+    assert printed(work).splitlines() == [
+        "vm[a]: is up",
+        "skipping 2 trials: precise [enough]",
+        "attention: npb.cg fails [everywhere]",
+    ]
 
 
 def test_long_work_says_where_it_stands_and_when_it_ends(monkeypatch):
@@ -174,7 +184,7 @@ def test_long_work_says_where_it_stands_and_when_it_ends(monkeypatch):
     monkeypatch.setattr("bareline.report.terminal.progress.time.monotonic", lambda: next(clock))
 
     def work(console):
-        steps = Steps("pair", console)
+        steps = StepLines("pair", console)
         for position in range(1, 5):
             steps(f"step {position}", position, 4)
 

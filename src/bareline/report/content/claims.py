@@ -31,7 +31,7 @@ _TONES: Mapping[ClaimStatus, Tone] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class PrintedRange:
     """A printed range; `same` where the run measured at its ranks and nodes."""
 
     low: float | None
@@ -59,7 +59,7 @@ class ClaimRow:
     where: str
     status: ClaimStatus
     why: str
-    bars: tuple[Bar, ...] = ()
+    bars: tuple[PrintedRange, ...] = ()
     dots: tuple[Estimate, ...] = ()
 
     @property
@@ -70,8 +70,8 @@ class ClaimRow:
     @property
     def elsewhere(self) -> str:
         """Say where the printed figure was measured, if that is not where the run did."""
-        told = [bar.where for bar in self.bars if not bar.same]
-        return " → ".join(dict.fromkeys(told))
+        places = [bar.where for bar in self.bars if not bar.same]
+        return " → ".join(dict.fromkeys(places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +169,8 @@ def claims_table(rows: Sequence[ClaimRow], *, sources: bool) -> Table:
     table.text("measured here", lambda row: row.measured)
     if sources:
         table.text("where", lambda row: "; ".join(filter(None, [row.sides, row.where, row.why])))
-    told = lambda row: Field(row.status.value, tone=_TONES.get(row.status, ""))  # noqa: E731
-    return table.column("same direction?", told, "text").table()
+    same = lambda row: Field(row.status.value, tone=_TONES.get(row.status, ""))  # noqa: E731
+    return table.column("same direction?", same, "text").table()
 
 
 # What is printed ------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def _at_any(printed: Sequence[PublishedRatio]) -> Callable[[Place], bool]:
 
 def _bar(
     check: ClaimCheck, printed: Sequence[PublishedRatio], losses: Sequence[PlaceLoss]
-) -> Bar | None:
+) -> PrintedRange | None:
     if not printed:
         return None
     lows, highs = [ratio.span.low for ratio in printed], [ratio.span.high for ratio in printed]
@@ -203,13 +203,13 @@ def _bar(
     if check.expect == "better":
         low, high = (1 / high if high else None), (1 / low if low else None)
     same = bool(losses) and all(_at_any(printed)(loss.place) for loss in losses)
-    told = map(where_printed, printed)
-    return Bar(
-        low, high, same, listing(list(dict.fromkeys(filter(None, told)))) or "ranks not printed"
+    places = map(where_printed, printed)
+    return PrintedRange(
+        low, high, same, listing(list(dict.fromkeys(filter(None, places)))) or "ranks not printed"
     )
 
 
-def _printed_words(check: ClaimCheck, first: Bar | None, last: Bar | None) -> str:
+def _printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedRange | None) -> str:
     bars = [_span(bar) for bar in (first, last) if bar is not None]
     if first is not None and last is None:
         bars.append("no figure")
@@ -220,7 +220,7 @@ def _printed_words(check: ClaimCheck, first: Bar | None, last: Bar | None) -> st
     return " → ".join(bars) + (" times better" if check.expect == "better" else "")
 
 
-def _span(bar: Bar) -> str:
+def _span(bar: PrintedRange) -> str:
     if bar.low is None or bar.high is None:
         end, word = (bar.high, "at most") if bar.low is None else (bar.low, "at least")
         return f"{word} {end or 0.0:.3g}"
@@ -232,7 +232,11 @@ def _span(bar: Bar) -> str:
 
 
 def _weakened(
-    check: ClaimCheck, outcome: Outcome, first: Bar | None, last: Bar | None, margin: float
+    check: ClaimCheck,
+    outcome: Outcome,
+    first: PrintedRange | None,
+    last: PrintedRange | None,
+    margin: float,
 ) -> ClaimStatus:
     """Say "weaker" of what is certainly less than is printed.
 
@@ -264,8 +268,8 @@ def _measured_words(check: ClaimCheck, outcome: Outcome) -> str:
     if outcome.own is None:
         return ""
     ratios = [ratio for ratio in (outcome.first, outcome.own) if ratio is not None]
-    told = " → ".join(with_interval(_toward(check, ratio)) for ratio in ratios)
-    return told + (" times better" if check.expect == "better" else "")
+    text = " → ".join(with_interval(_toward(check, ratio)) for ratio in ratios)
+    return text + (" times better" if check.expect == "better" else "")
 
 
 def _sides(check: ClaimCheck, outcome: Outcome, cast: Mapping[str, str]) -> str:
@@ -276,8 +280,8 @@ def _sides(check: ClaimCheck, outcome: Outcome, cast: Mapping[str, str]) -> str:
 
 def _where(outcome: Outcome) -> str:
     groups = [group for group in (outcome.first_losses, outcome.losses) if group]
-    told = [_ranks(group) for group in groups]
-    text = " → ".join(dict.fromkeys(told))
+    ranks = [_ranks(group) for group in groups]
+    text = " → ".join(dict.fromkeys(ranks))
     probes = {loss.place.probe for loss in outcome.losses}
     if outcome.of > 1:
         return f"{text}, the least clear of {outcome.of}"
@@ -338,12 +342,12 @@ class Axis:
     @property
     def ticks(self) -> list[tuple[float, str]]:
         """Ratios that are marked, at least some 28 pixels apart, 1 among them."""
-        kept = [self.x(1.0)]
-        found = [(kept[0], "1")]
+        places = [self.x(1.0)]
+        found = [(places[0], "1")]
         for tick in sorted(_TICKS, key=lambda tick: (math.log10(tick) % 1 > 1e-9, tick)):
             at = self.x(tick)
-            if self.low <= tick <= self.high and all(abs(at - other) >= 28 for other in kept):
-                kept.append(at)
+            if self.low <= tick <= self.high and all(abs(at - other) >= 28 for other in places):
+                places.append(at)
                 found.append((at, f"{tick:g}"))
         return sorted(found)
 

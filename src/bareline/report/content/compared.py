@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.judgements.suitability import Judgement, Suitability
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.parts import Sentence, sentence
 from bareline.analysis.words.promise import control_sentence
 from bareline.analysis.words.reasons import reasons_of
-from bareline.analysis.words.suitability import reason_of
-from bareline.report.blocks import Block, Field, Note, Prose, Rows, Section, Words
+from bareline.report.blocks import Block, Note, Prose, Words
 from bareline.report.content.claims import claims_of, claims_table
 from bareline.report.content.grid import by_loss, grid, layers_of, legend
+from bareline.report.content.suitability import suited
 from bareline.vocabulary.caveats import briefs
 from bareline.vocabulary.units import count, listing
 
@@ -31,10 +30,10 @@ def compared(comparison: Comparison) -> list[Block]:
         *_claims(comparison),
     ]
     causes = _causes(comparison)
-    told: list[Words] = [*causes[:_MOST_CAUSES]]
+    reasons: list[Words] = [*causes[:_MOST_CAUSES]]
     if len(causes) > _MOST_CAUSES:
-        told.append(f"and {count(len(causes) - _MOST_CAUSES, 'more reason')}")
-    blocks += [Prose(tuple(told), "list")] if told else []
+        reasons.append(f"and {count(len(causes) - _MOST_CAUSES, 'more reason')}")
+    blocks += [Prose(tuple(reasons), "list")] if reasons else []
     blocks += _caveats(findings)
     return [*blocks, *(Note(control_sentence(control)) for control in comparison.controls)]
 
@@ -57,50 +56,25 @@ def _claims(comparison: Comparison) -> list[Block]:
         blocks.append(claims_table(claims.open, sources=False))
     if claims.folded:
         noun = count(len(claims.folded), "further claim")
-        told = f"{noun} on the page (`bareline report`): why what is not measured is not."
-        blocks.append(Note(told))
+        text = f"{noun} on the page (`bareline report`): why what is not measured is not."
+        blocks.append(Note(text))
     return blocks
 
 
 def _caveats(findings: Sequence[Finding]) -> list[Block]:
     """Say in a few words what values are doubtful for, and on which platforms."""
-    held = {
-        brief: [f.platform for f in findings if f.compared and not alike.isdisjoint(f.caveats)]
-        for brief, alike in briefs(c for f in findings if f.compared for c in f.caveats).items()
-    }
-    told = [f"{brief} on {listing(list(dict.fromkeys(names)))}" for brief, names in held.items()]
-    return [Note(f"Caveats: {'; '.join(told)}.")] if told else []
+    compared = [finding for finding in findings if finding.compared]
+    texts = []
+    for brief, alike in briefs(caveat for one in compared for caveat in one.caveats).items():
+        names = (one.platform for one in compared if not alike.isdisjoint(one.caveats))
+        texts.append(f"{brief} on {listing(list(dict.fromkeys(names)))}")
+    return [Note(f"Caveats: {'; '.join(texts)}.")] if texts else []
 
 
 def explained(comparison: Comparison) -> list[Block]:
     """Gather the blocks; `compare` has the answer and the table."""
-    told = comparison.sentences
-    blocks: list[Block] = [Prose(tuple(told) or ("There is nothing to compare.",))]
+    sentences = comparison.sentences
+    blocks: list[Block] = [Prose(tuple(sentences) or ("There is nothing to compare.",))]
     if not comparison.alone and comparison.glance.promise:
         blocks.append(Note(comparison.glance.promise))
     return [*blocks, *suited(comparison.suitability)]
-
-
-def suited(judgements: Sequence[Judgement]) -> list[Block]:
-    """Lay classes of applications against platforms, then give the reason of every answer."""
-    told = [row for row in judgements if row.answer is not Suitability.NOT_MEASURED]
-    if not told:
-        return []
-    platforms = list(dict.fromkeys(row.platform for row in judgements))
-    answers = {(row.application_class, row.platform): row for row in judgements}
-    rows = Rows(dict.fromkeys(row.application_class for row in judgements))
-    rows.text("applications", lambda kind: kind.title)
-    for name in platforms:
-        rows.column(name, lambda kind, name=name: _suited(answers.get((kind, name))), "text")  # type: ignore[misc]
-    reasons = tuple(
-        f"{'' if len(platforms) == 1 else f'{row.platform}, '}{row.application_class.title}: "
-        f"{row.words}; {reason_of(row)}."
-        for row in told
-    )
-    return [Section("What the platforms suit", (rows.table(), Prose(reasons, "list")))]
-
-
-def _suited(row: Judgement | None) -> Field:
-    if row is None or row.answer is Suitability.NOT_MEASURED:
-        return Field(Suitability.NOT_MEASURED.value, tone="muted")
-    return Field(row.words)

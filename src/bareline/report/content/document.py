@@ -23,7 +23,7 @@ from bareline.predict.predictions import Predictions, read_predictions_of
 from bareline.report.content.facts import FactLine, fact_lines
 from bareline.report.content.profiles import ProfileLine, profile_lines
 from bareline.report.content.published import PublishedPoint, published_points
-from bareline.report.content.shown import Shown, choose
+from bareline.report.content.shown import ShownValues, choose
 from bareline.store.header import CalibrationKeys, RoleKeys
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -153,7 +153,7 @@ class Document:
         return (self.baseline, *others)
 
     @cached_property
-    def shown(self) -> Shown:
+    def shown(self) -> ShownValues:
         """What of summary and comparison is shown: all of it, unless the run is very large.
 
         A launch that was profiled beside others tells where time goes, and is no point of its own.
@@ -227,8 +227,8 @@ def glosses(document: Document) -> Mapping[str, str]:
     Empty where nothing is known that tells it apart.
     """
     roles = {role.platform: role.title for role in document.roles.values() if role.platform}
-    told = {info.name: info.title or roles.get(info.name, "") for info in document.platforms}
-    return {name: text or _differing(document, name) for name, text in told.items()}
+    titles = {info.name: info.title or roles.get(info.name, "") for info in document.platforms}
+    return {name: text or _differing(document, name) for name, text in titles.items()}
 
 
 def _differing(document: Document, name: str) -> str:
@@ -259,7 +259,10 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[FactLine] | None 
         study_description=study.get("description", ""),
         platforms=[_platform(records, name) for name in records.platforms],
         fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
-        exhibits=[_exhibit(table) for table in header.study.get("exhibit", [])],
+        exhibits=[
+            ExhibitSpec(**{**table, "title": shown_name(table.get("title", ""))})
+            for table in header.study.get("exhibit", [])
+        ],
         published=list(published_points(header.study.get("role", {}))),
         roles=header.roles,
         folder=", ".join(str(run.path) for run in records.runs),
@@ -276,7 +279,7 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[FactLine] | None 
 
 def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
     """Give the first predictions of the runs, and which cannot be drawn, and why."""
-    kept: Predictions | None = None
+    first: Predictions | None = None
     undrawn: list[str] = []
     for run in records.runs:
         try:
@@ -288,12 +291,8 @@ def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
         if unknown:
             undrawn.append(f"predictions of {run.path}: no platform '{shown_name(unknown[0])}'")
         else:
-            kept = kept or found
-    return kept, undrawn
-
-
-def _exhibit(table: Mapping[str, Any]) -> ExhibitSpec:
-    return ExhibitSpec(**{**table, "title": shown_name(table.get("title", ""))})
+            first = first or found
+    return first, undrawn
 
 
 def study_title(study: Mapping[str, Any]) -> str:

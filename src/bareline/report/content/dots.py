@@ -79,8 +79,8 @@ def trial_dots(document: Document, cells: Sequence[Cell], most: int | None = Non
     each = most // len(cells)
     if found.height > most and each < _FEWEST:
         return Dots((), found.height)
-    kept = _thinned(found, max(_FEWEST, each))
-    rows = kept.select("cell", "trial", "block", "value").iter_rows()
+    trials = _thinned(found, max(_FEWEST, each))
+    rows = trials.select("cell", "trial", "block", "value").iter_rows()
     dots = tuple(Dot(cells[cell], trial, block, value) for cell, trial, block, value in rows)
     return Dots(dots, found.height)
 

@@ -29,6 +29,8 @@ from bareline.vocabulary.files import replacing
 from bareline.vocabulary.model import Stage, parse_point
 from bareline.vocabulary.texts import cleaned
 
+_Writer = Callable[[Records, Path, Selection], int]
+
 
 def write_samples(records: Records, path: Path, asked: Selection) -> int:
     """Write samples as CSV, JSON lines or Parquet, by the file's ending; give their number.
@@ -54,26 +56,19 @@ def write_samples(records: Records, path: Path, asked: Selection) -> int:
         raise StoreError(why, where=str(path), hint=hint) from error
 
 
-def _tidy(records: Records, asked: Selection) -> pl.DataFrame:
-    return tidy_samples(records, asked.of(records.with_controls.samples, records))
+def _table_writer(write: Callable[[pl.DataFrame, Path], object]) -> _Writer:
+    """Give what writes tidy samples by a method of Polars."""
+
+    def writer(records: Records, path: Path, asked: Selection) -> int:
+        table = tidy_samples(records, asked.of(records.with_controls.samples, records))
+        write(table, path)
+        return table.height
+
+    return writer
 
 
-def _write_csv(records: Records, path: Path, asked: Selection) -> int:
-    table = _tidy(records, asked)
+def _write_csv(table: pl.DataFrame, path: Path) -> None:
     table.with_columns(pl.col("caveats").list.join("; ")).write_csv(path)
-    return table.height
-
-
-def _write_jsonl(records: Records, path: Path, asked: Selection) -> int:
-    table = _tidy(records, asked)
-    table.write_ndjson(path)
-    return table.height
-
-
-def _write_parquet(records: Records, path: Path, asked: Selection) -> int:
-    table = _tidy(records, asked)
-    table.write_parquet(path)
-    return table.height
 
 
 _FAMILIES = {
@@ -88,13 +83,9 @@ def write_openmetrics(records: Records, path: Path, asked: Selection) -> int:
     """Write the medians of runs; give the number of points."""
     table = asked.of(summarize(records), records)
     rows = list(table.iter_rows(named=True))
-    about = _about(records)
+    about = {"run": "+".join(run.path.name for run in records.runs)}
     path.write_text("\n".join(_lines(rows, about, _begun(records))) + "\n", encoding="utf-8")
     return table.height
-
-
-def _about(records: Records) -> dict[str, str]:
-    return {"run": "+".join(run.path.name for run in records.runs)}
 
 
 def _begun(records: Records) -> str:
@@ -160,8 +151,8 @@ def write_junit(records: Records, outcomes: Sequence[ConditionOutcome], path: Pa
 def _condition_case(outcome: ConditionOutcome) -> ElementTree.Element:
     case = ElementTree.Element("testcase", classname="condition", name=cleaned(outcome.condition))
     if outcome.violations:
-        told = f"{len(outcome.violations)} of {outcome.tested} rows meet it"
-        failure = ElementTree.SubElement(case, "failure", message=told)
+        message = f"{len(outcome.violations)} of {outcome.tested} rows meet it"
+        failure = ElementTree.SubElement(case, "failure", message=message)
         failure.text = cleaned("\n".join(outcome.violations))
     return case
 
@@ -181,10 +172,10 @@ def _failed(row: dict[str, object]) -> ElementTree.Element:
     return case
 
 
-_WRITERS: dict[str, Callable[[Records, Path, Selection], int]] = {
-    ".csv": _write_csv,
-    ".jsonl": _write_jsonl,
-    ".parquet": _write_parquet,
+_WRITERS: Mapping[str, _Writer] = {
+    ".csv": _table_writer(_write_csv),
+    ".jsonl": _table_writer(pl.DataFrame.write_ndjson),
+    ".parquet": _table_writer(pl.DataFrame.write_parquet),
     ".prom": write_openmetrics,
     ".openmetrics": write_openmetrics,
 }

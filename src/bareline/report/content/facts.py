@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from typing_extensions import TypedDict
 
+from bareline.report.blocks import Column, Field, Table
 from bareline.store.run import Run
 from bareline.vocabulary.facts import (
     FACT_KEYS,
@@ -32,7 +34,7 @@ _ORDER = {key: index for index, key in enumerate(FACT_KEYS)}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FactRow:
     """One fact on every platform.
 
     - `values`: value on node 0 of each platform, None where it is not known.
@@ -53,11 +55,11 @@ class Row:
         """
         if self.equal or self.fact.kind is not Kind.CHARACTERISTIC:
             return False
-        told = {self.texts[name] for name, value in self.values.items() if value is not None}
-        return len(told) > 1 or not (self.fact.detail or self.fact.key == BLAS_KERNELS)
+        texts = {self.texts[name] for name, value in self.values.items() if value is not None}
+        return len(texts) > 1 or not (self.fact.detail or self.fact.key == BLAS_KERNELS)
 
 
-def table(platforms: Mapping[str, PlatformFacts]) -> list[Row]:
+def table(platforms: Mapping[str, PlatformFacts]) -> list[FactRow]:
     """Put the facts of platforms side by side, in groups and in the order of `FACT_KEYS`.
 
     A fact that no platform has is no row.
@@ -109,10 +111,10 @@ def _by_node(facts: PlatformFacts) -> dict[str, dict[int, Scalar | None]]:
     return found
 
 
-def _row(key: str, nodes: Mapping[str, Mapping[str, Mapping[int, Scalar | None]]]) -> Row:
+def _row(key: str, nodes: Mapping[str, Mapping[str, Mapping[int, Scalar | None]]]) -> FactRow:
     cells = {name: facts.get(key, {}) for name, facts in nodes.items()}
     first, *others = cells.values()
-    return Row(
+    return FactRow(
         fact=describe(key),
         values={name: cell.get(0) for name, cell in cells.items()},
         texts={name: _text(key, cell) for name, cell in cells.items()},
@@ -142,7 +144,7 @@ def _text(key: str, cell: Mapping[int, Scalar | None]) -> str:
     return "; ".join(parts)
 
 
-def _position(row: Row) -> tuple[int, int, str]:
+def _position(row: FactRow) -> tuple[int, int, str]:
     known = _ORDER.get(row.fact.key, len(_ORDER))
     return _GROUPS[row.fact.group], known, row.fact.key
 
@@ -172,6 +174,26 @@ def fact_lines(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
         for row in table(facts)
         if row.differs or (row.fact.kind is Kind.CHARACTERISTIC and not row.fact.detail)
     ]
+
+
+def facts_table(
+    facts: Sequence[FactLine], names: Sequence[str], places: Sequence[int] = (), *,
+    label: str = "", indent: str = "", absent: str = "–",
+) -> Table:  # fmt: skip
+    """Tabulate characteristics under their groups' names.
+
+    - `places`: where each platform's value stands in a line, if not in the order of `names`.
+    """
+    rows: list[tuple[Field, ...]] = []
+    starts = list[int]()
+    for group, own in groupby(facts, lambda fact: fact.group):
+        starts.append(len(rows))
+        rows.append((Field(group, tone="bold"), *(Field("") for _ in names)))
+        for fact in own:
+            values = [fact.values[at] for at in places or range(len(names))]
+            rows.append((Field(indent + fact.label), *(Field(value or absent) for value in values)))
+    heads = (Column("characteristic"), *(Column(name, platform=name) for name in names))
+    return Table(heads, tuple(rows), frozenset(starts), look="facts", label=label)
 
 
 def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:

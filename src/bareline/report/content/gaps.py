@@ -41,8 +41,8 @@ def gaps(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
     return [*found, *_listed("What happened to platforms", document.events)]
 
 
-def _listed(title: str, told: Sequence[str]) -> list[Section]:
-    return [Section(title, (Prose(tuple(told), "list"),))] if told else []
+def _listed(title: str, lines: Sequence[str]) -> list[Section]:
+    return [Section(title, (Prose(tuple(lines), "list"),))] if lines else []
 
 
 def _rows(frame: pl.DataFrame) -> Rows[dict[str, Any]]:
@@ -176,10 +176,10 @@ def _caveats(document: Document) -> list[str]:
         )
     )
     todo = steps(map(Caveat.read, groups.get_column("caveats")))
-    told = []
+    lines = []
     for row in groups.iter_rows(named=True):
         caveat = Caveat.read(row["caveats"])
         where = f"{listing(row['probe'])} on {listing(row['platform'])}"
         step = f" {sentence_case(todo[caveat])}." if todo[caveat] else ""
-        told.append(f"{caveat.text}: {count(row['values'], 'value')} of {where}.{step}")
-    return told
+        lines.append(f"{caveat.text}: {count(row['values'], 'value')} of {where}.{step}")
+    return lines

@@ -8,6 +8,8 @@ from types import MappingProxyType
 
 from bareline.report.content.wording import slug
 
+_OPEN = "The interval has both a difference that matters and none: more trials would decide."
+_EQUAL = "The whole interval lies within the margin: no difference that matters."
 #: Term, as it stands in heads of columns, captions and sentences, and what it means.
 TERMS: Mapping[str, str] = MappingProxyType(
     {
@@ -21,9 +23,7 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "what one call reads or writes."
         ),
         "busy machine": "Other programs used the processors while the trial ran.",
-        "cannot tell": (
-            "The interval has both a difference that matters and none: more trials would decide."
-        ),
+        "cannot tell": _OPEN,
         "caveat": "A reservation about a number, shown wherever the number is.",
         "does not fit": (
             "The platform lacks the nodes or cores, or is of a kind on which the program never "
@@ -37,8 +37,8 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "Imitated by a program: the speed of such a processor or adapter says nothing of one "
             "made of hardware."
         ),
-        "equal within": "The whole interval lies within the margin: no difference that matters.",
-        "equivalent": "The whole interval lies within the margin: no difference that matters.",
+        "equal within": _EQUAL,
+        "equivalent": _EQUAL,
         "exchanges of names": (
             "In each block the names of the platforms are exchanged, in every way: what chance "
             "alone makes is as large with exchanged names."
@@ -51,9 +51,7 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "Holm's correction asks more of each of several comparisons, so that all of them hold "
             "together."
         ),
-        "inconclusive": (
-            "The interval has both a difference that matters and none: more trials would decide."
-        ),
+        "inconclusive": _OPEN,
         "interval": (
             "The range that may contain the true value; unless noted, it does so in 95 of 100 such "
             "experiments."

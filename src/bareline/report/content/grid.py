@@ -188,17 +188,17 @@ def grid(findings: Sequence[Finding], platforms: Sequence[str]) -> list[Table | 
         titles = titles_of(own)
         known = {(subject_words(f, titles), f.platform): f for f in reversed(own)}
         subjects = dict.fromkeys(subject_words(f, titles) for f in own)
-        held = [s for s in subjects if any((s, name) in known for name in across)]
-        if held:
+        own_subjects = [s for s in subjects if any((s, name) in known for name in across)]
+        if own_subjects:
             starts.add(len(rows))
             rows.append((Field(layer.words, tone="bold"), *(Field("") for _ in across)))
-        for subject in held:
+        for subject in own_subjects:
             fields = [_field(known.get((subject, name))) for name in across]
             rows.append((Field(f"  {subject}"), *fields))
         for subject in subjects:
-            told = [f"{name} {_field(known[subject, name]).plain}" for name in lone
+            texts = [f"{name} {_field(known[subject, name]).plain}" for name in lone
                     if (subject, name) in known]  # fmt: skip
-            shared += [f"{layer.words} only, {subject}: {', '.join(told)}."] if told else []
+            shared += [f"{layer.words} only, {subject}: {', '.join(texts)}."] if texts else []
     heads = (Column("", "text"), *(Column(name, "whole", platform=name) for name in across))
     table = Table(heads, tuple(rows), frozenset(starts), look="glance")
     return [table, Prose(tuple(shared))] if shared else [table]
@@ -309,11 +309,11 @@ def matrix(glance: Glance, findings: Sequence[Finding], platforms: Sequence[str]
 
 def _square(square: Square, findings: Sequence[Finding]) -> Field:
     """Write the worst of a layer as the grid does, and below it of what it is."""
-    told = [finding for finding in findings if finding.grade.is_claim]
-    losses = [finding for finding in told if finding.verdict is not Verdict.FASTER]
-    if told:
-        worst = max(losses or told, key=lambda f: (f.grade is Grade.CERTAIN, f.weight))
-        more = f"and {len(told) - 1} more" if len(told) > 1 else ""
+    claims = [finding for finding in findings if finding.grade.is_claim]
+    losses = [finding for finding in claims if finding.verdict is not Verdict.FASTER]
+    if claims:
+        worst = max(losses or claims, key=lambda f: (f.grade is Grade.CERTAIN, f.weight))
+        more = f"and {len(claims) - 1} more" if len(claims) > 1 else ""
         notes = [f"{sentence_case(worst.subject)} {point_note(worst)}".rstrip(), more, square.note]
         return Field(
             ratio_text(worst), note=", ".join(filter(None, notes)), look=shade(worst),

@@ -70,9 +70,9 @@ def profile_lines(records: Records) -> list[ProfileLine]:
         trials.select(*CASE, "platform").unique().iter_rows(named=True),
         key=lambda row: (*(row[key] for key in CASE), order[row["platform"]]),
     ):
-        kept = profiles_of(records, row["platform"], tuple(row[key] for key in CASE))
-        if kept:
-            profiles = [read_profile(path) for path in kept.values()]
+        files = profiles_of(records, row["platform"], tuple(row[key] for key in CASE))
+        if files:
+            profiles = [read_profile(path) for path in files.values()]
             lines.append(_line(row["probe"], _case(row), row["platform"], profiles))
     return lines
 
@@ -126,17 +126,23 @@ def _dominant(profile: Profile) -> tuple[Dominant, ...]:
     )
 
 
+def share_rows(
+    lines: Sequence[ProfileLine], title: str = "probe", *, launches: bool = False
+) -> Rows[ProfileLine]:
+    """Begin a table of what the ranks of each case did, perhaps with the number of launches."""
+    rows = Rows(lines).text(title, lambda line: line.probe).text("case", lambda line: line.case)
+    rows.platform(lambda line: line.platform)
+    if launches:
+        rows.number("n", lambda line: line.n)
+    rows.number("computing", lambda line: line.computing, percent)
+    rows.number("MPI calls", lambda line: line.mpi, percent)
+    return rows.number("files", lambda line: line.files, percent)
+
+
 def profiles_table(lines: Sequence[ProfileLine]) -> Figure:
     """Lay the lines out for the page."""
     table = (
-        Rows(lines)
-        .text("probe", lambda line: line.probe)
-        .text("case", lambda line: line.case)
-        .platform(lambda line: line.platform)
-        .number("n", lambda line: line.n)
-        .number("computing", lambda line: line.computing, percent)
-        .number("MPI calls", lambda line: line.mpi, percent)
-        .number("files", lambda line: line.files, percent)
+        share_rows(lines, launches=True)
         .text("most time in", lambda line: line.busiest)
         .text("profile of the first trial", lambda line: "/".join(line.path.parts[-3:]))
         .table()

@@ -23,7 +23,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place
 
 #: Conditions that describe the size of another system: they are told, not matched.
-_TOLD = frozenset({"ranks", "nodes", "threads", "cores", "n", "nb", "files", "directories", "test"})
+_SIZE = frozenset({"ranks", "nodes", "threads", "cores", "n", "nb", "files", "directories", "test"})
 _PLACEMENTS = {"intra_node": False, "inter_node": True}
 #: Conditions that say where in a system a figure was measured.
 _WHERE = ("ranks", "nodes", "placement")
@@ -118,7 +118,7 @@ class PublishedPoint:
                 between = _PLACEMENTS.get(str(condition))
                 if between is not None and cell.place.nodes and between != (cell.place.nodes > 1):
                     return False
-            elif name not in _TOLD and name in known and not _holds(condition, known[name]):
+            elif name not in _SIZE and name in known and not _holds(condition, known[name]):
                 return False
         return True
 
@@ -126,11 +126,11 @@ class PublishedPoint:
         """Say where it was measured if that is not this place, e.g. ``128 ranks``; else nothing."""
         if same_place(self.ratio, place):
             return ""
-        told = dict(self.ratio.at)
+        printed = dict(self.ratio.at)
         other: dict[str, Any] = {
-            name: told[name]
+            name: printed[name]
             for name in ("ranks", "nodes")
-            if name in told and not holds_at({name: told[name]}, place)
+            if name in printed and not holds_at({name: printed[name]}, place)
         }
         return conditions(other) or "ranks not printed"
 
@@ -144,15 +144,15 @@ def same_place(ratio: PublishedRatio, place: Place) -> bool:
 
     "Inside a node" names the nodes; "between nodes" names neither.
     """
-    told = {name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions}
-    named = not {"ranks", "nodes"}.isdisjoint(told) or told.get("placement") == "intra_node"
-    return named and not ratio.leaves_out(place.probe) and holds_at(told, place)
+    places = {name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions}
+    named = not {"ranks", "nodes"}.isdisjoint(places) or places.get("placement") == "intra_node"
+    return named and not ratio.leaves_out(place.probe) and holds_at(places, place)
 
 
 def where_printed(ratio: PublishedRatio) -> str:
     """Say the ranks and nodes that a figure is printed for; empty where it names none."""
-    told = ratio.conditions
-    return conditions({name: told[name] for name in _WHERE if name in told})
+    known = ratio.conditions
+    return conditions({name: known[name] for name in _WHERE if name in known})
 
 
 def _holds(condition: Condition, value: object) -> bool:

@@ -30,7 +30,7 @@ PLACE = ("params", "ranks", "threads", "nodes", "point")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownValues:
     """What a page shows of a summary and of the compared points.
 
     - `places`: of the probes of which not everything is shown: probe and the columns of `PLACE`.
@@ -43,7 +43,9 @@ class Shown:
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def choose(summary: pl.DataFrame, points: pl.DataFrame | None, most: int = MOST_VALUES) -> Shown:
+def choose(
+    summary: pl.DataFrame, points: pl.DataFrame | None, most: int = MOST_VALUES
+) -> ShownValues:
     """Choose what a page shows: the same places on every platform and of every metric of a probe.
 
     Probes with few values keep all of them; the others share what they leave. A probe's parameter
@@ -58,18 +60,18 @@ def choose(summary: pl.DataFrame, points: pl.DataFrame | None, most: int = MOST_
     allowance = _allowance(list(counts.values()), most)
     crowded = [probe for probe, number in counts.items() if number > allowance]
     if not crowded:
-        return Shown(summary, points)
-    kept, notes = [], {}
+        return ShownValues(summary, points)
+    rows, notes = [], {}
     for probe in crowded:
         places = values.filter(pl.col("probe") == probe).select(PLACE).unique().sort(PLACE)
         chosen, words = _thinned(places, max(2, places.height * allowance // counts[probe]))
         ends = chosen.clear() if points is None else _farthest(points, probe)
-        kept.append(pl.concat([chosen, ends]).unique().select(pl.lit(probe).alias("probe"), *PLACE))
-        told = f"{whole(kept[-1].height)} of {whole(places.height)} points are shown: {words}"
-        told += ", and those that differ most" if ends.height else ""
-        notes[probe] = f"{told}. Verdicts rest on all of them."
-    wanted = pl.concat(kept)
-    return Shown(
+        rows.append(pl.concat([chosen, ends]).unique().select(pl.lit(probe).alias("probe"), *PLACE))
+        text = f"{whole(rows[-1].height)} of {whole(places.height)} points are shown: {words}"
+        text += ", and those that differ most" if ends.height else ""
+        notes[probe] = f"{text}. Verdicts rest on all of them."
+    wanted = pl.concat(rows)
+    return ShownValues(
         _only(summary, wanted, crowded),
         None if points is None else _only(points, wanted, crowded),
         wanted,
@@ -81,8 +83,8 @@ def _only(frame: pl.DataFrame, places: pl.DataFrame, crowded: Sequence[str]) -> 
     """Keep the chosen places of crowded probes, and all of the others, in their order."""
     theirs = pl.col("probe").is_in(crowded)
     numbered = frame.with_row_index("row")
-    kept = numbered.filter(theirs).join(places, on=["probe", *PLACE], how="semi", nulls_equal=True)
-    return pl.concat([numbered.filter(~theirs), kept]).sort("row").drop("row")
+    rows = numbered.filter(theirs).join(places, on=["probe", *PLACE], how="semi", nulls_equal=True)
+    return pl.concat([numbered.filter(~theirs), rows]).sort("row").drop("row")
 
 
 def _allowance(counts: Sequence[int], most: int) -> int:
@@ -110,7 +112,7 @@ def _farthest(comparison: pl.DataFrame, probe: str) -> pl.DataFrame:
 def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
     """Thin places out, parameter by parameter, and say how."""
     table = _coordinates(places)
-    told: dict[str, str] = {}
+    cuts: dict[str, str] = {}
     while table.height > most:
         widest, number = _widest(table)
         if number <= 2:
@@ -121,13 +123,13 @@ def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
         column = pl.col(widest)
         table = table.filter(column.is_null() | column.is_in(chosen.implode()))
         # What was thinned out before is told of its whole number.
-        before = told.get(widest, "").rpartition(" of ")[2] or whole(number)
-        told[widest] = f"{whole(wanted)} of {before}"
+        before = cuts.get(widest, "").rpartition(" of ")[2] or whole(number)
+        cuts[widest] = f"{whole(wanted)} of {before}"
     if table.height > most:
         table = table.gather_every(-(-table.height // most))
-        told = {}
+        cuts = {}
     words = [
-        f"{text} values of {parameter_name(name.rpartition(' ')[2])}" for name, text in told.items()
+        f"{text} values of {parameter_name(name.rpartition(' ')[2])}" for name, text in cuts.items()
     ]
     how = f"{listing(words)}, evenly over their order" if words else "every n-th of them"
     return places[table.get_column("place")], how

@@ -17,7 +17,7 @@ _LEAST = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class WaterfallBar:
     """A row of a waterfall: its words, and from where to where its bar goes, in percent."""
 
     name: str
@@ -29,17 +29,17 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class Waterfall:
     """The waterfall of one program on one platform."""
 
     title: str
     platform: str
     summary: str
-    bars: tuple[Bar, ...]
+    bars: tuple[WaterfallBar, ...]
     source: str
 
 
-def waterfalls(breakdowns: Sequence[Breakdown]) -> list[Steps]:
+def waterfalls(breakdowns: Sequence[Breakdown]) -> list[Waterfall]:
     """Give one waterfall for each program and platform, of its worst case; applications first."""
     worst: dict[tuple[str, str], Breakdown] = {}
     for one in breakdowns:
@@ -52,7 +52,7 @@ def waterfalls(breakdowns: Sequence[Breakdown]) -> list[Steps]:
     return [_steps(one) for one in order]
 
 
-def _steps(one: Breakdown) -> Steps:
+def _steps(one: Breakdown) -> Waterfall:
     pieces = [piece for piece in one.pieces if abs(piece.extra) >= _LEAST]
     rest = one.residual
     ends = [1.0]
@@ -68,14 +68,14 @@ def _steps(one: Breakdown) -> Steps:
     total = f"{one.ratio.value:.2f}"
     bars.append(_bar(one.cell.platform, total, "", 0.0, one.ratio.value, full, "own"))
     largest = one.largest
-    told = ratio_words(one.ratio, rate=False)
+    summary = ratio_words(one.ratio, rate=False)
     if largest is not None and largest.extra > _LEAST:
         via = f", mostly {largest.call}" if largest.call else ""
-        told += f"; {largest.extra:+.2f} of the baseline's time is {largest.name}{via}"
-    return Steps(
+        summary += f"; {largest.extra:+.2f} of the baseline's time is {largest.name}{via}"
+    return Waterfall(
         title=sentence_case(", ".join(filter(None, [one.title, _case(one)]))),
         platform=one.cell.platform,
-        summary=told,
+        summary=summary,
         bars=tuple(bars),
         source=_source(one),
     )
@@ -102,6 +102,6 @@ def _case(one: Breakdown) -> str:
 
 def _bar(
     name: str, text: str, note: str, begin: float, width: float, full: float, look: str
-) -> Bar:
+) -> WaterfallBar:
     low = min(begin, begin + width)
-    return Bar(name, text, note, 100 * low / full, max(0.4, 100 * abs(width) / full), look)
+    return WaterfallBar(name, text, note, 100 * low / full, max(0.4, 100 * abs(width) / full), look)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, product
-from string import ascii_lowercase
 from typing import Any
 
 from bareline.analysis.numbers.cell import Cell, with_interval
 from bareline.analysis.words.amounts import ratio_words
 from bareline.predict.validation import ModelScore
+from bareline.report.blocks import Tone
 from bareline.report.content.cells import by_caveat
 from bareline.report.figures.scales import Scale
-from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.place import parameter_name, parameter_unit
 from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import count, listing
@@ -24,6 +22,15 @@ _ACRONYMS = {
     "dgemm": "DGEMM", "fft": "FFT", "mpifft": "MPIFFT", "ptrans": "PTRANS", "stream": "STREAM",
     "randomaccess": "RandomAccess", "mpirandomaccess": "MPIRandomAccess",
 }  # fmt: skip
+_TONES: Mapping[Verdict | None, Tone] = {
+    Verdict.SLOWER: "worse",
+    Verdict.FASTER: "better",
+    Verdict.FAILED: "muted",
+    Verdict.MISSING: "muted",
+    Verdict.DOES_NOT_FIT: "muted",
+    Verdict.SKIPPED: "muted",
+    Verdict.NOT_COMPARABLE: "muted",
+}
 _AXES = {"size_bytes": "message size", "ranks": "ranks", "threads": "threads per rank"}
 
 
@@ -48,6 +55,11 @@ def verdict_word(verdict: Verdict | None) -> str:
     return (verdict or "").replace("-", " ")
 
 
+def verdict_tone(verdict: Verdict | None) -> Tone:
+    """Give the ink of a ratio: coloured only when the verdict says slower or faster."""
+    return _TONES.get(verdict, "")
+
+
 def compared_words(cell: Cell) -> str:
     """Say how a cell compares: its ratio with the interval, or why it has none."""
     if cell.ratio is not None:
@@ -63,9 +75,9 @@ def value_words(cell: Cell, scale: Scale) -> str:
     return f"{text}; {compared_words(cell)}" if cell.ratio is not None else text
 
 
-def summed_up(told: Mapping[str, Iterable[str]], most: int = 6) -> str:
+def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
     """Say what several groups hold, e.g. ``2 ranks: a 3 and b 4; 4 ranks: a 5. And 2 more.``."""
-    groups = [f"{label + ': ' if label else ''}{listing([*own])}" for label, own in told.items()]
+    groups = [f"{label + ': ' if label else ''}{listing([*own])}" for label, own in texts.items()]
     rest = f" And {len(groups) - most} more." if len(groups) > most else ""
     return f"{'; '.join(groups[:most])}.{rest}"
 
@@ -79,15 +91,13 @@ def caveat_notes(cells: Iterable[Cell]) -> tuple[str, ...]:
     )
 
 
-def lettered(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
-    """Give each caveat the letter of its footnote: a to z, then aa."""
-    letters = chain(ascii_lowercase, map("".join, product(ascii_lowercase, repeat=2)))
-    return dict(zip(dict.fromkeys(caveats), letters, strict=False))
-
-
 def sentence_case(text: str) -> str:
     """Begin a title with a capital and without its article, e.g. ``DGEMM rate``."""
-    text = text.removeprefix("the ")
+    return capital(text.removeprefix("the "))
+
+
+def capital(text: str) -> str:
+    """Begin a sentence with a capital."""
     return text[:1].upper() + text[1:]
 
 

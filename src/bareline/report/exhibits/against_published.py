@@ -20,12 +20,12 @@ from bareline.published.quantities import Spread
 from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
-from bareline.report.exhibits.base import Kind, Shown, select
+from bareline.report.exhibits.base import Draft, ExhibitKind, select
 from bareline.report.figures.grammar import Chart, both_widths, plot
 from bareline.report.figures.marks import diamonds, marks, rows_axis
 from bareline.report.figures.rows import boxes, rule_at, value_axis, written
 from bareline.report.figures.scales import ratio_ticks
-from bareline.report.figures.theme import Look, looks
+from bareline.report.figures.theme import MarkLook, looks
 from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
@@ -92,14 +92,14 @@ class Meeting:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RatioLine:
     """A published ratio and everything of the run that was found where it holds."""
 
     point: PublishedPoint
     meetings: tuple[Meeting, ...]
 
     @classmethod
-    def of(cls, point: PublishedPoint, found: Iterable[tuple[Cell, float]]) -> Line:
+    def of(cls, point: PublishedPoint, found: Iterable[tuple[Cell, float]]) -> RatioLine:
         """Lay cells with their ratios beside it."""
         low, high = range_of(point)
         return cls(point, tuple(Meeting(ratio, low, high, cell) for cell, ratio in found))
@@ -149,7 +149,7 @@ def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class RangeScore:
     """What is inside, of what counts.
 
     - `counted`, `bounds`: points with a range on both sides, and with a bound on one side.
@@ -197,7 +197,7 @@ class Score:
         return " ".join(parts)
 
 
-def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> Score:
+def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> RangeScore:
     """Count them.
 
     - `printed`: ends of all ranges that were printed, of points that nothing stands beside too.
@@ -210,7 +210,7 @@ def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> Score:
     ends += [end for end in printed if end > 0]
     least, most = (min(ends), max(ends)) if ends else (1.0, 1.0)
     span = math.log(most / least) or 1.0
-    return Score(
+    return RangeScore(
         inside=sum(meeting.inside for meeting in ranges),
         counted=len(ranges),
         bounds_inside=sum(meeting.inside for meeting in bounds),
@@ -224,23 +224,23 @@ def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> Score:
     )
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw all published ratios that the run has values for; named ones only, if any are."""
     lines = published_lines(document, spec)
     if not lines:
         return
     every = [meeting for line in lines for meeting in line.meetings]
-    told = _score(document, lines).words
+    words = _score(document, lines).words
     rows = [
         f"{line.title}: printed {line.point.factor}, here {line.span}, "
         + (f"{line.inside} of {len(line.counting)} inside" if line.counting else line.kind)
         for line in lines[:12]
     ]
-    yield Shown(
+    yield Draft(
         title="Printed ratios and this run's",
         what=(spec.probe or "",),
         notes=[
-            told,
+            words,
             "Bars: printed ranges, open where only a bound was printed; a single number "
             f"(diamond) counts as the range from 1/{SINGLE:g} to {SINGLE:g} of it.",
             "Hollow marks: simulated." if any(one.cell.simulated for one in every) else "",
@@ -248,13 +248,13 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         cells=[one.cell for one in every],
         layer="",
         drawing=both_widths(_panel, document, lines),
-        summary=f"{told} {'; '.join(rows)}.",
+        summary=f"{words} {'; '.join(rows)}.",
         table=_table(document, lines),
         data=(),
     )
 
 
-def published_lines(document: Document, spec: ExhibitSpec) -> list[Line]:
+def published_lines(document: Document, spec: ExhibitSpec) -> list[RatioLine]:
     """Give the published ratios with the run's values where they hold.
 
     Ranks must agree where the publication names them; a ratio that it gives for no number of ranks
@@ -278,22 +278,22 @@ def published_lines(document: Document, spec: ExhibitSpec) -> list[Line]:
             if worse is not None and point.about(cell) and _same_ranks(point, cell):
                 pairs.append((cell, worse))
         if pairs:
-            found.append(Line.of(point, pairs))
+            found.append(RatioLine.of(point, pairs))
     return found
 
 
 def _same_ranks(point: PublishedPoint, cell: Cell) -> bool:
-    told = point.ratio.conditions.get("ranks")
-    if told is None:
+    ranks = point.ratio.conditions.get("ranks")
+    if ranks is None:
         return True
-    if isinstance(told, Spread):
+    if isinstance(ranks, Spread):
         # "all plotted": a label without a number holds for whatever was plotted.
-        numbers = (told.low, told.high, told.above, told.inferred)
-        return all(number is None for number in numbers) or told.holds(cell.place.ranks)
-    return cell.place.ranks in told if isinstance(told, list) else cell.place.ranks == told
+        numbers = (ranks.low, ranks.high, ranks.above, ranks.inferred)
+        return all(number is None for number in numbers) or ranks.holds(cell.place.ranks)
+    return cell.place.ranks in ranks if isinstance(ranks, list) else cell.place.ranks == ranks
 
 
-def _panel(document: Document, lines: Sequence[Line], *, narrow: bool) -> Chart:
+def _panel(document: Document, lines: Sequence[RatioLine], *, narrow: bool) -> Chart:
     """Draw a row for each; `narrow` writes what it is above it, not at its left."""
     styles = looks(document.names)
     ends = [e for one in lines for e in (*range_of(one.point), one.point.middle) if e]
@@ -334,7 +334,7 @@ def _panel(document: Document, lines: Sequence[Line], *, narrow: bool) -> Chart:
     return plot(layers, width, height, "times worse than the baseline (log)")
 
 
-def _dots(line: Line, y: float, look: Look) -> Iterator[dict[str, Any]]:
+def _dots(line: RatioLine, y: float, look: MarkLook) -> Iterator[dict[str, Any]]:
     """Lay out the run's own ratios beside a published one."""
     names = varying(meeting.cell.place for meeting in line.meetings)
     for meeting in line.meetings:
@@ -348,16 +348,16 @@ def _dots(line: Line, y: float, look: Look) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def _table(document: Document, lines: Sequence[Line]) -> Table:
-    def printed(line: Line) -> Field:
+def _table(document: Document, lines: Sequence[RatioLine]) -> Table:
+    def printed(line: RatioLine) -> Field:
         point = line.point
         return Field(point.factor, point.middle, link=point.anchor, tip=point.tip)
 
-    def here(line: Line) -> Field:
+    def here(line: RatioLine) -> Field:
         doubts = dict.fromkeys(one for meeting in line.meetings for one in meeting.cell.caveats)
         return Field(line.span, line.meetings[0].ratio, caveats=tuple(doubts))
 
-    def off(line: Line) -> float | None:
+    def off(line: RatioLine) -> float | None:
         times = [meeting.off for meeting in line.counting]
         return statistics.median(times) if times else None
 
@@ -378,19 +378,19 @@ def _table(document: Document, lines: Sequence[Line]) -> Table:
     )
 
 
-def _score(document: Document, lines: Sequence[Line]) -> Score:
+def _score(document: Document, lines: Sequence[RatioLine]) -> RangeScore:
     ends = [end for point in document.published for end in range_of(point) if end is not None]
     return score([meeting for line in lines for meeting in line.meetings], ends)
 
 
-def _foot(whole: Score) -> tuple[Field, ...]:
+def _foot(whole: RangeScore) -> tuple[Field, ...]:
     outside = whole.counted - whole.inside
     counts = (Field(str(whole.inside), whole.inside), Field(str(outside), outside))
     off, blank = Field(plain(whole.off), whole.off), Field("")
     return (Field("all ranges"), blank, blank, blank, *counts, off, blank, blank)
 
 
-EXHIBIT = Kind(
+EXHIBIT = ExhibitKind(
     "against-published",
     "published ratios, the run's own at the same places, and how many lie inside",
     _shown,

@@ -16,7 +16,7 @@ from bareline.report.blocks import Field, Rows
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Paired, block_ratio
 from bareline.report.content.wording import metric_name, percent, verdict_word
-from bareline.report.exhibits.base import Kind, Shown, grouped_by, select
+from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by, select
 from bareline.report.exhibits.columns import CellRows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.collectives import SIZED
@@ -71,12 +71,12 @@ def _off(ratio: Estimate) -> float:
     return abs(ratio.value - 1)
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Give one table of all programs of which both sides were measured."""
     rows = list(_rows(document, select(document, spec)))
     if not rows:
         return
-    told = [f"{row.theirs} on {row.platform} {percent(row.median)}" for row in rows]
+    deviations = [f"{row.theirs} on {row.platform} {percent(row.median)}" for row in rows]
     table = (
         Rows(rows)
         .text("theirs", lambda row: row.theirs)
@@ -97,14 +97,14 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         .number("n", lambda row: row.n)
         .table()
     )
-    yield Shown(
+    yield Draft(
         title="bareline beside users' own OSU and IMB programs",
         notes=[
             "Of each program: how far the ratio of bareline's figure to the program's is from 1, "
             "as the median over the sizes, and the size where it is greatest. Paired by block."
         ],
         layer=Layer.MPI,
-        summary=f"Median deviation: {listing(told)}.",
+        summary=f"Median deviation: {listing(deviations)}.",
         table=table,
     )
 
@@ -181,7 +181,7 @@ class _Pair:
         return verdict_word(self.reference.verdict or self.ours.verdict) or "–"
 
 
-def _beside(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _references(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Give one table per reference probe and metric in which both sides were measured."""
     found = []
     for reference in select(document, spec):
@@ -199,13 +199,13 @@ def _beside(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
             rows.parameter(parameter)
         rows.platforms().column(f"ours over {probe}, {name}", _ratio)
         rows.interval(lambda pair: pair.faster.ratio).number("n", lambda pair: pair.faster.n)
-        told = [f"{_where(pair.reference, names)} {pair.text}" for pair in pairs]
-        yield Shown(
+        ratios = [f"{_where(pair.reference, names)} {pair.text}" for pair in pairs]
+        yield Draft(
             title=f"Ours beside {probe}: {name}",
             what=(probe, metric),
             notes=["Above 1: bareline's program is faster. Paired by block."],
             layer=pairs[0].reference.layer,
-            summary=f"{name}, ours over {probe}: {listing(told)}.",
+            summary=f"{name}, ours over {probe}: {listing(ratios)}.",
             table=rows.table(),
         )
 
@@ -241,14 +241,14 @@ def _ratio(pair: _Pair) -> Field:
 
 
 EXHIBITS = (
-    Kind(
+    ExhibitKind(
         "agreement",
         "users' own OSU and IMB programs beside bareline's benchmarks, by program",
         _shown,
     ),
-    Kind(
+    ExhibitKind(
         "beside",
         "bareline's own programs over a user's programs of the same name, by platform",
-        _beside,
+        _references,
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bareline.analysis.numbers.cell import Cell, Estimate
@@ -23,9 +24,9 @@ from bareline.report.figures.marks import (
     LABEL_GAP_PX,
     LETTER_PX,
     WIDTH_PX,
+    AxesStrip,
     Layers,
     Places,
-    Strip,
     line_mark,
     nothing,
     panel,
@@ -39,7 +40,7 @@ from bareline.report.figures.scales import (
     ratio_ticks,
     size_ticks,
 )
-from bareline.report.figures.theme import Look, looks
+from bareline.report.figures.theme import MarkLook, looks
 from bareline.vocabulary.place import parameter_value
 
 Mark = dict[str, Any]
@@ -88,7 +89,7 @@ class Along:
             if end
         ]
         self.ratios: Ticks = ratio_ticks(ratios)
-        self.looks: Mapping[str, Look] = looks(chosen.document.names)
+        self.looks: Mapping[str, MarkLook] = looks(chosen.document.names)
 
     def at(self, value: float) -> float:
         """Give the place of a parameter on the axis."""
@@ -102,8 +103,8 @@ class Along:
         """Lay a cell's mark out at a value, with its interval."""
         place = self.at(position(cell, self.x))
         ink = self.looks[cell.platform].ink(hollow=cell.simulated)
-        told = f"{self.where(cell)}: {tip}"
-        return line_mark(place, shown.times(factor), cell.platform, ink, told)
+        tooltip = f"{self.where(cell)}: {tip}"
+        return line_mark(place, shown.times(factor), cell.platform, ink, tooltip)
 
     def value_strip(
         self,
@@ -111,33 +112,32 @@ class Along:
         title: str,
         *,
         under: Layers = nothing,
-        told: Callable[[Cell], str] | None = None,
-    ) -> Strip:
+        tooltip: Callable[[Cell], str] | None = None,
+    ) -> AxesStrip:
         """Draw medians, which no logarithmic axis has room for where they are not positive.
 
-        - `told`: what hovering says of a value; the value and its ratio without it.
+        - `tooltip`: what hovering says of a value; the value and its ratio without it.
         """
         factor, own = self.scale.factor, [cell for cell in cells if cell.value is not None]
+        words = tooltip or partial(value_words, scale=self.scale)
         rows = [
-            self.mark(
-                cell, cell.value, told(cell) if told else value_words(cell, self.scale), factor
-            )
+            self.mark(cell, cell.value, words(cell), factor)
             for cell in own
             if cell.value is not None and cell.value.value > 0
         ]
         name = self.scale.titled(metric_name(own[0].place.metric)) if own else ""
         text = sentence_case(f"{title}: {name}" if title else name)
-        return Strip(text, rows, self.values, VALUE_HEIGHT_PX, under=under, named=True)
+        return AxesStrip(text, rows, self.values, VALUE_HEIGHT_PX, under=under, named=True)
 
-    def ratio_strip(self, cells: Sequence[Cell]) -> Strip:
+    def ratio_strip(self, cells: Sequence[Cell]) -> AxesStrip:
         """Draw each platform's ratio to the baseline over the band that counts as equal."""
         rows = [self.mark(cell, cell.ratio, compared_words(cell)) for cell in cells if cell.ratio]
         baseline = self.document.baseline
         return self._ratios(f"Ratio to {baseline} (above 1 is worse)", rows, cells, RATIO_HEIGHT_PX)
 
     def lines_strip(
-        self, title: str, lines: Mapping[str, Sequence[Cell]], styles: Mapping[str, Look]
-    ) -> Strip:
+        self, title: str, lines: Mapping[str, Sequence[Cell]], styles: Mapping[str, MarkLook]
+    ) -> AxesStrip:
         """Draw the ratios of several lines of one platform, each in its look, named at its end."""
         rows = [
             {
@@ -159,9 +159,9 @@ class Along:
     def _ratios(
         self, title: str, rows: Sequence[Mark], cells: Sequence[Cell], height_px: float,
         width_px: float = WIDTH_PX,
-    ) -> Strip:  # fmt: skip
+    ) -> AxesStrip:  # fmt: skip
         margin = self.document.margin
-        return Strip(
+        return AxesStrip(
             title,
             rows,
             self.ratios,
@@ -171,7 +171,7 @@ class Along:
             width_px=width_px,
         )
 
-    def panel(self, strips: Sequence[Strip], places: Places) -> Chart:
+    def panel(self, strips: Sequence[AxesStrip], places: Places) -> Chart:
         """Put the strips of a panel together; no line crosses a place without a value."""
         known: Places = (
             {name: [*map(self.at, own)] for name, own in places.items()}
@@ -186,16 +186,16 @@ class Along:
         Only those that speak of a cell of the panel, or of its platform and another place.
         """
         rows: list[Mark] = []
-        told: set[str] = set()
+        places: set[str] = set()
         for point in self.published:
             own = [cell for cell in cells if _beside_line(point, cell, self.x)]
             if not own:
                 continue
             reaches, elsewhere = list(self._reaches(point, own)), self._elsewhere(point, own)
             rows += [{**row, "pale": elsewhere is not None} for row in reaches]
-            if reaches and elsewhere and elsewhere not in told:
+            if reaches and elsewhere and elsewhere not in places:
                 # Said once in a panel: most of its figures are of one place.
-                told.add(elsewhere)
+                places.add(elsewhere)
                 rows[-len(reaches)]["beside"] = elsewhere
         middle = math.sqrt(math.prod(self.across.domain))
         return printed_marks(rows, across, up, middle)
@@ -254,13 +254,13 @@ def largest(
     if len(groups) <= ALL_LARGE:
         return None
     layouts = [own[0].cell.place for own in groups.values()]
-    told = [
+    counts = [
         sum(_at(point, "ranks", place.ranks) and _at(point, "nodes", place.nodes, missing=True)
             for point in published)
         for place in layouts
     ]  # fmt: skip
     return max(
-        range(len(layouts)), key=lambda at: (told[at], layouts[at].ranks, layouts[at].nodes, -at)
+        range(len(layouts)), key=lambda at: (counts[at], layouts[at].ranks, layouts[at].nodes, -at)
     )
 
 
@@ -294,5 +294,5 @@ def parameter_axis(x: str, positions: Collection[float]) -> tuple[Ticks, float]:
         ticks = log_ticks(shown)
     if shown is positive:
         return ticks, zero
-    kept = [(v, t) for v, t in zip(ticks.values, ticks.labels, strict=True) if v > zero]
-    return Ticks(ticks.domain, (zero, *(v for v, _ in kept)), ("0", *(t for _, t in kept))), zero
+    pairs = [(v, t) for v, t in zip(ticks.values, ticks.labels, strict=True) if v > zero]
+    return Ticks(ticks.domain, (zero, *(v for v, _ in pairs)), ("0", *(t for _, t in pairs))), zero

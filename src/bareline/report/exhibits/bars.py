@@ -100,7 +100,7 @@ def _bar(
 ) -> Bar:  # fmt: skip
     unit, name = chosen.unit, cell.platform
 
-    def told(value: float) -> str:
+    def amount(value: float) -> str:
         return f"{unit.show(value)} {unit.unit}"
 
     printed = [
@@ -110,7 +110,7 @@ def _bar(
     if cell.value is None:
         return Bar(name, verdict_word(cell.verdict) or "missing", printed=printed)
     own = [*zip(parts.get((name, cell.place), ()), PARTS, strict=False)]
-    divided = [f"{part} {told(value)}" for value, (_, part, _) in own]
+    divided = [f"{part} {amount(value)}" for value, (_, part, _) in own]
     return Bar(
         name,
         text(cell, unit) if text else unit.show(cell.median),
@@ -118,7 +118,7 @@ def _bar(
         "; ".join([f"{name}: {value_words(cell, unit)}", *divided]),
         cell.simulated,
         [
-            (one.value * unit.factor, f"{name}, trial {one.trial}: {told(one.value)}")
+            (one.value * unit.factor, f"{name}, trial {one.trial}: {amount(one.value)}")
             for one in sorted(dots.get(cell, ()), key=lambda dot: dot.trial)
         ],
         printed,
@@ -197,13 +197,13 @@ def _with_loss(cell: Cell, unit: Scale) -> str:
 
 
 def _losses_summary(chosen: Chosen) -> str:
-    told = []
+    losses = []
     for cell in (row.cell for rows in chosen.groups.values() for row in rows):
         if share := lost(cell.ratio):
-            told.append(f"{cell.platform} loses {share.value:.1f} %")
+            losses.append(f"{cell.platform} loses {share.value:.1f} %")
         elif cell.verdict is Verdict.NOT_COMPARABLE:
-            told.append(f"{cell.platform} is {verdict_word(cell.verdict)}")
-    return f"{chosen.probe}: {'; '.join(told[:12]) or 'nothing to compare'}."
+            losses.append(f"{cell.platform} is {verdict_word(cell.verdict)}")
+    return f"{chosen.probe}: {'; '.join(losses[:12]) or 'nothing to compare'}."
 
 
 def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
@@ -261,13 +261,13 @@ def parts_of(cells: Iterable[Cell]) -> Parts:
 def _parts_summary(chosen: Chosen) -> str:
     divided, unit = parts_of(chosen.cells), chosen.unit
 
-    def told(cell: Cell) -> str:
+    def words(cell: Cell) -> str:
         split = divided[cell.platform, cell.place]
         share = 100 * split[-1] / sum(split) if sum(split) else 0.0
         return f"{_amount(cell, unit)}, {share:.0f} % of it communication"
 
     groups = {
-        label: [told(one.cell) for one in rows if (one.cell.platform, one.cell.place) in divided]
+        label: [words(one.cell) for one in rows if (one.cell.platform, one.cell.place) in divided]
         for label, rows in chosen.groups.items()
     }
     return f"{chosen.what[0]}, median times. {summed_up(groups)}"
@@ -331,8 +331,8 @@ def _degradation_title(chosen: Chosen) -> str:
 
 
 def _degradation_summary(chosen: Chosen) -> str:
-    told = [f"{row.title} on {row.cell.platform} {_loss_words(row)}" for row in chosen.rows]
-    return f"Performance lost: {'; '.join(told[:12])}."
+    losses = [f"{row.title} on {row.cell.platform} {_loss_words(row)}" for row in chosen.rows]
+    return f"Performance lost: {'; '.join(losses[:12])}."
 
 
 #: What a diamond on an axis of values means, and on one of losses.

@@ -1,8 +1,8 @@
 """What an exhibit is, how kinds of exhibits are declared, and how they are found.
 
-A kind of exhibit is a `Declared` or a `Kind`: a module of this package ends in ``EXHIBIT = ...``,
-or in ``EXHIBITS = (...)`` where several are alike. Others install theirs under the entry-point
-group ``bareline.exhibits``.
+A kind of exhibit is a `Declared` or an `ExhibitKind`: a module of this package ends in
+``EXHIBIT = ...``, or in ``EXHIBITS = (...)`` where several are alike. Others install theirs under
+the entry-point group ``bareline.exhibits``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Draft:
     """What a kind says of one figure; what all kinds say alike is added to it.
 
     - `what`: what tells it from others of its kind, for its name.
@@ -96,18 +96,18 @@ class Exhibit(ABC):
         """Draw what the specification asks for; an empty list when the run holds none of it."""
 
     def figure(self, spec: ExhibitSpec, *what: str, **shown: Any) -> Figure:
-        """Put a figure together of what `Shown` and `Drawing` take."""
+        """Put a figure together of what `Draft` and `Drawing` take."""
         drawn = {one.name: shown.pop(one.name) for one in fields(Drawing) if one.name in shown}
-        return Shown(what=what, drawing=Drawing(**drawn), **shown).figure(spec)
+        return Draft(what=what, drawing=Drawing(**drawn), **shown).figure(spec)
 
 
 @dataclass(frozen=True)
-class Kind(Exhibit):
+class ExhibitKind(Exhibit):
     """A kind as a function that says what each of its figures shows."""
 
     kind: str
     summary: str
-    shown: Callable[[Document, ExhibitSpec], Iterable[Shown]]
+    shown: Callable[[Document, ExhibitSpec], Iterable[Draft]]
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw what it says."""
@@ -282,7 +282,7 @@ class Declared(Exhibit, Generic[C]):
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw a figure for each choice of the query."""
         return [
-            Shown(
+            Draft(
                 title=self.title(chosen),
                 what=chosen.what,
                 label=chosen.label,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
-from types import MappingProxyType
 from typing import Self, TypeVar
 
 from bareline.analysis.numbers.cell import Cell, Estimate, figure
@@ -17,7 +16,7 @@ from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.report.content.published import PublishedPoint, points_of
-from bareline.report.content.wording import axis_name, metric_name, verdict_word
+from bareline.report.content.wording import axis_name, metric_name, verdict_tone, verdict_word
 from bareline.report.exhibits.base import Chosen, Row
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
@@ -27,23 +26,6 @@ from bareline.vocabulary.units import format_value, plain
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 R = TypeVar("R")
-
-_TONES: Mapping[Verdict | None, Tone] = MappingProxyType(
-    {
-        Verdict.SLOWER: "worse",
-        Verdict.FASTER: "better",
-        Verdict.FAILED: "muted",
-        Verdict.MISSING: "muted",
-        Verdict.DOES_NOT_FIT: "muted",
-        Verdict.SKIPPED: "muted",
-        Verdict.NOT_COMPARABLE: "muted",
-    }
-)
-
-
-def tone_of(verdict: Verdict | None) -> Tone:
-    """Give the ink of a ratio: coloured only when the verdict says slower or faster."""
-    return _TONES.get(verdict, "")
 
 
 class CellRows(Rows[R]):
@@ -76,7 +58,7 @@ class CellRows(Rows[R]):
     def doubted(
         self,
         title: str,
-        held: Callable[[R], Estimate | None],
+        estimate: Callable[[R], Estimate | None],
         write: Callable[[float], str] = plain,
         *,
         interval: bool = True,
@@ -84,7 +66,7 @@ class CellRows(Rows[R]):
         """Add the figure that the cells' caveats doubt."""
         head = "95 %" if interval else ""
         doubts: Callable[[R], tuple[Caveat, ...]] = lambda row: self.cell(row).caveats  # noqa: E731
-        return self.estimate(title, held, write, interval=head, caveats=doubts)
+        return self.estimate(title, estimate, write, interval=head, caveats=doubts)
 
     def median(self, title: str, scale: Scale, *, interval: bool = True) -> Self:
         """Add the medians, with their intervals."""
@@ -108,11 +90,11 @@ class CellRows(Rows[R]):
 
     def published(self, points: Sequence[PublishedPoint]) -> Self:
         """Add the published ratios that speak of the rows' cells, if any does."""
-        told = [points_of(points, self.cell(row)) for row in self.rows] if points else []
-        if not any(told):
+        ratios = [points_of(points, self.cell(row)) for row in self.rows] if points else []
+        if not any(ratios):
             return self
         fields = iter(
-            [_published(own, self.cell(row)) for own, row in zip(told, self.rows, strict=True)]
+            [_published(own, self.cell(row)) for own, row in zip(ratios, self.rows, strict=True)]
         )
         return self.column("published ratio", lambda _: next(fields), "text")
 
@@ -122,30 +104,30 @@ def _ratio(cell: Cell) -> Field:
         # The baseline, or a metric without a good direction, which is never compared.
         return Field("1", 1.0, tone="muted") if cell.metric.better != "none" else Field("")
     ratio = cell.ratio.value if cell.ratio else None
-    return Field(figure(ratio), ratio, tone=tone_of(cell.verdict))
+    return Field(figure(ratio), ratio, tone=verdict_tone(cell.verdict))
 
 
 def graded(verdict: Verdict | None, grade: Grade | None) -> Field:
     """Write a verdict; what is likely and not certain says so."""
     likely = "likely " if grade is Grade.LIKELY else ""
-    return Field(f"{likely}{verdict_word(verdict)}", tone=tone_of(verdict))
+    return Field(f"{likely}{verdict_word(verdict)}", tone=verdict_tone(verdict))
 
 
 def _published(points: Sequence[PublishedPoint], cell: Cell) -> Field:
     """Write published ratios; they lead to their sources, and say where else they were measured."""
     if not points:
         return Field("")
-    told: dict[str, list[str]] = {}
+    factors: dict[str, list[str]] = {}
     for point in points:
-        told.setdefault(point.elsewhere(cell.place), []).append(point.factor)
+        factors.setdefault(point.elsewhere(cell.place), []).append(point.factor)
     parts = [
         "; ".join(dict.fromkeys(own)) + (f" ({there})" if there else "")
-        for there, own in told.items()
+        for there, own in factors.items()
     ]
     return Field(
         "; ".join(parts),
         points[0].middle,
-        "" if "" in told else "muted",
+        "" if "" in factors else "muted",
         link=points[0].anchor,
         tip="; ".join(dict.fromkeys(point.tip for point in points)),
     )
@@ -206,7 +188,7 @@ class _Columns(CellRows[Row]):
 
     def factor(self) -> None:
         head = "" if self.chosen.spec.rule in RULES else "95 %"
-        tone: Callable[[Row], Tone] = lambda row: tone_of(row.cell.verdict)  # noqa: E731
+        tone: Callable[[Row], Tone] = lambda row: verdict_tone(row.cell.verdict)  # noqa: E731
         self.estimate("factor", lambda row: row.ratio, interval=head, tone=tone)
 
     def lost(self) -> None:

@@ -25,7 +25,7 @@ from bareline.report.content.fleet import (
     unit_words,
 )
 from bareline.report.content.wording import sentence_case
-from bareline.report.exhibits.base import Kind, Shown
+from bareline.report.exhibits.base import Draft, ExhibitKind
 from bareline.report.figures.grammar import Chart, Style, alt, both_widths, layer, plot
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import written
@@ -40,7 +40,7 @@ _PITCH_PX, _CELL_PX, _LABEL_PX, _NAME_PX = 17.0, 15.0, 230.0, 15.0
 _DARKEST = 2.0
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """List what deviates, and draw the map of every metric that was measured of every node."""
     untitled = ExhibitSpec(kind=spec.kind, caption=spec.caption)
     for fleet in fleets(document.records):
@@ -49,10 +49,10 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
             yield replace(one, spec=untitled)
 
 
-def _list(found: Survey) -> Shown:
+def _list(found: Survey) -> Draft:
     head, *lines = survey_lines(found)
     notes = [*(f"{sentence_case(line)}." for line in survey_gaps(found)), f"{method_words(found)}."]
-    return Shown(
+    return Draft(
         title=f"What deviates: {head}",
         what=(found.fleet.platform, "list"),
         notes=[*notes, f"{sentence_case(remedy(found))}." if remedy(found) else ""],
@@ -63,11 +63,11 @@ def _list(found: Survey) -> Shown:
     )
 
 
-def _map(found: Survey, one: NodeMap, spec: ExhibitSpec) -> Shown:
+def _map(found: Survey, one: NodeMap, spec: ExhibitSpec) -> Draft:
     measured, what = one.measured, measure_words(one.measured)
     known = one.ratios[~np.isnan(one.ratios)]
     worst = float(known.max()) if len(known) else math.nan
-    return Shown(
+    return Draft(
         title=f"{sentence_case(what)} of every node of {found.fleet.platform}",
         what=(found.fleet.platform, measured.probe, measured.metric, measured.params),
         notes=[
@@ -144,7 +144,7 @@ def _table(deviating: Sequence[DeviatingUnit]) -> Table:
     )
 
 
-EXHIBIT = Kind(
+EXHIBIT = ExhibitKind(
     "fleet",
     "every node of a cluster a cell, by switch: how much worse it is than the others",
     _shown,

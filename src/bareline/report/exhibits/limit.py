@@ -16,7 +16,7 @@ from bareline.report.blocks import Field, Table
 from bareline.report.content.document import Document
 from bareline.report.content.dots import block_ratio
 from bareline.report.content.wording import percent
-from bareline.report.exhibits.base import Kind, Shown, grouped_by, meant, titled
+from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by, meant, titled
 from bareline.report.exhibits.columns import CellRows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -63,7 +63,7 @@ class _Row:
         return max(measured, key=lambda one: one[0])[1]
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Give one table of all programs that say what they demand."""
     demands = [
         cell
@@ -80,12 +80,12 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     if not found:
         return
     names = varying(row.cell.place for row in found)
-    told = [
+    shares = [
         f"{titled(document, row.cell, names, metric=False)} on {row.cell.platform} "
         f"{_part(row.reached).text}"
         for row in found
     ]
-    yield Shown(
+    yield Draft(
         title="Share of the machine's limit",
         notes=[
             "The time that peak arithmetic or triad bandwidth would need for what the program "
@@ -93,7 +93,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
             "the caches held its data."
         ],
         layer=found[0].cell.layer,
-        summary=f"Share of the limit: {listing(told)}.",
+        summary=f"Share of the limit: {listing(shares)}.",
         table=_table(document, found, names),
     )
 
@@ -182,7 +182,7 @@ def _limited_by(row: _Row) -> str:
     return "caches held its data" if metric == "traffic" and beyond else DEMANDS[metric]
 
 
-EXHIBIT = Kind(
+EXHIBIT = ExhibitKind(
     "limit",
     "share of the limit of the platform's processors and memory, by program and layout",
     _shown,

@@ -30,9 +30,9 @@ from bareline.report.exhibits.base import (
 )
 from bareline.report.exhibits.columns import cells_table, columns
 from bareline.report.figures.grammar import Chart, Drawing
-from bareline.report.figures.marks import Strip, dashes, diamonds, dots, spans
+from bareline.report.figures.marks import AxesStrip, dashes, diamonds, dots, spans
 from bareline.report.figures.scales import Ticks, log_ticks
-from bareline.report.figures.theme import Look, colour, line_looks, looks
+from bareline.report.figures.theme import MarkLook, colour, line_looks, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import count, listing, plain
@@ -106,12 +106,12 @@ def _curve_words(chosen: Chosen) -> str:
     """Say how each platform compares at both ends of the axis."""
     document, x = chosen.document, chosen.x
     cells = sorted((row.cell for row in chosen.rows), key=lambda cell: position(cell, x))
-    told = {}
+    ends = {}
     for title, rows in chosen.groups.items():
         for name in document.names[1:]:
             own = [row.cell for row in rows if row.cell.platform == name and row.cell.ratio]
             own.sort(key=lambda cell: position(cell, x))
-            told[f"{name} ({title})" if title else name] = [
+            ends[f"{name} ({title})" if title else name] = [
                 f"{compared_words(one)} at {_at(chosen, one)}"
                 for one in (own if len(own) < 2 else (own[0], own[-1]))
             ] or ["nothing to compare"]
@@ -120,7 +120,7 @@ def _curve_words(chosen: Chosen) -> str:
         f"{_at(chosen, cells[-1])}, {count(len(chosen.groups), 'panel')}, on "
         f"{listing(document.names)}."
     )
-    return f"{head} {summed_up(told, 4 * len(document.names))}" if told else head
+    return f"{head} {summed_up(ends, 4 * len(document.names))}" if ends else head
 
 
 def _relative(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
@@ -146,7 +146,7 @@ def _relative_panels(chosen: Chosen) -> Drawing:
     shorts = dict(zip(chosen.groups, distinct_parts(list(chosen.groups)), strict=True))
     styles = line_looks(sorted(shorts.values()))
     # Colours are the lines': what is published of the platform has none of them.
-    along.looks = dict.fromkeys(along.looks, Look("soft", "circle"))
+    along.looks = dict.fromkeys(along.looks, MarkLook("soft", "circle"))
 
     def panel(platform: str) -> Chart:
         own = {
@@ -159,9 +159,9 @@ def _relative_panels(chosen: Chosen) -> Drawing:
         strip = along.lines_strip(title, lines, styles)
         return along.panel([strip], {shorts[title]: chosen.places[title] for title in own})
 
-    told = [sum(point.platform == name for point in chosen.published) for name in platforms]
+    counts = [sum(point.platform == name for point in chosen.published) for name in platforms]
     # The platform that most is published of.
-    large = told.index(max(told)) if len(platforms) > ALL_LARGE else None
+    large = counts.index(max(counts)) if len(platforms) > ALL_LARGE else None
     return Drawing([*map(panel, platforms)], platforms, large)
 
 
@@ -171,17 +171,15 @@ def _relative_title(chosen: Chosen) -> str:
 
 def _relative_words(chosen: Chosen) -> str:
     """Say the ratios at the far end of the axis."""
-    told = {}
+    ratios = {}
     for title, rows in chosen.groups.items():
         most = max(position(row.cell, chosen.x) for row in rows)
         last = [row.cell for row in rows if position(row.cell, chosen.x) == most]
-        told[f"{title} at {_at(chosen, last[0])}"] = [
+        ratios[f"{title} at {_at(chosen, last[0])}"] = [
             f"{cell.platform} {compared_words(cell)}" for cell in last
         ]
-    lines = count(len(chosen.groups), "line")
-    return (
-        f"{_relative_title(chosen)} by {axis_name(chosen.x)}, {lines}. {summed_up(told, len(told))}"
-    )
+    what, lines = _relative_title(chosen), count(len(chosen.groups), "line")
+    return f"{what} by {axis_name(chosen.x)}, {lines}. {summed_up(ratios, len(ratios))}"
 
 
 def _relative_columns(chosen: Chosen) -> Table:
@@ -245,8 +243,8 @@ def _printed_speeds(chosen: Chosen, rows: Sequence[Row]) -> Iterator[dict[str, A
     bases = {ranks: speed for row, ranks, speed in known if row.cell.platform == baseline}
     for row, ranks, _ in known:
         for point in chosen.published:
-            told = any(low <= ranks <= high for low, high in point.places(chosen.x))
-            if ranks in bases and told and point.about(row.cell):
+            here = any(low <= ranks <= high for low, high in point.places(chosen.x))
+            if ranks in bases and here and point.about(row.cell):
                 lo, hi = (bases[ranks] / (end or point.middle) for end in (point.high, point.low))
                 place = {"x": ranks, "y": bases[ranks] / point.middle, "lo": lo, "hi": hi}
                 yield {**place, "colour": styles[row.cell.platform].colour, "tip": point.tip}
@@ -268,7 +266,7 @@ def _speed_panels(chosen: Chosen) -> Drawing:
             if row.shown
         ]
         there = printed[title]
-        strip = Strip(
+        strip = AxesStrip(
             title,
             marks,
             ticks,
@@ -312,16 +310,16 @@ def _speed_notes(chosen: Chosen) -> Iterable[str]:
 
 def _speed_words(chosen: Chosen) -> str:
     """Say where each platform's line ends."""
-    told: dict[str, list[str]] = {}
+    ends: dict[str, list[str]] = {}
     for title, rows in chosen.groups.items():
         for name in chosen.document.names:
             line = [row for row in rows if row.cell.platform == name]
             if line:
                 last = max(line, key=lambda row: position(row.cell, chosen.x))
                 speed = plain(last.shown.value) if last.shown else ""
-                told.setdefault(title, []).append(f"{name} {speed} at {_at(chosen, last.cell)}")
+                ends.setdefault(title, []).append(f"{name} {speed} at {_at(chosen, last.cell)}")
     head = f"Performance relative to {chosen.document.baseline}."
-    return f"{head} {summed_up(told, len(told))}"
+    return f"{head} {summed_up(ends, len(ends))}"
 
 
 EXHIBITS = (

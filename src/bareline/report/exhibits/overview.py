@@ -12,9 +12,9 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import with_interval
 from bareline.report.blocks import Rows, Table
 from bareline.report.content.document import Document
-from bareline.report.content.wording import sentence_case, verdict_word
-from bareline.report.exhibits.base import Kind, Shown, grouped_by
-from bareline.report.exhibits.columns import graded, tone_of
+from bareline.report.content.wording import sentence_case, verdict_tone, verdict_word
+from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by
+from bareline.report.exhibits.columns import graded
 from bareline.report.figures.grammar import (
     MARK,
     Chart,
@@ -33,7 +33,7 @@ from bareline.report.figures.rows import (
     written_clear,
 )
 from bareline.report.figures.scales import Ticks, ratio_ticks
-from bareline.report.figures.theme import Look, colour, looks
+from bareline.report.figures.theme import MarkLook, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import count, plain
@@ -50,7 +50,7 @@ MOST_ROWS = 45
 _Row = Sequence[Finding]
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw one figure over all probes: ratios to the baseline with intervals, on a log axis."""
     findings = [
         finding
@@ -67,7 +67,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         f"intervals of the worst point; pale bars reach over all points of a class. The shaded "
         f"band ({margin}) counts as equal."
     )
-    yield Shown(
+    yield Draft(
         title=spec.title or f"Every probe, relative to {document.baseline}",
         spec=ExhibitSpec(kind=spec.kind, caption=spec.caption),
         notes=["" if spec.caption else caption, note],
@@ -94,11 +94,11 @@ def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[_Row], 
     rows.sort(key=lambda row: order.index(row[0].layer))
     if len(rows) <= MOST_ROWS:
         return [*rows], ""
-    kept = [
+    worst = [
         max(own, key=lambda row: max(finding.weight for finding in row))
         for own in grouped_by(rows, lambda row: row[0].probe).values()
     ]
-    return [*kept], (
+    return [*worst], (
         f"Of {len(rows)} rows the one that differs most is shown for each probe; the table "
         "below has all shown values, the sections the rest."
     )
@@ -148,7 +148,7 @@ class _Drawing:
             self.height += depth + self.gap
 
     def _place(self, finding: Finding, y: float) -> None:
-        look: Look = self.looks[finding.platform]
+        look: MarkLook = self.looks[finding.platform]
         simulated = any(point.simulated for point in finding.points)
         base = {"y": y, **look.ink(hollow=simulated), "tip": _tip(finding)}
         ratio = finding.ratio
@@ -285,7 +285,7 @@ def _table(rows: Sequence[_Row]) -> Table:
         Rows([one for row in rows for one in row], lambda one: one.subject)
         .text("probe", lambda one: sentence_case(one.subject))
         .platform(lambda one: one.platform)
-        .estimate("ratio", lambda one: one.ratio, tone=lambda one: tone_of(one.verdict))
+        .estimate("ratio", lambda one: one.ratio, tone=lambda one: verdict_tone(one.verdict))
         .number("n", lambda one: one.n)
         .column("verdict", lambda one: graded(one.verdict, one.grade), "text")
         .table()
@@ -307,7 +307,7 @@ def _summary(rows: Sequence[_Row]) -> str:
     return text
 
 
-EXHIBIT = Kind(
+EXHIBIT = ExhibitKind(
     "overview",
     "every probe a row: its ratio to the baseline with interval, one mark per platform",
     _shown,

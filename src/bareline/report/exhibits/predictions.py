@@ -17,7 +17,7 @@ from bareline.predict.validation import ModelScore, Trial, Validation
 from bareline.report.blocks import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import percent, said_again, sentence_case
-from bareline.report.exhibits.base import Kind, Shown, grouped_by
+from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by
 from bareline.report.figures.grammar import both_widths
 from bareline.report.figures.predictions import (
     SECTION,
@@ -44,29 +44,29 @@ _WORST, _NOTABLE = 12, 0.005
 
 def _predictions(document: Document, spec: ExhibitSpec) -> Predictions:
     """Give the predictions of the applications that a specification asks for."""
-    kept, pattern = document.predictions or Predictions(0, Validation(())), spec.probe or "*"
+    every, pattern = document.predictions or Predictions(0, Validation(())), spec.probe or "*"
 
     def asked(application: str) -> bool:
         return fnmatchcase(application.split(" ", 1)[0], pattern)
 
-    trials = tuple(one for one in kept.validation.trials if asked(one.application))
+    trials = tuple(one for one in every.validation.trials if asked(one.application))
     return replace(
-        kept,
-        validation=replace(kept.validation, trials=trials),
-        losses=tuple(one for one in kept.losses if asked(one.application)),
-        upgrades=tuple(one for one in kept.upgrades if asked(one.application)),
-        strips=tuple(one for one in kept.strips if asked(one.application)),
+        every,
+        validation=replace(every.validation, trials=trials),
+        losses=tuple(one for one in every.losses if asked(one.application)),
+        upgrades=tuple(one for one in every.upgrades if asked(one.application)),
+        strips=tuple(one for one in every.strips if asked(one.application)),
     )
 
 
-def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw the better of the models that have a case, and score all of them."""
     done = _predictions(document, spec).validation
     if not done.trials:
         return
     best = [*done.scores, *done.calibrated][0]
     trials = [trial for trial in done.trials if trial.model == best.model]
-    yield Shown(
+    yield Draft(
         title="Predicted against measured",
         notes=[
             "Each point is one application, predicted from one platform for another; the mark is "
@@ -79,7 +79,7 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         table=_cases(trials),
         data=map(_flat, done.trials),
     )
-    yield Shown(
+    yield Draft(
         title="How good each way to predict is",
         what=("models",),
         spec=ExhibitSpec(kind=spec.kind),
@@ -117,8 +117,8 @@ def _trial_rows(trials: Sequence[Trial], *, intervals: bool = False) -> Rows[Tri
 
 
 def _time(trial: Trial) -> Estimate:
-    held = (trial.lo_s, trial.hi_s) if trial.has_interval else (None, None)
-    return Estimate(trial.time_s, *held)
+    bounds = (trial.lo_s, trial.hi_s) if trial.has_interval else (None, None)
+    return Estimate(trial.time_s, *bounds)
 
 
 def _cases(trials: Sequence[Trial]) -> Table:
@@ -160,7 +160,7 @@ def _scores(validation: Validation) -> Table:
     )
 
 
-def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Give the cases that are furthest off, and why."""
     done = _predictions(document, spec).validation
     if not done.trials:
@@ -173,7 +173,7 @@ def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         lambda trial: sentence_case("; ".join(trial.reasons)),
         wrap=True,
     )
-    yield Shown(
+    yield Draft(
         title="The worst predictions",
         notes=[
             "A reason is named where the measurement shows something that is at least a third of "
@@ -184,13 +184,13 @@ def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
     )
 
 
-def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw what is saved, and rank the upgrades for each application and platform."""
-    kept = _predictions(document, spec).upgrades
-    if not kept:
+    upgrades = _predictions(document, spec).upgrades
+    if not upgrades:
         return
-    changes = ranked(kept)
-    yield Shown(
+    changes = ranked(upgrades)
+    yield Draft(
         title="Which upgrade helps most",
         notes=[
             "The share of its time that each application would save on a platform if one thing "
@@ -198,10 +198,10 @@ def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
             "cases comes first."
         ],
         layer=SECTION,
-        drawing=both_widths(upgrades_chart, kept, changes, looks(document.names)),
-        summary=_upgrades_words(kept, changes),
-        table=_upgrades_table(kept, changes),
-        data=[one.row() for one in kept],
+        drawing=both_widths(upgrades_chart, upgrades, changes, looks(document.names)),
+        summary=_upgrades_words(upgrades, changes),
+        table=_upgrades_table(upgrades, changes),
+        data=[one.row() for one in upgrades],
     )
 
 
@@ -250,10 +250,10 @@ def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Tabl
     ).table()
 
 
-def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw one for each application whose loss is clear."""
     for one in _predictions(document, spec).losses:
-        yield Shown(
+        yield Draft(
             title=f"{one.application}: from {one.loss.base} to {one.loss.platform}",
             what=(one.application,),
             spec=ExhibitSpec(kind=spec.kind),
@@ -290,11 +290,11 @@ def _waterfall_table(loss: LossSplit) -> Table:
     )
 
 
-def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw a strip for each function: the sizes that an application uses, over those measured."""
     strips = grouped_by(_predictions(document, spec).strips, lambda strip: strip.application)
     for application, own in strips.items():
-        yield Shown(
+        yield Draft(
             title=f"{application}: sizes used and sizes measured",
             what=(application,),
             spec=ExhibitSpec(kind=spec.kind),
@@ -336,27 +336,27 @@ def _coverage_table(strips: Sequence[CurveCoverage]) -> Table:
 
 
 EXHIBITS = (
-    Kind(
+    ExhibitKind(
         "predicted",
         "predictions against measurements with their intervals, and how good each model is",
         _predicted,
     ),
-    Kind(
+    ExhibitKind(
         "worst-predictions",
         "the predictions that are furthest off, each with what is large enough to explain it",
         _worst,
     ),
-    Kind(
+    ExhibitKind(
         "upgrades",
         "which upgrade helps most: what each would save of each application's time, ranked",
         _upgrades,
     ),
-    Kind(
+    ExhibitKind(
         "waterfall",
         "the loss of each application split into layers, from the baseline to the slowest",
         _waterfalls,
     ),
-    Kind(
+    ExhibitKind(
         "coverage",
         "the message sizes that each application uses over those that the ladder has",
         _coverage,

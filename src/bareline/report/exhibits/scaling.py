@@ -32,7 +32,7 @@ from bareline.report.exhibits.base import Chosen, Declared, Row, by_metric, grou
 from bareline.report.exhibits.columns import columns
 from bareline.report.exhibits.lines import panels_of
 from bareline.report.figures.grammar import Chart, Drawing, Style, alt, layer
-from bareline.report.figures.marks import Strip, dashes
+from bareline.report.figures.marks import AxesStrip, dashes
 from bareline.report.figures.scales import log_ticks
 from bareline.report.figures.theme import colour
 from bareline.stats import paired_ratio
@@ -49,7 +49,7 @@ Launches = Mapping[tuple[int, int], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class EfficiencyPoint:
     """A cell by ranks.
 
     - `efficiency`: against the fewest ranks of the same platform, in %: from medians. Its 95 %
@@ -65,7 +65,7 @@ class Point:
 
 def efficiencies(
     cells: Sequence[Cell], x: str, *, weak: bool, samples: pl.DataFrame | None = None
-) -> list[Point]:
+) -> list[EfficiencyPoint]:
     """Give the parallel efficiencies of one platform's cells, 100 % at the fewest ranks.
 
     Simulated and wall times are never divided by each other.
@@ -80,7 +80,9 @@ def efficiencies(
     return [_point(cell, bases[cell.simulated], x, weak, launches) for cell in known]
 
 
-def _point(cell: Cell, base: Cell, x: str, weak: bool, launches: Mapping[Place, Launches]) -> Point:
+def _point(
+    cell: Cell, base: Cell, x: str, weak: bool, launches: Mapping[Place, Launches]
+) -> EfficiencyPoint:
     ranks = position(cell, x)
     growth = ranks / position(base, x)
     # A time measures the work that was done only if that is the same; a rate counts it itself.
@@ -94,7 +96,7 @@ def _point(cell: Cell, base: Cell, x: str, weak: bool, launches: Mapping[Place, 
     alone = cell is base or cell.simulated
     bounds = None if alone else _paired(launches, cell, base)
     ends = (share(bounds[1]), share(bounds[0])) if bounds else (None, None)
-    return Point(cell, ranks, Estimate(share(slower), *ends))
+    return EfficiencyPoint(cell, ranks, Estimate(share(slower), *ends))
 
 
 def _paired(
@@ -148,7 +150,7 @@ def each_rank(cell: Cell, growing: Collection[str]) -> Cell:
 
 
 #: Points of one line for each platform, by platform.
-_Lines = Mapping[str, Sequence[Point]]
+_Lines = Mapping[str, Sequence[EfficiencyPoint]]
 
 
 @dataclass(frozen=True)
@@ -167,13 +169,13 @@ class _Scaled(Chosen):
         return self.cells[0].layer in PROGRAMS
 
     @property
-    def every(self) -> Iterator[tuple[str, str, Sequence[Point]]]:
+    def every(self) -> Iterator[tuple[str, str, Sequence[EfficiencyPoint]]]:
         """Every line with its panel and platform."""
         for title, own in self.lines.items():
             for name, line in own.items():
                 yield title, name, line
 
-    def ideal(self, first: Point, ranks: float) -> float:
+    def ideal(self, first: EfficiencyPoint, ranks: float) -> float:
         """Give what the ideal is on so many ranks, in the metric's unit."""
         weak = self.spec.scaling == "weak"
         power = 1.0 if first.cell.rate else (0.0 if weak else -1.0)
@@ -267,20 +269,20 @@ def _panels(chosen: _Scaled) -> Drawing:
         lines = chosen.lines[title]
         points = {point.cell: point.efficiency for line in lines.values() for point in line}
 
-        def told(cell: Cell) -> str:
+        def tooltip(cell: Cell) -> str:
             share = f"; efficiency {points[cell].value:.0f} %" if chosen.program else ""
             return f"{value_words(cell, along.scale)}{share}"
 
         ideal = [row for name, line in lines.items() for row in _ideal(chosen, along, name, line)]
-        strips = [along.value_strip(points, title, under=dashes(ideal), told=told)]
+        strips = [along.value_strip(points, title, under=dashes(ideal), tooltip=tooltip)]
         if chosen.program:
             rows = [
-                along.mark(cell, _certain(share), told(cell))
+                along.mark(cell, _certain(share), tooltip(cell))
                 for cell, share in points.items()
                 if share.value > 0
             ]
             name = "Parallel efficiency (%)"
-            strips.append(Strip(name, rows, shares, RATIO_HEIGHT_PX, under=_whole))
+            strips.append(AxesStrip(name, rows, shares, RATIO_HEIGHT_PX, under=_whole))
         if any(cell.ratio is not None for cell in own) or not chosen.program:
             strips.append(along.ratio_strip(own))
         return along.panel(strips, chosen.places[title])
@@ -299,7 +301,7 @@ def _whole(_: alt.X, up: alt.Y) -> Iterator[alt.Chart]:
 
 
 def _ideal(
-    chosen: _Scaled, along: Along, name: str, line: Sequence[Point]
+    chosen: _Scaled, along: Along, name: str, line: Sequence[EfficiencyPoint]
 ) -> Iterator[dict[str, Any]]:
     """Lay out the ideal line from the first point to the last, within the axes."""
     (low, high), ink = along.values.domain, along.looks[name].colour
@@ -319,21 +321,21 @@ def _notes(chosen: _Scaled) -> Iterable[str]:
         yield f"Dashed: ideal from each platform's own fewest {axis_name(chosen.x)} ({ideal})."
         starts = {(name, line[0].ranks) for _, name, line in chosen.every if line}
         if len({ranks for _, ranks in starts}) > 1:
-            told = [f"{name} {chosen.whole(ranks)}" for name, ranks in sorted(starts)]
-            yield f"Efficiency is 100 % at different places: {listing(told)}."
+            places = [f"{name} {chosen.whole(ranks)}" for name, ranks in sorted(starts)]
+            yield f"Efficiency is 100 % at different places: {listing(places)}."
     yield DIAMONDS if chosen.published else ""
 
 
 def _words(chosen: _Scaled) -> str:
     """Say where each platform's line ends: its efficiency, or its value where it has none."""
-    told: dict[str, list[str]] = {title: [] for title in chosen.lines}
+    ends: dict[str, list[str]] = {title: [] for title in chosen.lines}
     for title, name, line in chosen.every:
         if len(line) > 1:
             last, unit = line[-1], chosen.unit
             value = f"{unit.show(last.cell.median)} {unit.unit}"
             value = f"{last.efficiency.value:.0f} %" if chosen.program else value
-            told[title].append(f"{name} {value} at {chosen.whole(last.ranks)}")
-    every = {title: own or ["one place only"] for title, own in told.items()}
+            ends[title].append(f"{name} {value} at {chosen.whole(last.ranks)}")
+    every = {title: own or ["one place only"] for title, own in ends.items()}
     what = "Parallel efficiency" if chosen.program else sentence_case(chosen.metric)
     return f"{what} by {axis_name(chosen.x)}. {summed_up(every, len(every))}"
 

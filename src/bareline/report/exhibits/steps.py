@@ -17,9 +17,15 @@ from bareline.analysis.numbers.cell import Cell, Estimate, read_cells
 from bareline.report.blocks import Field, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PrintedValue, printed_values
-from bareline.report.content.wording import metric_name, sentence_case, value_words, verdict_word
-from bareline.report.exhibits.base import Kind, Shown, grouped_by, select
-from bareline.report.exhibits.columns import CellRows, tone_of
+from bareline.report.content.wording import (
+    metric_name,
+    sentence_case,
+    value_words,
+    verdict_tone,
+    verdict_word,
+)
+from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by, select
+from bareline.report.exhibits.columns import CellRows
 from bareline.report.figures.grammar import (
     NO_DRAWING,
     Chart,
@@ -42,7 +48,7 @@ _Lookup = Mapping[tuple[str, Place], Cell]
 Printed = Mapping[str, PrintedValue]
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw one per probe, metric and point; none unless the study is a ladder."""
     compared = document.comparison
     if not compared.is_ladder:
@@ -57,7 +63,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         printed = printed_values(document.roles, own[0]) if spec.published else {}
         scale = unit_scale((cell.median for cell in own), own[0].metric.unit)
         shown = (document, steps, printed, scale)
-        yield Shown(
+        yield Draft(
             title=f"{metric_name(place.metric)}, step by step",
             what=(place.probe, place.metric),
             label=place.words_of(names),
@@ -84,12 +90,12 @@ def _table(
     steps: Sequence[Cell], printed: Printed, scale: Scale, before: _Lookup, first: _Lookup
 ) -> Table:
     rows = CellRows(steps, lambda cell: cell).platforms()
-    for title, lookup, told in (
+    for title, lookup, gains in (
         ("× the step before", before, False),
         ("× the first step", first, True),
     ):
         rows.column(title, _improved(lookup)).interval(_improvement(lookup))
-        if told and any(one.gain for one in printed.values()):
+        if gains and any(one.gain for one in printed.values()):
             rows.column("printed ×", lambda cell: _as_printed(printed, cell, "gain"))
     rows.median(f"median {metric_name(steps[0].place.metric)}", scale)
     if printed:
@@ -101,8 +107,8 @@ def _as_printed(printed: Printed, cell: Cell, which: Literal["gain", "text"]) ->
     one = printed.get(cell.platform)
     if one is None:
         return Field("")
-    told = one.gain if which == "gain" else one.text
-    return Field(told, one.value, tip=f"published: {one.source}")
+    text = one.gain if which == "gain" else one.text
+    return Field(text, one.value, tip=f"published: {one.source}")
 
 
 def _stairs(
@@ -122,7 +128,7 @@ def _stairs(
                 "tip": f"{cell.platform}: {value_words(cell, scale)}",
                 **styles[cell.platform].ink(hollow=cell.simulated),
             }
-        told = (
+        theirs = (
             None
             if one is None
             else {
@@ -131,18 +137,18 @@ def _stairs(
                 "tip": f"{cell.platform}, printed: {one.text}; {one.source}",
             }
         )
-        treads.append(Tread(cell.platform, own, told))
+        treads.append(Tread(cell.platform, own, theirs))
     title = sentence_case(scale.titled(metric_name(steps[0].place.metric)))
     return staircase(treads, title, narrow=narrow)
 
 
 def _summary(steps: Sequence[Cell], printed: Printed, scale: Scale) -> str:
-    told = []
+    parts = []
     for cell in steps:
         one = printed.get(cell.platform)
         text = f"{cell.platform} {value_words(cell, scale)}"
-        told.append(f"{text} (printed: {one.text})" if one else text)
-    return f"{sentence_case(metric_name(steps[0].place.metric))} by step: {'; '.join(told)}."
+        parts.append(f"{text} (printed: {one.text})" if one else text)
+    return f"{sentence_case(metric_name(steps[0].place.metric))} by step: {'; '.join(parts)}."
 
 
 def _lookup(comparison: pl.DataFrame) -> _Lookup:
@@ -168,13 +174,13 @@ def _improved(steps: _Lookup) -> Callable[[Cell], Field]:
         if factor is None:
             return Field(verdict_word(step.verdict) if step else "", tone="muted")
         return Field(
-            plain(factor.value), factor.value, tone=tone_of(step.verdict if step else None)
+            plain(factor.value), factor.value, tone=verdict_tone(step.verdict if step else None)
         )
 
     return field
 
 
-EXHIBIT = Kind(
+EXHIBIT = ExhibitKind(
     "steps", "a stair per platform: its value, and the improvement over the step before", _shown
 )
 
@@ -220,12 +226,12 @@ def staircase(treads: Sequence[Tread], title: str, *, narrow: bool = False) -> C
     printed = [{**row, "x": at + 0.5} for at, tread in enumerate(treads) if (row := tread.printed)]
     number: Style = {"text": "text", "tips": True, "baseline": "middle"}
     dashed: Style = {"strokeDash": [5, 3], "color": colour("faint")}
-    held = [row for row in own if row.get("lo") and row.get("hi")]
+    intervals = [row for row in own if row.get("lo") and row.get("hi")]
     layers = [
         *_treads([tread.printed for tread in treads], across, up, **dashed),
         *_filled("text", printed, across, up, dy=_NUMBER_PX, color=colour("soft"), **number),
         *_treads([tread.own for tread in treads], across, up, color=colour("ink")),
-        *([spans(held, across, up, strokeWidth=1.4)] if held else ()),
+        *([spans(intervals, across, up, strokeWidth=1.4)] if intervals else ()),
         marks(own, across, up),
         *_filled(
             "text", own, across, up, dy=-_NUMBER_PX, color=colour("ink"), fontWeight=600, **number

@@ -2,52 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from types import MappingProxyType
 from typing import Any
 
-from bareline.analysis.judgements.suitability import (
-    ApplicationClass,
-    Judgement,
-    Suitability,
-    judge_published,
-)
+from bareline.analysis.judgements.suitability import Judgement, judge_published
 from bareline.analysis.words.suitability import reason_of
 from bareline.published.catalogue import publications
 from bareline.published.model import PublishedPlatform
-from bareline.report.blocks import Field, Rows, Table, Tone
+from bareline.report.blocks import Field, Rows
 from bareline.report.content.document import Document
 from bareline.report.content.facts import table
-from bareline.report.content.profiles import Dominant
-from bareline.report.content.wording import percent, sentence_case
-from bareline.report.exhibits.base import Kind, Shown
+from bareline.report.content.profiles import Dominant, share_rows
+from bareline.report.content.suitability import answered, suitability_table
+from bareline.report.content.wording import percent
+from bareline.report.exhibits.base import Draft, ExhibitKind
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import FactGroup, FactKey, describe
 from bareline.vocabulary.units import format_size
 
-_TONES: Mapping[Suitability, Tone] = MappingProxyType(
-    {
-        Suitability.SUITED: "better",
-        Suitability.UNSUITED: "worse",
-        Suitability.CANNOT_TELL: "muted",
-        Suitability.NOT_MEASURED: "muted",
-    }
-)
 
-
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Give each answer with its reason; none for a probe, or where no class could be judged."""
     judged = document.comparison.suitability
-    told = [row for row in judged if row.answer is not Suitability.NOT_MEASURED]
-    if not told or spec.probe is not None:
+    known = answered(judged)
+    if not known or spec.probe is not None:
         return
     theirs = _published(document)
-    yield Shown(
+    # What was published stands first: a wide table of many platforms scrolls, and hid it.
+    sides = {", published": theirs, "": judged}
+    yield Draft(
         title="What the platforms suit",
         notes=[_CAPTION, _THEIRS if theirs else ""],
-        summary=_summary(told),
-        table=_matrix(judged, theirs),
+        summary="; ".join(
+            f"{row.application_class.title} on {row.platform}: {row.answer.value}"
+            for row in known[:12]
+        )
+        + ".",
+        table=suitability_table(sides, reasons=True),
         data=map(_tidy, judged),
     )
 
@@ -66,37 +58,9 @@ def _published(document: Document) -> list[Judgement]:
         judgement
         for study in publications().values()
         if any(name.startswith(f"{study.id}:") for name in cast)
-        for judgement in judge_published(study)
+        for judgement in answered(judge_published(study))
         if f"{study.id}:{judgement.platform}" in cast
-        and judgement.answer is not Suitability.NOT_MEASURED
     ]
-
-
-def _matrix(own: Sequence[Judgement], theirs: Sequence[Judgement]) -> Table:
-    rows = Rows(dict.fromkeys(row.application_class for row in own))
-    rows.column(
-        "applications", lambda kind: Field(sentence_case(kind.title), tip=kind.about), "text"
-    )
-    # What was published stands first: a wide table of many platforms scrolls, and hid it.
-    for judged, suffix in ((theirs, ", published"), (own, "")):
-        for platform in dict.fromkeys(row.platform for row in judged):
-            mine = (row for row in judged if row.platform == platform)
-            rows.column(f"{platform}{suffix}", _answer_for(mine), "text")
-    return rows.table()
-
-
-def _answer_for(judged: Iterable[Judgement]) -> Callable[[ApplicationClass], Field]:
-    """Give the answers of one platform by class."""
-    by_class = {row.application_class: row for row in judged}
-
-    def field(kind: ApplicationClass) -> Field:
-        row = by_class.get(kind)
-        if row is None:
-            return Field(Suitability.NOT_MEASURED.value, tone="muted")
-        why = "" if row.answer is Suitability.NOT_MEASURED else reason_of(row)
-        return Field(row.words, tone=_TONES.get(row.answer, ""), caveats=row.caveats, note=why)
-
-    return field
 
 
 def _tidy(row: Judgement) -> dict[str, str]:
@@ -111,15 +75,8 @@ def _tidy(row: Judgement) -> dict[str, str]:
     }
 
 
-def _summary(told: Sequence[Judgement]) -> str:
-    parts = [
-        f"{row.application_class.title} on {row.platform}: {row.answer.value}" for row in told[:12]
-    ]
-    return f"{'; '.join(parts)}."
-
-
-#: A fact, what it is on each platform, and what publications print of it.
-_Row = tuple[FactKey, list[str], list[str]]
+#: A fact, and what it is on each platform and in each publication.
+_Row = tuple[FactKey, list[Field]]
 
 #: What publications print and no node can tell.
 _TOLD_ONLY = {
@@ -163,37 +120,30 @@ ROWS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 
 
-def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Give one table, the publication's platforms last; none where no platform told a fact."""
     theirs = _described(document, spec)
     known = {name: document.facts.get(name, {}) for name in document.names}
     texts = {row.fact.key: row.texts for row in table(known)}
     every: list[_Row] = []
     for key, names, unit in ROWS:
-        own = [texts.get(key, {}).get(name, "") for name in document.names]
-        printed = [_printed(platform.facts, names, unit) for _, platform in theirs]
-        if any([*own, *printed]):
-            every.append((_TOLD_ONLY.get(key) or describe(key), own, printed))
+        fields = [Field(texts.get(key, {}).get(name, "")) for name in document.names]
+        for short, platform in theirs:
+            printed = _printed(platform.facts, names, unit)
+            fields.append(Field(printed, tip=f"{short}, {platform.where}" if printed else ""))
+        if any(field.text for field in fields):
+            fields = [field if field.text else Field("–") for field in fields]
+            every.append((_TOLD_ONLY.get(key) or describe(key), fields))
     if not every:
         return
     rows = Rows(every, lambda row: row[0].group)
     first = {row[0].group: row[0].key for row in reversed(every)}
     rows.text("", lambda row: row[0].group.value if row[0].key in first.values() else "")
     rows.text("characteristic", lambda row: row[0].label)
-    for place, name in enumerate(document.names):
-        rows.text(name, _own(place))
-    for place, (short, platform) in enumerate(theirs):
-        field = _theirs(place, f"{short}, {platform.where}")
-        rows.column(f"{platform.name}, published", field, "text")
-    yield Shown(title="Characteristics of the platforms", table=rows.table())
-
-
-def _own(place: int) -> Callable[[_Row], str]:
-    return lambda row: row[1][place] or "–"
-
-
-def _theirs(place: int, source: str) -> Callable[[_Row], Field]:
-    return lambda row: Field(row[2][place] or "–", tip=source if row[2][place] else "")
+    heads = [*document.names, *(f"{platform.name}, published" for _, platform in theirs)]
+    for place, head in enumerate(heads):
+        rows.column(head, lambda row, place=place: row[1][place], "text")  # type: ignore[misc]
+    yield Draft(title="Characteristics of the platforms", table=rows.table())
 
 
 def _described(document: Document, spec: ExhibitSpec) -> Sequence[tuple[str, PublishedPlatform]]:
@@ -218,8 +168,8 @@ def _printed(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
     known = [name for name in names if name in facts]
     if "jumbo_frame_bytes" in known:
         return f"{facts['jumbo_frame_bytes']} B"
-    told = [_value_text(facts[name]) for name in known]
-    text = ", ".join(dict.fromkeys(filter(None, told)))
+    values = [_value_text(facts[name]) for name in known]
+    text = ", ".join(dict.fromkeys(filter(None, values)))
     return f"{text} {unit}" if text and unit else text
 
 
@@ -239,7 +189,7 @@ _SHARES = (
 )
 
 
-def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Give one table; none where no trial of the probe was profiled."""
     lines = [
         line
@@ -247,13 +197,7 @@ def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         if spec.probe is None or fnmatchcase(line.probe, spec.probe)
     ]
     table = (
-        Rows(lines)
-        .text("application", lambda line: line.probe)
-        .text("case", lambda line: line.case)
-        .platform(lambda line: line.platform)
-        .number("computing", lambda line: line.computing, percent)
-        .number("MPI calls", lambda line: line.mpi, percent)
-        .number("files", lambda line: line.files, percent)
+        share_rows(lines, "application")
         .text(
             "dominant calls and sizes",
             lambda line: "; ".join(map(_named, line.dominant)) or "none",
@@ -263,7 +207,7 @@ def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         .table()
     )
     if lines:
-        yield Shown(title="What the applications ask", notes=[_SHARES], table=table)
+        yield Draft(title="What the applications ask", notes=[_SHARES], table=table)
 
 
 def _named(one: Dominant) -> str:
@@ -274,17 +218,17 @@ def _named(one: Dominant) -> str:
 
 
 EXHIBITS = (
-    Kind(
+    ExhibitKind(
         "suitability",
         "what the platforms suit: classes of applications against platforms, with reasons",
         _shown,
     ),
-    Kind(
+    ExhibitKind(
         "characteristics",
         "what the platforms are, beside what the publication says of its own",
         _characteristics,
     ),
-    Kind(
+    ExhibitKind(
         "profile",
         "what applications ask: shares of time, dominant calls and sizes, memory, files",
         _asked,

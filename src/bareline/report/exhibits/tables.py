@@ -12,9 +12,9 @@ from bareline.report.content.wording import metric_name, sentence_case
 from bareline.report.exhibits.base import (
     Chosen,
     Declared,
-    Kind,
+    Draft,
+    ExhibitKind,
     Row,
-    Shown,
     by_unit,
     grouped_by,
     select,
@@ -48,10 +48,10 @@ def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     cells = [c for c in cells if c.place in printed or c.place.probe not in spec.also]
     parts = {"": cells}
     if spec.published and printed:
-        told = [cell for cell in cells if cell.place in printed]
-        told.sort(key=lambda cell: (printed[cell.place], cell.place.probe in spec.also))
+        main = [cell for cell in cells if cell.place in printed]
+        main.sort(key=lambda cell: (printed[cell.place], cell.place.probe in spec.also))
         rest = [cell for cell in cells if cell.place not in printed]
-        parts = {"": told, "what is not printed": rest}
+        parts = {"": main, "what is not printed": rest}
     for label, own in parts.items():
         rows = _rows(document, spec, own)
         if any(row.cell.value is not None for row in rows):
@@ -67,9 +67,9 @@ def _printed(cells: Sequence[Cell], points: Sequence[PublishedPoint]) -> dict[Pl
         first.setdefault(point.ratio.results, number)
     found: dict[Place, int] = {}
     for cell in cells:
-        told = next((point for point in points if point.about(cell)), None)
-        if told:
-            number = first[told.ratio.results]
+        nearest = next((point for point in points if point.about(cell)), None)
+        if nearest:
+            number = first[nearest.ratio.results]
             found[cell.place] = min(number, found.get(cell.place, number))
     return found
 
@@ -118,7 +118,7 @@ _SHOWN = ("size_bytes", "ranks", "nodes")
 _Row = tuple[Place, Mapping[str, Cell]]
 
 
-def _by_size(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _by_size(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Give a table per metric that OSU and IMB have, too: of all functions together."""
     for metric, scale in _SCALES.items():
         cells = _cells(document, spec, metric)
@@ -134,7 +134,7 @@ def _by_size(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         means = any(place.metric.endswith(_MEAN) for place in places)
         what = metric_name(metric)
         if cells:
-            yield Shown(
+            yield Draft(
                 title=f"{sentence_case(what)} by size",
                 what=(metric,),
                 label=what if spec.title else "",
@@ -155,9 +155,9 @@ def _size_rows(
     titles: Mapping[Place, str],
     scale: Scale,
 ) -> Table:
-    ordered: Sequence[_Row] = [
-        (place, {cell.platform: cell for cell in own})
-        for place, own in sorted(places.items(), key=lambda item: _order(item[0], titles))
+    order = lambda at: (titles[at], at.nodes, at.ranks, at.threads, at.size_bytes or 0)  # noqa: E731
+    ordered = [
+        (at, {cell.platform: cell for cell in places[at]}) for at in sorted(places, key=order)
     ]
     rows = Rows(ordered, lambda row: (titles[row[0]], row[0].layout))
     rows.text("function", lambda row: titles[row[0]])
@@ -194,10 +194,6 @@ def _value(name: str, scale: Scale) -> Callable[[_Row], float | None]:
     return value
 
 
-def _order(place: Place, titles: Mapping[Place, str]) -> tuple[str, tuple[int, int, int], int]:
-    return (titles[place], (place.nodes, place.ranks, place.threads), place.size_bytes or 0)
-
-
 EXHIBITS = (
     Declared(
         kind="table",
@@ -223,7 +219,7 @@ EXHIBITS = (
             else "",
         ),
     ),
-    Kind(
+    ExhibitKind(
         "by-size",
         "MPI functions as OSU and IMB print them: size, and one column a platform",
         _by_size,

@@ -12,12 +12,11 @@ from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.words.remarks import step_words
 from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.document import Document
-from bareline.report.content.wording import metric_name, sentence_case
+from bareline.report.content.wording import metric_name, sentence_case, verdict_tone
 from bareline.report.exhibits.along import ALL_LARGE
-from bareline.report.exhibits.base import Kind, Shown, grouped_by, meant
-from bareline.report.exhibits.columns import tone_of
+from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by, meant
 from bareline.report.figures.grammar import Chart, Drawing, Style, alt, layer
-from bareline.report.figures.marks import Strip, dashes, line_mark, x_axis
+from bareline.report.figures.marks import AxesStrip, dashes, line_mark, x_axis
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
 from bareline.report.figures.theme import looks
 from bareline.stats import MIN_RUNS
@@ -34,7 +33,7 @@ _DAY_S = 86400
 _DATES = 4
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw one figure per probe and metric; none of fewer than two runs."""
     if len(document.history.runs) < 2:
         return
@@ -48,7 +47,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
         yield _figure(document.history, what, series)
 
 
-def _figure(trend: Trend, what: tuple[str, str], series: Sequence[TrendSeries]) -> Shown:
+def _figure(trend: Trend, what: tuple[str, str], series: Sequence[TrendSeries]) -> Draft:
     """Give a panel for each point, a line for each platform, a stair where it moved."""
     probe, metric = what
     names = varying(one.place for one in series)
@@ -62,7 +61,7 @@ def _figure(trend: Trend, what: tuple[str, str], series: Sequence[TrendSeries]) 
     ]
     said = "; ".join(moved) or _undecided(trend)
     more, runs = len(points) - len(drawn), count(len(trend.runs), "run")
-    return Shown(
+    return Draft(
         title=f"{sentence_case(metric_name(metric))} of {probe} over runs",
         what=what,
         notes=[
@@ -115,7 +114,7 @@ def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
         .estimate(
             "ratio at the step",
             lambda one: one.step.ratio if one.step else None,
-            tone=lambda one: tone_of(one.step.verdict if one.step else None),
+            tone=lambda one: verdict_tone(one.step.verdict if one.step else None),
         )
         .text("since", lambda one: trend.runs[one.step.at].header.created[:10] if one.step else "–")
         .text("what else changed then", changed, wrap=True)
@@ -142,14 +141,14 @@ class _Axes:
         """Draw the lines of a point."""
         name = self.scale.titled(metric_name(series[0].place.metric))
         stairs = [row for one in series for row in self._stair(one)]
-        told = [row for one in series for row in self._step_labels(one)]
+        labels = [row for one in series for row in self._step_labels(one)]
 
         def over(across: alt.X, up: alt.Y) -> Iterable[alt.Chart]:
             yield from dashes(stairs)(across, up)
             style: Style = {"align": "center", "dy": -8, "fontSize": 11, "fontWeight": "bold"}
-            yield layer("text", told, "fill", x=across, y=up, text="text", **style)
+            yield layer("text", labels, "fill", x=across, y=up, text="text", **style)
 
-        strip = Strip(
+        strip = AxesStrip(
             sentence_case(f"{title}: {name}" if title else name),
             [row for one in series for row in self._marks(one)],
             self.values,
@@ -169,11 +168,11 @@ class _Axes:
         for run, at, value, lo, hi in every:
             if value is not None and value > 0:
                 shown = Estimate(value, lo, hi).times(self.scale.factor)
-                told = (
+                tooltip = (
                     f"{one.platform}, {run.path.name} ({run.header.created[:10]}): "
                     f"{self.scale.show(value)} {self.scale.unit}"
                 )
-                yield line_mark(at, shown, one.platform, ink, told)
+                yield line_mark(at, shown, one.platform, ink, tooltip)
 
     def _levels(self, one: TrendSeries) -> list[tuple[float, float, float]]:
         """Give where each level begins and ends, and its median, where there is a step."""
@@ -236,6 +235,6 @@ def _dates(times: Sequence[float]) -> Ticks:
     return Ticks((first - pad, last + pad), tuple(ticks), tuple(labels))
 
 
-EXHIBIT = Kind(
+EXHIBIT = ExhibitKind(
     "trend", "a metric over the runs of a study by date, and the steps that are certain", _shown
 )

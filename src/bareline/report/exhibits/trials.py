@@ -15,7 +15,7 @@ from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.report.content.wording import metric_name, sentence_case, verdict_word
-from bareline.report.exhibits.base import Kind, Shown, by_metric, grouped_by, select
+from bareline.report.exhibits.base import Draft, ExhibitKind, by_metric, grouped_by, select
 from bareline.report.figures.grammar import Chart, both_widths
 from bareline.report.figures.rows import Mark, StripRow, strip_plot
 from bareline.report.figures.scales import Scale, unit_scale
@@ -27,7 +27,7 @@ from bareline.vocabulary.units import count, plain, whole
 #: Most rows of a table; beyond, trials are thinned evenly over their order.
 MOST_TRIALS = 100
 #: What is listed beside the value where the probe counts it.
-BESIDE = "retransmissions"
+COUNT = "retransmissions"
 #: Its head, as nuttcp prints it: each platform has such a column.
 _SHORT = "retrans"
 
@@ -48,7 +48,7 @@ class _Listing:
     printed: bool = False
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw one per probe, metric and point."""
     for _, cells in by_metric(select(document, spec)):
         names = varying(cell.place for cell in cells)
@@ -59,7 +59,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
                 yield _of_point(document, spec, label, own)
 
 
-def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]) -> Shown:
+def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]) -> Draft:
     place = cells[0].place
     scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
     in_order = spec.rule != "sorted"
@@ -67,7 +67,7 @@ def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence
     theirs = list(_published(document, spec, cells[0], scale))
     listings += theirs
     what = scale.titled(metric_name(place.metric))
-    return Shown(
+    return Draft(
         title=f"All trials of {what}",
         what=(place.probe, place.metric),
         label=label,
@@ -136,12 +136,12 @@ def _middle(listings: Sequence[_Listing]) -> float | None:
 
 
 def _summary(listings: Sequence[_Listing], what: str) -> str:
-    told = [
+    parts = [
         f"{one.title} {plain(min(values))} to {plain(max(values))}, median {one.foot.text}"
         for one in listings
         if (values := [value for value, _ in one.marks])
     ]
-    return f"{sentence_case(what)}, single trials: {'; '.join(told)}."
+    return f"{sentence_case(what)}, single trials: {'; '.join(parts)}."
 
 
 def _at(fields: Sequence[Field]) -> Callable[[int], Field]:
@@ -185,9 +185,9 @@ def _measured(
 
 def _counted(document: Document, cell: Cell) -> dict[int, float]:
     """Give what the probe counts beside the value, by trial."""
-    if cell.place.metric == BESIDE:
+    if cell.place.metric == COUNT:
         return {}
-    other = replace(cell, place=replace(cell.place, metric=BESIDE))
+    other = replace(cell, place=replace(cell.place, metric=COUNT))
     return {dot.trial: dot.value for dot in trial_dots(document, [other]).dots}
 
 
@@ -241,6 +241,6 @@ def _listed(
     )
 
 
-EXHIBIT = Kind(
+EXHIBIT = ExhibitKind(
     "trials", "all individual trials of a metric: a strip, and a table in time order", _shown
 )

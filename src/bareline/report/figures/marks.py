@@ -81,8 +81,8 @@ def stretches(rows: Rows, places: Places) -> list[dict[str, Any]]:
 
 def intervals(rows: Rows, y: alt.Y) -> list[dict[str, Any]]:
     """Give the intervals from "y" to "hi"; one that is open above reaches to the axis's end."""
-    told: Any = y.to_dict(validate=False)
-    top = told["scale"]["domain"][1]
+    channel: Any = y.to_dict(validate=False)
+    top = channel["scale"]["domain"][1]
     return [
         {**row, "y": row["lo"], "hi": top if row["hi"] is None else row["hi"]}
         for row in rows
@@ -100,8 +100,8 @@ def line_mark(
 
 def bands(rows: Rows, x: alt.X, y: alt.Y) -> alt.Chart:
     """Draw the intervals."""
-    held = intervals(rows, y)
-    return layer("area", held, "fill", x=x, y=y, y2="hi", detail="stretch", opacity=0.18)
+    reach = intervals(rows, y)
+    return layer("area", reach, "fill", x=x, y=y, y2="hi", detail="stretch", opacity=0.18)
 
 
 def lines(rows: Rows, x: alt.X, y: alt.Y, **style: Any) -> alt.Chart:
@@ -129,8 +129,8 @@ def diamonds(rows: Rows, x: alt.X, y: alt.Y, *, size: float = 60, opacity: float
 
 def spans(rows: Rows, x: alt.X, y: alt.Y, **style: Any) -> alt.Chart:
     """Draw the range of each value as an upright line from lo to hi."""
-    held = [{**row, "y": row["lo"]} for row in rows]
-    return layer("rule", held, "stroke", x=x, y=y, y2="hi", **{"strokeWidth": 1, **style})
+    uprights = [{**row, "y": row["lo"]} for row in rows]
+    return layer("rule", uprights, "stroke", x=x, y=y, y2="hi", **{"strokeWidth": 1, **style})
 
 
 def printed_marks(rows: Rows, x: alt.X, y: alt.Y, turn: float) -> list[alt.Chart]:
@@ -158,9 +158,9 @@ def printed_marks(rows: Rows, x: alt.X, y: alt.Y, turn: float) -> list[alt.Chart
 
 def _places(rows: Rows, x: alt.X, y: alt.Y, turn: float) -> Iterator[alt.Chart]:
     """Write where pale values were measured, beside their marks."""
-    told = [{name: row[name] for name in ("x", "y", "beside")} for row in rows if row.get("beside")]
+    tags = [{name: row[name] for name in ("x", "y", "beside")} for row in rows if row.get("beside")]
     for beyond, align, dx in ((False, "left", 7.0), (True, "right", -7.0)):
-        own = [row for row in told if (row["x"] > turn) is beyond]
+        own = [row for row in tags if (row["x"] > turn) is beyond]
         if own:
             style: Style = {
                 "align": align,
@@ -221,7 +221,7 @@ def nothing(_across: alt.X, _up: alt.Y) -> Iterable[alt.Chart]:
 
 
 @dataclass(frozen=True, slots=True)
-class Strip:
+class AxesStrip:
     """One pair of axes: a line of values for each platform.
 
     - `rows`: as of `bareline.report.figures.marks`, without their stretches.
@@ -258,7 +258,7 @@ class Strip:
         )
 
 
-def panel(strips: Sequence[Strip], axis: Ticks, title: str, places: Places) -> Chart:
+def panel(strips: Sequence[AxesStrip], axis: Ticks, title: str, places: Places) -> Chart:
     """Draw strips above each other; the axis has its labels under the last one."""
     places = places if isinstance(places, Mapping) else list(places)
     drawn = [

@@ -16,7 +16,7 @@ from bareline.report.figures.scales import (
     size_ticks,
     unit_scale,
 )
-from bareline.report.figures.theme import Look, colour
+from bareline.report.figures.theme import MarkLook, colour
 from bareline.vocabulary.units import format_size, format_value
 
 #: Where these figures stand: in a section of their own, as figures of a layer do in that layer's.
@@ -28,7 +28,7 @@ _LABELS_PX, _NARROW_LABELS_PX, _LABEL_CHARACTER_PX = 240, 120, 7
 
 
 def predicted_chart(
-    trials: Sequence[Trial], shown: Mapping[str, Look], *, narrow: bool = False
+    trials: Sequence[Trial], shown: Mapping[str, MarkLook], *, narrow: bool = False
 ) -> Chart:
     """Draw predicted times over measured ones, with their intervals and the line of equality."""
     scale = unit_scale([trial.truth_s for trial in trials], "s")
@@ -81,7 +81,9 @@ def _names_axis(names: Sequence[str], *, narrow: bool) -> alt.Axis:
     return alt.Axis(labelLimit=most, minExtent=min(room, most), ticks=False, domain=False)
 
 
-def waterfall_chart(loss: LossSplit, shown: Mapping[str, Look], *, narrow: bool = False) -> Chart:
+def waterfall_chart(
+    loss: LossSplit, shown: Mapping[str, MarkLook], *, narrow: bool = False
+) -> Chart:
     """Draw the time on A, what each share adds, and the time on B, each bar from where it begins.
 
     Whiskers are the 90 % intervals of the shares.
@@ -105,7 +107,7 @@ def waterfall_chart(loss: LossSplit, shown: Mapping[str, Look], *, narrow: bool 
     ).properties(width=_NARROW_WIDTH if narrow else _WIDTH, height=_ROW * len(rows))
 
 
-def _steps(loss: LossSplit, names: Mapping[str, Look]) -> list[dict[str, Any]]:
+def _steps(loss: LossSplit, names: Mapping[str, MarkLook]) -> list[dict[str, Any]]:
     """Give the bars in base units: each share begins where the one before it ended."""
     first = loss.a_s
 
@@ -133,7 +135,7 @@ def _steps(loss: LossSplit, names: Mapping[str, Look]) -> list[dict[str, Any]]:
 
 
 def upgrades_chart(
-    upgrades: Sequence[Upgrade], changes: Sequence[str], shown: Mapping[str, Look], *,
+    upgrades: Sequence[Upgrade], changes: Sequence[str], shown: Mapping[str, MarkLook], *,
     narrow: bool = False,
 ) -> Chart:  # fmt: skip
     """Draw what each change would save of the time: a row for each, a mark for each case."""

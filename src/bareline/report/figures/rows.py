@@ -25,7 +25,7 @@ from bareline.report.figures.grammar import (
 )
 from bareline.report.figures.marks import PALE, diamonds, dots, rows_axis
 from bareline.report.figures.scales import Ticks, log_ticks
-from bareline.report.figures.theme import PUBLISHED_SHAPE, Look, colour
+from bareline.report.figures.theme import PUBLISHED_SHAPE, MarkLook, colour
 
 #: Height of a platform's row, and of the head of a group.
 _PITCH_PX, _HEAD_PX = 18, 20
@@ -107,7 +107,7 @@ class Bar:
 
 
 def bar_chart(
-    groups: Mapping[str, Sequence[Bar]], title: str, ticks: Ticks, looks: Mapping[str, Look],
+    groups: Mapping[str, Sequence[Bar]], title: str, ticks: Ticks, looks: Mapping[str, MarkLook],
     plot_px: float, labels_px: float,
 ) -> Chart:  # fmt: skip
     """Draw bars from zero in the platforms' colours, each with its interval and its number."""
@@ -135,7 +135,7 @@ def bar_chart(
 
 
 def _lay_out(
-    groups: Mapping[str, Sequence[Bar]], looks: Mapping[str, Look]
+    groups: Mapping[str, Sequence[Bar]], looks: Mapping[str, MarkLook]
 ) -> tuple[defaultdict[str, list[dict[str, Any]]], float]:
     """Lay a panel of bars out from the top: rows of its layers, and its height."""
     laid, height = defaultdict[str, list[dict[str, Any]]](list), 0.0
@@ -162,7 +162,7 @@ def _lay_out(
     return laid, height
 
 
-def _row(bar: Bar, y: float, look: Look) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _row(bar: Bar, y: float, look: MarkLook) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Lay out a bar, and the pieces that it is filled in."""
     row = {"y": y, "name": bar.name, **look.ink(hollow=bar.hollow), "text": bar.text}
     if bar.shown is None:
@@ -256,7 +256,7 @@ def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) ->
             (own, row.own, row.median, middle + _APART_PX),
             (printed, row.printed, row.printed_median, middle - _APART_PX),
         ):
-            found += [{"x": value, "y": y, "tip": told, **row.ink} for value, told in marks]
+            found += [{"x": value, "y": y, "tip": tooltip, **row.ink} for value, tooltip in marks]
             if median:
                 middles.append({"x": median, "top": y - 6, "bottom": y + 6, **row.ink})
     small: Style = {"tips": True, "strokeWidth": 1.2, "opacity": 0.75}

@@ -210,12 +210,12 @@ def _share(group: ElementTree.Element, *, any_order: bool) -> None:
         if not look or len(alike) < 2:
             shared += alike
             continue
-        around = ElementTree.Element(_GROUP, dict(look))
+        wrapper = ElementTree.Element(_GROUP, dict(look))
         for child in alike:
             for name, _ in look:
                 del child.attrib[name]
-            around.append(child)
-        shared.append(around)
+            wrapper.append(child)
+        shared.append(wrapper)
     group[:] = shared
 
 

@@ -78,7 +78,7 @@ _OUTLINES: Mapping[str, str] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class MarkLook:
     """Colour and mark of a platform; `outline` is the mark as a path between -1 and 1."""
 
     token: str
@@ -105,23 +105,23 @@ class Look:
         return _OUTLINES.get(self.shape, self.shape)
 
 
-def looks(names: Sequence[str]) -> dict[str, Look]:
+def looks(names: Sequence[str]) -> dict[str, MarkLook]:
     """Give each platform its look; the first is the baseline.
 
     Seven colours against eight shapes: the pair repeats only after 56 platforms.
     """
-    chosen = {names[0]: Look("baseline", "circle")} if names else {}
+    chosen = {names[0]: MarkLook("baseline", "circle")} if names else {}
     for index, name in enumerate(names[1:]):
         token = _PLATFORM_TOKENS[index % len(_PLATFORM_TOKENS)]
-        chosen[name] = Look(token, _SHAPES[index % len(_SHAPES)])
+        chosen[name] = MarkLook(token, _SHAPES[index % len(_SHAPES)])
     return chosen
 
 
-def line_looks(names: Sequence[str]) -> dict[str, Look]:
+def line_looks(names: Sequence[str]) -> dict[str, MarkLook]:
     """Give lines of one platform, e.g. a program each, looks of their own; eight are distinct."""
     tokens, shapes = (*_PLATFORM_TOKENS, "ink"), ("circle", *_SHAPES)
     return {
-        name: Look(tokens[index % len(tokens)], shapes[index % len(shapes)])
+        name: MarkLook(tokens[index % len(tokens)], shapes[index % len(shapes)])
         for index, name in enumerate(names)
     }
 

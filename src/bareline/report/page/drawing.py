@@ -17,7 +17,6 @@ from markupsafe import Markup
 from bareline.report.blocks import Field, Figure, Table
 from bareline.report.content.document import Document
 from bareline.report.content.glossary import term_anchor, term_in
-from bareline.report.content.wording import lettered
 from bareline.report.figures.marks import WIDTH_PX
 from bareline.report.figures.obstacles import why_undrawn
 from bareline.report.figures.svg import draw, for_page
@@ -41,7 +40,7 @@ _EDGE_PX, _FOOT_PX = 4.0, 36.0
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PanelChoice:
     """One of the panels that a reader chooses from.
 
     - `id`: of the panel's drawing, which the small one shows again.
@@ -85,7 +84,7 @@ class DrawnFigure:
         return table is not None and wide and len(table.rows) <= _OPEN_ROWS
 
     @property
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[PanelChoice]:
         """The panels to choose from; none where all of them are drawn alike."""
         large = self.figure.large
         if large is None or len(self.panels) != len(self.figure.names):
@@ -124,8 +123,8 @@ class TableView:
     @property
     def notes(self) -> list[tuple[str, str]]:
         """The footnotes: letter and text."""
-        told = notes(self.letters)
-        return [(letter, told[caveat]) for caveat, letter in self.letters.items()]
+        texts = notes(self.letters)
+        return [(letter, texts[caveat]) for caveat, letter in self.letters.items()]
 
     def marks(self, caveats: Iterable[Caveat]) -> str:
         """Give the letters of some caveats, e.g. ``a,c``."""
@@ -134,13 +133,13 @@ class TableView:
         )
 
 
-def _choice(name: str, told: str, panel: Markup, *, large: bool) -> Choice:
+def _choice(name: str, title: str, panel: Markup, *, large: bool) -> PanelChoice:
     view, origin = _VIEW.search(panel), _ORIGIN.search(panel)
     width, height = (float(view[1]), float(view[2])) if view else (0.0, 0.0)
     left, top = (float(origin[1]), float(origin[2])) if origin else (0.0, 0.0)
     seen = (left - _EDGE_PX, top - _EDGE_PX, WIDTH_PX + 2 * _EDGE_PX, height - top - _FOOT_PX)
     drawing = Markup(str(panel).replace("<svg ", f'<svg id="{name}" ', 1))
-    return Choice(name, told, drawing, " ".join(f"{v:g}" for v in seen), width, height, large)
+    return PanelChoice(name, title, drawing, " ".join(f"{v:g}" for v in seen), width, height, large)
 
 
 def draw_figure(
@@ -172,7 +171,7 @@ def draw_figure(
         figure,
         panels(figure.panels, f"{figure.id}-"),
         panels(figure.narrow, f"{figure.id}-narrow-"),
-        _view(table) if table is not None else None,
+        TableView(table, table.letters) if table is not None else None,
         figure_csv(figure),
         _sources(figure, numbers or {}),
     )
@@ -197,10 +196,6 @@ def _term_id(title: str) -> str:
     """Give the id of the glossary's entry that explains an axis' title; else nothing."""
     term = term_in(title)
     return term_anchor(term) if term else ""
-
-
-def _view(table: Table) -> TableView:
-    return TableView(table, lettered(table.caveats))
 
 
 #: Files up to this size are embedded as they are, larger ones packed.

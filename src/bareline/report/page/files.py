@@ -72,14 +72,6 @@ def write_report(
         if figures is not None:
             folder = Path(os.path.relpath(figures.resolve(), path.resolve().parent))
         return write_file(path, render_markdown(document, folder))
-    return write_page(document, path, address)
-
-
-def write_page(document: Document, path: Path, address: str = "") -> Path:
-    """Write the page, and beside it the picture for previews of links where its address is known.
-
-    Raises StoreError: the file cannot be written.
-    """
     written = write_file(path, render_page(document, address))
     if address and not why_undrawn():
         name = picture_name(address.rpartition("/")[2])
@@ -223,8 +215,8 @@ def _verdict(document: Document) -> Iterator[Block]:
         blocks += grid(document.findings, by_loss(document.findings, glance.platforms))
         how = legend(document.findings, document.baseline, document.margin)
         blocks.append(Note(f"{how} {glance.promise}"))
-    told = [sentence for sentence in document.statements if not sentence.about]
-    blocks += [Prose(tuple(told), "list")] if told else []
+    sentences = [sentence for sentence in document.statements if not sentence.about]
+    blocks += [Prose(tuple(sentences), "list")] if sentences else []
     if blocks:
         yield Section("Verdict", tuple(blocks))
 

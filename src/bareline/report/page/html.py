@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 
-from markupsafe import Markup
-
-from bareline import __version__
 from bareline.analysis.words.parts import Evidence, Sentence
 from bareline.report.blocks import Figure, Section
 from bareline.report.content.claims import Axis, claims_of
@@ -15,16 +12,11 @@ from bareline.report.content.glossary import TERMS
 from bareline.report.content.grid import by_loss, lone_platforms, matrix
 from bareline.report.content.why import waterfalls
 from bareline.report.exhibits.base import draw_figures
-from bareline.report.figures.theme import COLOURS, css_variables, looks
+from bareline.report.figures.theme import COLOURS, looks
 from bareline.report.page.drawing import draw_figure, embed_numbers
 from bareline.report.page.preview import description, picture_address
 from bareline.report.page.sections import sections, sources
-from bareline.report.page.templates import (
-    content_policy,
-    link_terms,
-    read_asset,
-    template_environment,
-)
+from bareline.report.page.templates import link_terms, render
 from bareline.vocabulary.texts import cleaned
 
 
@@ -35,17 +27,15 @@ def render_page(document: Document, address: str = "") -> str:
     numbers = {anchor: number for number, anchor in enumerate(sources(document), 1)}
     shown = [*figures, *(block for part in parts for block in part.blocks
                          if isinstance(block, Figure) and block.id == "profiles")]  # fmt: skip
-    light, dark = css_variables()
-    style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
-    script = read_asset("page.js") + read_asset("files.js")
     anchors = {figure.id for figure in figures} | {part.anchor for part in parts}
     anchors |= {one.anchor for part in parts for one in part.blocks if isinstance(one, Section)}
     claims, (raw, too_large) = claims_of(document.comparison), embed_numbers(document)
-    template = template_environment().get_template("page.html.j2")
-    page = template.render(
+    page = render(
+        "page.html.j2",
+        ["page.js", "files.js"],
         document=document,
         looks=looks(document.names),
-        other=[(told, _evidence(told, anchors)) for told in document.statements if not told.about],
+        other=[(one, _evidence(one, anchors)) for one in document.statements if not one.about],
         why=[] if document.comparison.alone else waterfalls(document.comparison.breakdowns),
         claims=claims,
         claims_axis=Axis.of(claims.open),
@@ -53,10 +43,6 @@ def render_page(document: Document, address: str = "") -> str:
         drawn={figure.id: draw_figure(figure, explained=True, numbers=numbers) for figure in shown},
         raw=raw,
         too_large=too_large,
-        style=Markup(style),
-        script=Markup(script),
-        policy=content_policy(style, script),
-        version=__version__,
         colours=json.dumps({token: pair[0] for token, pair in COLOURS.items()}),
         terms=TERMS,
         anchors=anchors,
@@ -85,7 +71,7 @@ def _matrix(document: Document) -> dict[str, object]:
     order = by_loss(document.findings, glance.platforms)
     lone = lone_platforms(document.findings, order)
     across = [name for name in order if name not in lone]
-    told = [
+    lines = [
         f"{layer.plain} only: "
         + ", ".join(
             f"{name} {part.plain}" for name, part in zip(lone, parts, strict=True) if part.plain
@@ -93,12 +79,12 @@ def _matrix(document: Document) -> dict[str, object]:
         for layer, *parts in matrix(glance, document.findings, lone).rows
         if any(part.plain for part in parts)
     ]
-    return {"matrix": matrix(glance, document.findings, across), "shared": told}
+    return {"matrix": matrix(glance, document.findings, across), "shared": lines}
 
 
-def _evidence(told: Sentence, known: set[str]) -> Evidence:
+def _evidence(sentence: Sentence, known: set[str]) -> Evidence:
     """Give where the evidence stands on this page."""
-    found = told.evidence
+    found = sentence.evidence
     if found is None or found.anchor not in known:
         return Evidence("overview", found.n if found else None)
     return found

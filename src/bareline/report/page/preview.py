@@ -32,12 +32,12 @@ _LEFT_PX, _BAR_PX, _ROW_PX = 64, 620, 34
 def description(document: Document) -> str:
     """Say the answer in the few words that a preview has room for."""
     glance = document.glance
-    told = (
+    text = (
         "; ".join(clause.text for clause in glance.headline.clauses)
         if glance
         else document.study_description or document.subtitle
     )
-    return textwrap.shorten(sentence_case(cleaned(told)), _MOST_CHARACTERS, placeholder=" …")
+    return textwrap.shorten(sentence_case(cleaned(text)), _MOST_CHARACTERS, placeholder=" …")
 
 
 def picture_address(page: str) -> str:
@@ -89,8 +89,8 @@ def _bars(document: Document) -> Iterator[str]:
             ink = "better" if square.mark is Verdict.FASTER else "worse"
             wide = max(2.0, own[name] * _BAR_PX)
             yield f'<rect x="330" y="{y}" width="{wide:.1f}" height="20" fill="{colour(ink)}"/>'
-            told = f"{square.words.text.split(' [')[0]}, {name}"
-            yield _text(told, 342 + wide, y + 17, 18, "ink")
+            label = f"{square.words.text.split(' [')[0]}, {name}"
+            yield _text(label, 342 + wide, y + 17, 18, "ink")
         y += _ROW_PX
 
 

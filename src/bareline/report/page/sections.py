@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 
 from bareline.analysis.words.verdict import layer_line
 from bareline.published.catalogue import conditions
-from bareline.report.blocks import Block, Column, Field, Figure, Folded, Prose, Rows, Section, Table
+from bareline.report.blocks import Block, Field, Figure, Folded, Prose, Rows, Section, Table
 from bareline.report.content.document import LAYER_NOTES, Document, glosses
-from bareline.report.content.facts import FactLine
+from bareline.report.content.facts import FactLine, facts_table
 from bareline.report.content.gaps import gaps
 from bareline.report.content.grid import by_loss, strip
 from bareline.report.content.method import method
@@ -28,7 +27,7 @@ def sections(
     """Give the sections that have something to show."""
     whole = tuple(figure for figure in figures if not figure.layer)
     predicted = tuple(figure for figure in figures if figure.layer == SECTION)
-    told = Prose((
+    about = Prose((
         "Each application was predicted from the ladder and its profile on every other platform, "
         "then compared with the measurements.",
     ))  # fmt: skip
@@ -38,7 +37,7 @@ def sections(
         Section("Platforms", tuple(_platforms(document)), "platforms"),
         *_layers(document, figures),
         *([Section("Profiles", profiles, "profiles-section")] if profiles else []),
-        *([Section("Predictions", (told, *predicted), "predictions")] if predicted else []),
+        *([Section("Predictions", (about, *predicted), "predictions")] if predicted else []),
         Section("Failed, missing, left out, caveats", tuple(gaps(document, empty)), "gaps"),
         *_published(document),
         Section("Method and data", tuple(method(document)), "method"),
@@ -84,17 +83,8 @@ def _platforms(document: Document) -> Iterator[Block]:
 
 
 def _fact_table(facts: Sequence[FactLine], document: Document, label: str) -> Table:
-    rows: list[tuple[Field, ...]] = []
-    starts, names = list[int](), document.names
-    given = [info.name for info in document.platforms]
-    for group, own in groupby(facts, lambda fact: fact.group):
-        starts.append(len(rows))
-        rows.append((Field(group, tone="bold"), *(Field("") for _ in names)))
-        for fact in own:
-            values = (fact.values[given.index(name)] for name in names)
-            rows.append((Field(fact.label), *(Field(value or "–") for value in values)))
-    heads = (Column("characteristic", "text"), *(Column(n, "text", platform=n) for n in names))
-    return Table(heads, tuple(rows), frozenset(starts), look="facts", label=label)
+    order = [info.name for info in document.platforms]
+    return facts_table(facts, document.names, [*map(order.index, document.names)], label=label)
 
 
 # Layers ---------------------------------------------------------------------------------------
@@ -132,10 +122,10 @@ def _words(document: Document, layer: Layer) -> Iterator[Block]:
     line = layer_line(document.findings, glance.squares, layer) if glance else None
     if line and line.parts:
         yield Prose((line,))
-    told = [sentence for sentence in document.statements if sentence.about is layer]
-    if told:
-        clauses = count(sum(len(sentence.clauses) for sentence in told), "clause")
-        yield Folded(f"In words, with causes and caveats: {clauses}", (Prose(tuple(told), "list"),))
+    own = [sentence for sentence in document.statements if sentence.about is layer]
+    if own:
+        clauses = count(sum(len(sentence.clauses) for sentence in own), "clause")
+        yield Folded(f"In words, with causes and caveats: {clauses}", (Prose(tuple(own), "list"),))
     if note := LAYER_NOTES.get(layer, ""):
         yield Prose((note,))
 

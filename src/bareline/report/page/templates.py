@@ -10,19 +10,49 @@ import base64
 import gzip
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import resources
 
 import jinja2
 from markupsafe import Markup, escape
 
+from bareline import __version__
 from bareline.analysis.words.parts import Amount, Interval, Lead, Platform, Sentence
-from bareline.report.blocks import Block, Figure, Folded, Note, Prose, Section, Table
+from bareline.report.blocks import (
+    Block,
+    Figure,
+    Folded,
+    Next,
+    Note,
+    Prose,
+    Remark,
+    Section,
+    Table,
+)
 from bareline.report.content.glossary import explained, term_anchor, terms_of
 from bareline.report.content.wording import layer_anchor, probe_anchor, sentence_case
 from bareline.report.figures.obstacles import why_undrawn
+from bareline.report.figures.theme import css_variables
 from bareline.vocabulary.units import count
+
+
+def render(name: str, scripts: Sequence[str], **content: object) -> str:
+    """Give the HTML of a template with style, scripts and the policy that allows only these."""
+    light, dark = css_variables()
+    style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
+    script = "".join(map(read_asset, scripts))
+    return (
+        template_environment()
+        .get_template(name)
+        .render(
+            style=Markup(style),
+            script=Markup(script),
+            policy=content_policy(style, script),
+            version=__version__,
+            **content,
+        )
+    )
 
 
 def content_policy(style: str, script: str) -> str:
@@ -67,7 +97,8 @@ def template_environment() -> jinja2.Environment:
         "table_block": lambda one: isinstance(one, Table),
         "figure_block": lambda one: isinstance(one, Figure),
         "prose": lambda one: isinstance(one, Prose),
-        "note": lambda one: isinstance(one, Note),
+        "note": lambda one: isinstance(one, Note | Remark),
+        "next": lambda one: isinstance(one, Next),
         "folded": lambda one: isinstance(one, Folded),
         "chosen_by_strip": _chosen_by_strip,
     }
@@ -168,31 +199,31 @@ def link_terms(page: str) -> str:
 
 
 def _linked(body: str) -> Iterator[str]:
-    told: set[str] = set()
+    linked: set[str] = set()
     before: set[str] = set()
     at = 0
     for token in _TOKENS.finditer(body):
-        yield _with_links(body[at : token.start()], told)
+        yield _with_links(body[at : token.start()], linked)
         yield token[0]
         at = token.end()
         if token[0].startswith("<section"):
-            told = set()
+            linked = set()
         elif token[0].startswith("<details"):
             # What is folded away explains nothing to who reads on after it.
-            before, told = told, set(told)
+            before, linked = linked, set(linked)
         elif token[0] == "</details>":
-            told = before
-    yield _with_links(body[at:], told)
+            linked = before
+    yield _with_links(body[at:], linked)
 
 
-def _with_links(text: str, told: set[str]) -> str:
+def _with_links(text: str, linked: set[str]) -> str:
     """Link terms of a text that are not yet told, and note them."""
     pieces = []
     at = 0
     for start, end, term in terms_of(text):
-        if term in told:
+        if term in linked:
             continue
-        told.add(term)
+        linked.add(term)
         word = text[start:end]
         pieces += [text[at:start], f'<a class="term" href="#{term_anchor(term)}">{word}</a>']
         at = end

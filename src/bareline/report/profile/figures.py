@@ -27,14 +27,14 @@ from bareline.report.figures.grammar import (
 )
 from bareline.report.figures.scales import Scale, count_ticks, unit_scale, zero_ticks
 from bareline.report.figures.theme import colour
-from bareline.report.profile.tables import calls_table, size_range, sizes_table, split_table, total
-from bareline.vocabulary.units import format_size, format_value, plain
+from bareline.report.profile.tables import calls_table, size_range, sizes_table, split_table
+from bareline.vocabulary.units import format_size, format_value, plain, whole
 
 
 def figures(profile: Profile) -> list[Figure]:
     """Draw everything that the profile holds."""
     drawn = [
-        split_figure(profile),
+        Figure(id="split", title="Time per rank", layer="time", data_table=split_table(profile)),
         ranks_figure(profile),
         rank_table_figure(profile),
         calls_figure(profile),
@@ -56,11 +56,6 @@ _PARTS = {
     "MPI": ("mpi_ns", "p1", "blue"),
     "files": ("posix_ns", "p3", "green"),
 }
-
-
-def split_figure(profile: Profile) -> Figure:
-    """Divide the mean rank's time into computing, MPI and files."""
-    return Figure(id="split", title="Time per rank", layer="time", data_table=split_table(profile))
 
 
 def ranks_figure(profile: Profile) -> Figure:
@@ -214,7 +209,7 @@ def _histogram(call: CallSum, own: Sequence[SizeSum]) -> Figure:
             "size": size_range(size.low, size.high),
             "order": order,
             "count": size.count,
-            "tip": f"{size_range(size.low, size.high)}: {total(size.count)} calls, "
+            "tip": f"{size_range(size.low, size.high)}: {whole(size.count)} calls, "
             f"{format_size(size.bytes)}, {format_value(size.mean_s, 's')} each",
         }
         for order, size in enumerate(own)
@@ -270,7 +265,7 @@ def matrix_figure(profile: Profile) -> Figure:
                     "opacity": round(0.12 + 0.88 * float(strength[sender, receiver]), 3),
                     "tip": f"{rank_name(sender, matrix.block, profile.ranks)} to "
                     f"{rank_name(receiver, matrix.block, profile.ranks)}: "
-                    f"{total(messages)} messages, {format_size(sent)}",
+                    f"{whole(messages)} messages, {format_size(sent)}",
                 }
             )
     side = max(150, 26 * size) if size <= 12 else 340
@@ -283,7 +278,7 @@ def matrix_figure(profile: Profile) -> Figure:
         f"{format_size(matrix.most)}, on a logarithmic scale.{each}",
         layer="matrix",
         panels=(_matrix_chart(cells, size, matrix.block, side),),
-        text_summary=f"{total(int(matrix.count.sum()))} messages with "
+        text_summary=f"{whole(int(matrix.count.sum()))} messages with "
         f"{format_size(int(matrix.bytes.sum()))} between {profile.ranks} ranks.",
         data_table=_pairs(profile),
     )

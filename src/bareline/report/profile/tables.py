@@ -24,7 +24,7 @@ from bareline.profile.summary import (
 from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.wording import call_name, percent
 from bareline.report.figures.scales import unit_scale
-from bareline.vocabulary.units import count, format_size, format_value, significant, whole
+from bareline.vocabulary.units import count, format_size, format_value, significant
 
 
 def split_table(profile: Profile) -> Table:
@@ -35,7 +35,11 @@ def split_table(profile: Profile) -> Table:
     init = profile.rank_table["init_ns"].to_numpy() * 1e-9
     start = Estimate(float(init.mean()), float(init.min()), float(init.max()))
     rows: list[tuple[str, float | None, Estimate]] = [
-        (f"\u2003{part.what}" if part.is_part else part.what, part.share, _span(part))
+        (
+            f"\u2003{part.what}" if part.is_part else part.what,
+            part.share,
+            Estimate(part.mean_s, part.least_s, part.most_s),
+        )
         for part in split
     ]
     rows.append(("start-up (MPI_Init), before that", None, start))
@@ -48,11 +52,6 @@ def split_table(profile: Profile) -> Table:
         )
         .table()
     )
-
-
-def _span(part: TimeShare) -> Estimate:
-    """Give the least and the most of any rank around the mean."""
-    return Estimate(part.mean_s, part.least_s, part.most_s)
 
 
 def regions_table(profile: Profile) -> Table | None:
@@ -206,8 +205,3 @@ def _busiest(call: CallSum) -> str:
         f"{count(call.count, 'call')}{size}, "
         f"{format_value(call.mean_s, 's')} each{waited}."
     )
-
-
-def total(number: int) -> str:
-    """Write a number of calls."""
-    return whole(number)

@@ -6,15 +6,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
 from bareline.profile.comparison import CallPair, ProfileComparison, QuantityPair
 from bareline.profile.model import Profile
 from bareline.profile.sites import call_sites
 from bareline.profile.summary import SizeSum, communication_matrix, remarks, sizes, top_calls
-from bareline.report.blocks import Block, Field, Note, Rows, Section, Table
-from bareline.report.content.profiles import ProfileLine
+from bareline.report.blocks import Block, Field, Next, Note, Remark, Rows, Section, Table
+from bareline.report.content.profiles import ProfileLine, share_rows
 from bareline.report.content.wording import call_name, percent
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.profile.tables import (
@@ -25,11 +23,8 @@ from bareline.report.profile.tables import (
     size_range,
     split_table,
     subtitle,
-    total,
 )
-from bareline.report.writers.console import clean, print_next
-from bareline.report.writers.terminal import print_blocks
-from bareline.vocabulary.units import format_size, format_value, significant
+from bareline.vocabulary.units import format_size, format_value, significant, whole
 
 _CALLS = 12
 _SIZES_PER_CALL = 8
@@ -39,18 +34,17 @@ _CELLS = 32
 _SHADES = " ░▒▓█"
 
 
-def print_profile(profile: Profile, console: Console, *, everything: bool = False) -> None:
-    """Print a profile; `everything` leaves no call or size out."""
-    console.print(Text(clean(f"{profile.command}"), style="bold"))
-    console.print(Text(clean(subtitle(profile)), style="dim"))
-    console.print()
-    for sentence in findings(profile):
-        console.print(Text(clean(sentence)))
+def profile_blocks(profile: Profile, *, everything: bool = False) -> Iterator[Block]:
+    """Show a profile; `everything` leaves no call or size out."""
+    yield Remark(profile.command, "bold")
+    yield Remark(subtitle(profile), "muted")
+    yield Remark()
+    yield from map(Remark, findings(profile))
     for remark in remarks(profile):
-        console.print(Text(clean(f"Note: {remark}."), style="yellow"))
-    console.print()
-    print_blocks(_sections(profile, everything=everything), console)
-    _print_matrix(profile, console)
+        yield Remark(f"Note: {remark}.", "caution")
+    yield Remark()
+    yield from _sections(profile, everything=everything)
+    yield from _matrix(profile)
 
 
 def _sections(profile: Profile, *, everything: bool) -> Iterator[Section]:
@@ -69,24 +63,18 @@ def _sections(profile: Profile, *, everything: bool) -> Iterator[Section]:
         yield Section("Message sizes", (found,))
 
 
-def print_profile_lines(lines: Sequence[ProfileLine], console: Console) -> None:
-    """Print what the profiles of a run's trials say, and how to look at one."""
+def profile_line_blocks(lines: Sequence[ProfileLine]) -> Iterator[Block]:
+    """Give what the profiles of a run's trials say, and how to look at one."""
     if not lines:
         return
-    console.print(Text("Profiles: shares of the ranks' time, medians over trials", style="bold"))
-    table = (
-        Rows(lines)
-        .text("probe", lambda line: line.probe)
-        .text("case", lambda line: line.case)
-        .text("platform", lambda line: line.platform)
-        .number("computing", lambda line: line.computing, percent)
-        .number("MPI calls", lambda line: line.mpi, percent)
-        .number("files", lambda line: line.files, percent)
+    yield Remark("Profiles: shares of the ranks' time, medians over trials", "bold")
+    yield (
+        share_rows(lines)
         .number("n", lambda line: line.n)
         .text("most time in", lambda line: line.busiest)
+        .table()
     )
-    print_blocks([table.table()], console)
-    print_next([f"bareline show {shlex.quote(str(lines[0].path))}"], console)
+    yield Next((f"bareline show {shlex.quote(str(lines[0].path))}",))
 
 
 def _sizes(profile: Profile, *, everything: bool) -> Table | None:
@@ -99,9 +87,9 @@ def _sizes(profile: Profile, *, everything: bool) -> Table | None:
     shown: list[tuple[str, SizeSum, int]] = []
     for key in busiest if everything else busiest[: _CALLS // 2]:
         own = [size for size in found if (size.call, size.kind) == key]
-        kept = own if everything else sorted(own, key=lambda size: -size.time_s)[:_SIZES_PER_CALL]
+        rows = own if everything else sorted(own, key=lambda size: -size.time_s)[:_SIZES_PER_CALL]
         top = max(size.count for size in own)
-        for number, size in enumerate(sorted(kept, key=lambda size: size.low)):
+        for number, size in enumerate(sorted(rows, key=lambda size: size.low)):
             shown.append(("" if number else call_name(*key), size, top))
     if not shown:
         return None
@@ -117,7 +105,7 @@ def _sizes(profile: Profile, *, everything: bool) -> Table | None:
     )
 
 
-def _print_matrix(profile: Profile, console: Console) -> None:
+def _matrix(profile: Profile) -> Iterator[Block]:
     if profile.send_table.is_empty():
         return
     matrix = communication_matrix(profile, _CELLS)
@@ -125,46 +113,40 @@ def _print_matrix(profile: Profile, console: Console) -> None:
     place = np.minimum(matrix.strength * shades, shades - 1).astype(int)
     step = np.where(matrix.count > 0, 1 + place, 0)
     each = f", {matrix.block} ranks a row" if matrix.block > 1 else ""
-    console.print()
-    console.print(Text(f"Who sends to whom (rows send{each})", style="bold"))
+    yield Remark()
+    yield Remark(f"Who sends to whom (rows send{each})", "bold")
     width = len(str(profile.ranks - 1))
     for row, shade in enumerate(step):
         cells = "".join(2 * _SHADES[value] for value in shade)
-        console.print(Text(f"{row * matrix.block:>{width}} |{cells}|"))
+        yield Remark(f"{row * matrix.block:>{width}} |{cells}|")
     total_bytes, messages = int(matrix.bytes.sum()), int(matrix.count.sum())
     shade = f"{_SHADES[-1]} is up to {format_size(matrix.most)}"
     faint = f"{_SHADES[1]} {format_size(round(matrix.faint))} or less"
-    sums = f"{total(messages)} messages, {format_size(total_bytes)} in all"
-    console.print(Text(f"{shade}, {faint}; {sums}", style="dim"))
+    sums = f"{whole(messages)} messages, {format_size(total_bytes)} in all"
+    yield Remark(f"{shade}, {faint}; {sums}", "muted")
 
 
-def print_profiles(both: ProfileComparison, console: Console) -> None:
-    """Print two profiles: the times first, then calls and sizes by how much they change."""
+def profile_pair_blocks(both: ProfileComparison) -> Iterator[Block]:
+    """Show two profiles: the times first, then calls and sizes by how much they change."""
     before, after = both.before, both.after
     first = both.split[0]
     assert first.before is not None and first.after is not None
     ratio = first.ratio or 1.0
     word = f"{significant(ratio)} times as long as" if abs(ratio - 1) > 0.005 else "as long as"
-    console.print(
-        Text(
-            clean(
-                f"{after.path.name} takes {format_value(first.after, 's')}, {word} "
-                f"{before.path.name} ({format_value(first.before, 's')})."
-            ),
-            style="bold",
-        )
+    yield Remark(
+        f"{after.path.name} takes {format_value(first.after, 's')}, {word} {before.path.name} "
+        f"({format_value(first.before, 's')}).",
+        "bold",
     )
     if both.alike:
-        console.print(Text(f"They are not alike: {clean(both.alike)}.", style="yellow"))
-    console.print(Text("One run each: no interval.", style="dim"))
-    console.print()
-    print_blocks(_changes(both), console)
+        yield Remark(f"They are not alike: {both.alike}.", "caution")
+    yield Remark("One run each: no interval.", "muted")
+    yield Remark()
+    yield from _changes(both)
     if both.pairs_only_before or both.pairs_only_after:
-        console.print(
-            Text(
-                f"Pairs of ranks that exchange messages only before: {both.pairs_only_before}, "
-                f"only after: {both.pairs_only_after}."
-            )
+        yield Remark(
+            f"Pairs of ranks that exchange messages only before: {both.pairs_only_before}, only "
+            f"after: {both.pairs_only_after}."
         )
 
 

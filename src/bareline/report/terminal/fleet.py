@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Iterator
 
 from bareline.analysis.judgements.survey import Survey
 from bareline.analysis.words.remarks import survey_gaps
+from bareline.report.blocks import Block, Remark
 from bareline.report.content.fleet import method_words, remedy, rows_of_nodes, survey_lines
-from bareline.report.writers.console import clean
+from bareline.report.content.wording import capital
 from bareline.vocabulary.units import count
 
 _PER_ROW = 64
 _FINE, _BAD, _OF_SWITCH = "·", "#", "+"
 
 
-def print_survey(found: Survey, console: Console) -> None:
-    """Print the list, the map and how certain it is."""
+def survey_blocks(found: Survey) -> Iterator[Block]:
+    """Give the list, the map and how certain it is."""
     head, *lines = survey_lines(found)
-    console.print(Text(clean(head), style="bold"))
+    yield Remark(head, "bold")
     for line in lines:
-        console.print(clean(f"  {line}"), soft_wrap=True)
-    _print_map(found, console)
+        yield Remark(f"  {line}", unbroken=True)
+    yield from _map(found)
     for line in survey_gaps(found):
-        console.print(Text(clean(f"{line[:1].upper()}{line[1:]}."), style="dim"))
-    console.print(Text(clean(f"{method_words(found)}."), style="dim"))
+        yield Remark(f"{capital(line)}.", "muted")
+    yield Remark(f"{method_words(found)}.", "muted")
     if remedy(found):
-        console.print(clean(remedy(found)), soft_wrap=True)
+        yield Remark(remedy(found), unbroken=True)
 
 
-def _print_map(found: Survey, console: Console) -> None:
+def _map(found: Survey) -> Iterator[Block]:
     fleet, bad = found.fleet, set(found.bad_nodes)
     slow = {one.names[0] for one in found.deviating if one.kind in ("switch", "uplink")}
     of_switch = {name for at in slow for name in fleet.switches.get(at, ())}
@@ -47,8 +47,6 @@ def _print_map(found: Survey, console: Console) -> None:
             drawn.append((title, signs))
     width = max(len(title) for title, _ in drawn)
     for title, signs in drawn:
-        console.print(clean(f"  {title:{width}}  {signs}"), soft_wrap=True)
+        yield Remark(f"  {title:{width}}  {signs}", unbroken=True)
     rest = f"; {count(healthy, 'row')} without either" if healthy else ""
-    console.print(
-        Text(f"  {_BAD} the node deviates, {_OF_SWITCH} its switch does{rest}", style="dim")
-    )
+    yield Remark(f"  {_BAD} the node deviates, {_OF_SWITCH} its switch does{rest}", "muted")

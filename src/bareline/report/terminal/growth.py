@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Iterator, Sequence
 
 from bareline.predict.growth import GrownRanks, Growth
-from bareline.report.blocks import Column
-from bareline.report.writers.columns import print_table
+from bareline.report.blocks import Block, Remark, Rows, Table
 from bareline.vocabulary.units import format_value
+
+
+def growth_blocks(every: Sequence[Growth]) -> Iterator[Block]:
+    """Give times by the number of ranks, where scaling ends, and what limits the prediction."""
+    for done in every:
+        last, first = done.points[-1], done.points[0]
+        yield Remark(
+            f"On {last.platform} {last.program} takes {format_value(last.time_s, 's')} on "
+            f"{last.ranks} ranks ({last.periods} periods of "
+            f"{format_value(last.period_s, 's')}{_band(last)}), "
+            f"at {last.efficiency:.0%} of the efficiency of {first.ranks} ranks.",
+            "bold",
+        )
+        if last.scaling_ends is None:
+            yield Remark(f"Scaling does not end up to {last.ranks} ranks.")
+        else:
+            yield Remark(f"Scaling ends at {last.scaling_ends} ranks, by {last.ended_by}.")
+        yield _table(done)
+        yield from _grounds(done)
 
 
 def _band(point: GrownRanks) -> str:
@@ -19,70 +34,41 @@ def _band(point: GrownRanks) -> str:
     return f" [{format_value(point.period_lo_s, 's')}, {format_value(point.period_hi_s, 's')}]"
 
 
-def print_growth(every: Sequence[Growth], console: Console) -> None:
-    """Print times by the number of ranks, where scaling ends, and what limits the prediction."""
-    for done in every:
-        _print_one(done, console)
-
-
-def _print_one(done: Growth, console: Console) -> None:
-    last, first = done.points[-1], done.points[0]
-    console.print(
-        Text(
-            f"On {last.platform} {last.program} takes {format_value(last.time_s, 's')} on "
-            f"{last.ranks} ranks ({last.periods} periods of "
-            f"{format_value(last.period_s, 's')}{_band(last)}), "
-            f"at {last.efficiency:.0%} of the efficiency of {first.ranks} ranks.",
-            style="bold",
-        )
+def _table(done: Growth) -> Table:
+    rows = (
+        Rows(done.points)
+        .text("grid", lambda one: one.grid)
+        .figure("ranks", lambda one: f"{one.ranks}{'' if one.profiled else '*'}")
+        .figure("period", lambda one: format_value(one.period_s, "s"))
+        .figure("efficiency", lambda one: f"{one.efficiency:.0%}")
     )
-    if last.scaling_ends is None:
-        console.print(Text(f"Scaling does not end up to {last.ranks} ranks."))
-    else:
-        console.print(Text(f"Scaling ends at {last.scaling_ends} ranks, by {last.ended_by}."))
-    names = list(last.shares)
-    heads = ("ranks", "period", "efficiency", *names)
-    columns = [Column("grid"), *(Column(head, "number") for head in heads)]
-    rows = [
-        [
-            one.grid,
-            f"{one.ranks}{'' if one.profiled else '*'}",
-            format_value(one.period_s, "s"),
-            f"{one.efficiency:.0%}",
-            *(f"{one.shares.get(name, 0.0):.0%}" for name in names),
-        ]
-        for one in done.points
-    ]
-    print_table(columns, rows, console)
-    _print_grounds(done, console)
+    for name in done.points[-1].shares:
+        rows.figure(name, lambda one, name=name: f"{one.shares.get(name, 0.0):.0%}")  # type: ignore[misc]
+    return rows.table(whole=True)
 
 
-def _print_grounds(done: Growth, console: Console) -> None:
-    """Print what it stands on, and what is not part of it."""
+def _grounds(done: Growth) -> Iterator[Block]:
+    """Say what it stands on, and what is not part of it."""
     how = "simulated" if done.target.simulated else "replayed on the measured ladder"
-    console.print(
-        Text(f"* made anew by laws in the grid's sides; all times are {how}.", style="dim")
-    )
+    yield Remark(f"* made anew by laws in the grid's sides; all times are {how}.", "muted")
     error = done.computing.error
     off = "" if error is None else f", off by {error:.0%} at most where one is left out"
-    console.print(Text(f"It rests on {done.computing.source}{off}."))
-    said = (
-        f"Not part of it: {done.own.largest.beside:,} calls of a rank before and after all periods."
-    )
-    console.print(Text(said))
+    yield Remark(f"It rests on {done.computing.source}{off}.")
+    calls = f"{done.own.largest.beside:,} calls of a rank before and after all periods"
+    yield Remark(f"Not part of it: {calls}.")
     if done.own.left_out:
-        said = ", ".join(map(str, done.own.left_out))
-        console.print(Text(f"Of {said} ranks only computing counts: they call something else."))
+        ranks = ", ".join(map(str, done.own.left_out))
+        yield Remark(f"Of {ranks} ranks only computing counts: they call something else.")
     if done.own.spread:
-        share = done.points[-1].sizes_off
-        said = f"Messages differ by {done.own.spread:.1%} of their bytes from period to period and "
-        said += f"follow no law exactly: means, off by {share:.1%} where a count is left out."
-        console.print(Text(said, style="yellow"))
+        yield Remark(
+            f"Messages differ by {done.own.spread:.1%} of their bytes from period to period and "
+            "follow no law exactly: means, off by "
+            f"{done.points[-1].sizes_off:.1%} where a count is left out.",
+            "caution",
+        )
     for note in done.target.notes:
-        console.print(Text(f"Assumed: {note}."))
-    unchecked = done.points[-1].unchecked_calls
-    if unchecked:
-        said = f"{unchecked} calls rest on laws that no further count checks."
-        console.print(Text(said, style="yellow"))
+        yield Remark(f"Assumed: {note}.")
+    if unchecked := done.points[-1].unchecked_calls:
+        yield Remark(f"{unchecked} calls rest on laws that no further count checks.", "caution")
     for skipped in done.skipped:
-        console.print(Text(f"Left out: {skipped}.", style="yellow"))
+        yield Remark(f"Left out: {skipped}.", "caution")

@@ -2,240 +2,169 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from bareline.report.blocks import Column, Rows
-from bareline.report.writers.columns import fitting_tables, print_table
-from bareline.report.writers.console import clean
-from bareline.report.writers.terminal import print_blocks
+from bareline.report.blocks import Block, Note, Remark, Rows, Section
 from bareline.vocabulary.units import count
 
 if TYPE_CHECKING:  # what only lists loads no tables
     from bareline.published.model import PublishedStudy
     from bareline.report.content.facts import FactLine
 
-
-def print_platforms(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
-    """Print the platforms: those available here first, then why the others are not."""
-    ready = [row for row in rows if row["available"]]
-    heads = [Column("platform"), Column("type"), Column("nodes", "number")]
-    print_table(
-        [*heads, Column("")],
-        [[row["platform"], row["type"], str(row["nodes"]), _titled(row)] for row in ready],
-        console,
-    )
-    others = [row for row in rows if not row["available"]]
-    if others:
-        console.print()
-        console.print(Text("not available here", style="bold"))
-        print_table(
-            [*heads, Column("why, and what to do")],
-            [
-                [
-                    row["platform"],
-                    row["type"],
-                    str(row["nodes"]),
-                    "; ".join(filter(None, [row["reason"], row["hint"]])),
-                ]
-                for row in others
-            ],
-            console,
-        )
+Named = Mapping[str, Any]
 
 
-def _titled(row: Mapping[str, Any]) -> str:
+def _texts(rows: Iterable[Named], *names: str) -> Rows[Named]:
+    """Begin a table with columns of words that the rows have under these names."""
+    table = Rows(rows)
+    for name in names:
+        table.text(name, itemgetter(name))
+    return table
+
+
+def platform_blocks(rows: Sequence[Named]) -> Iterator[Block]:
+    """List the platforms: those available here first, then why the others are not."""
+    yield _platforms(row for row in rows if row["available"]).text("", _title).table(whole=True)
+    others = _platforms(row for row in rows if not row["available"])
+    if others.rows:
+        others.text("why, and what to do", lambda row: _joined(row["reason"], row["hint"]))
+        yield Section("not available here", (others.table(whole=True),))
+
+
+def _platforms(rows: Iterable[Named]) -> Rows[Named]:
+    return _texts(rows, "platform", "type").figure("nodes", lambda row: str(row["nodes"]))
+
+
+def _title(row: Named) -> str:
     """Give a platform's title, and what it costs just now."""
-    now = f"runs now: {row['running']}" if row["running"] else ""
-    return "; ".join(filter(None, [row["title"], now]))
+    return _joined(row["title"], f"runs now: {row['running']}" if row["running"] else "")
 
 
-def print_probes(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
-    """Print the probes by layer."""
-    print_blocks(
-        [
-            Rows(rows)
-            .text("probe", lambda row: row["probe"])
-            .text("layer", lambda row: row["layer"])
-            .text("", lambda row: row["summary"])
-            .table()
-        ],
-        console,
-    )
+def _joined(*texts: str) -> str:
+    return "; ".join(filter(None, texts))
 
 
-def print_probe(row: Mapping[str, Any], console: Console) -> None:
-    """Print one probe with its parameters and metrics."""
-    console.print(Text(clean(row["probe"]), style="bold") + Text(f"  {clean(row['summary'])}"))
+def probe_list_blocks(rows: Sequence[Named]) -> Iterator[Block]:
+    """List the probes by layer."""
+    yield _texts(rows, "probe", "layer").text("", itemgetter("summary")).table()
+
+
+def probe_blocks(row: Named) -> Iterator[Block]:
+    """Show one probe with its parameters and metrics."""
+    yield Remark(f"  {row['summary']}", lead=row["probe"])
     if row["source"]:
-        console.print(Text(f"source: {clean(row['source'])}"))
+        yield Remark(f"source: {row['source']}")
     if row["min_ranks"] > 1:
-        console.print(f"needs at least {row['min_ranks']} ranks")
+        yield Remark(f"needs at least {row['min_ranks']} ranks")
     if row["nodes"]:
-        console.print(f"measures between {row['nodes']} nodes")
-    console.print()
+        yield Remark(f"measures between {row['nodes']} nodes")
+    yield Remark()
     if row["params"]:
-        print_table(
-            [Column("parameter"), Column("default")],
-            [[name, str(value)] for name, value in row["params"].items()],
-            console,
-        )
-        console.print()
-    print_blocks(
-        [
-            Rows(row["metrics"])
-            .text("metric", lambda metric: metric["metric"])
-            .text("unit", lambda metric: metric["unit"])
-            .text("better", lambda metric: metric["better"])
-            .text(
-                "",
-                lambda metric: (
-                    "headline"
-                    if metric["metric"] == row["headline"]
-                    else "detail"
-                    if metric["detail"]
-                    else ""
-                ),
-            )
-            .table()
-        ],
-        console,
+        params = Rows(row["params"].items()).text("parameter", itemgetter(0))
+        yield params.text("default", lambda item: str(item[1])).table()
+
+    def rank(metric: Named) -> str:
+        if metric["metric"] == row["headline"]:
+            return "headline"
+        return "detail" if metric["detail"] else ""
+
+    yield _texts(row["metrics"], "metric", "unit", "better").text("", rank).table()
+
+
+def study_blocks(rows: Sequence[Named]) -> Iterator[Block]:
+    """List the built-in studies."""
+    yield (
+        _texts(rows, "study")
+        .figure("cases", lambda row: str(row["cases"]))
+        .figure("trials of each", lambda row: str(row["launches"]))
+        .text("scales", lambda row: ", ".join(row["scales"]))
+        .text("", itemgetter("title"))
+        .table()
     )
 
 
-def print_studies(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
-    """Print the built-in studies."""
-    print_blocks(
-        [
-            Rows(rows)
-            .text("study", lambda row: row["study"])
-            .figure("cases", lambda row: str(row["cases"]))
-            .figure("trials of each", lambda row: str(row["launches"]))
-            .text("scales", lambda row: ", ".join(row["scales"]))
-            .text("", lambda row: row["title"])
-            .table()
-        ],
-        console,
+def schema_blocks(rows: Sequence[Named]) -> Iterator[Block]:
+    """List the names of schemas."""
+    yield _texts(rows, "schema", "of").table(whole=True)
+
+
+def publication_blocks(studies: Sequence[PublishedStudy]) -> Iterator[Block]:
+    """List what has been published, and which study repeats it."""
+    yield (
+        Rows(studies)
+        .text("publication", lambda study: study.id)
+        .text("study", lambda study: study.publication.study)
+        .figure("figures", lambda study: str(study.count))
+        .text("title", lambda study: study.publication.title)
+        .table(whole=True)
     )
+    yield Note("`bareline published NAME` lists the figures.")
 
 
-def print_schemas(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
-    """Print the names of schemas."""
-    heads = [Column("schema"), Column("of")]
-    print_table(heads, [[row["schema"], row["of"]] for row in rows], console)
-
-
-def print_publications(studies: Sequence[PublishedStudy], console: Console) -> None:
-    """Print what has been published, and which study repeats it."""
-    rows = [
-        [study.id, study.publication.study, str(study.count), study.publication.title]
-        for study in studies
-    ]
-    heads = [Column("publication"), Column("study"), Column("figures", "number")]
-    print_table([*heads, Column("title", "text")], rows, console)
-    console.print("`bareline published NAME` lists the figures.", style="dim", highlight=False)
-
-
-def print_published(
-    studies: Sequence[PublishedStudy], rows: Sequence[Mapping[str, Any]], console: Console
-) -> None:
-    """Print every figure of publications, with what does not fit together below."""
-    columns = [
-        Column("benchmark", "text"),
-        Column("at", "text"),
-        Column("platform", "text"),
-        Column("printed", "text"),
-        Column("in", "text"),
-    ]
+def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -> Iterator[Block]:
+    """List every figure of publications, with what does not fit together below."""
+    sides = itemgetter("platform", "baseline")
     for number, study in enumerate(studies):
         if number:
-            console.print()
-        console.print(study.publication.short, style="bold", highlight=False)
-        console.print(study.publication.source, style="dim", highlight=False)
+            yield Remark()
+        yield Remark(study.publication.short, "bold")
+        yield Remark(study.publication.source, "muted")
         own = [row for row in rows if row["publication"] == study.id]
         doubts: dict[str, None] = dict.fromkeys(text for row in own for text in row["doubts"])
         marks = {text: f"[{place}]" for place, text in enumerate(doubts, 1)}
-        print_table(columns, [_published_row(row, marks) for row in own], console)
+
+        def printed(row: Named, marks: Mapping[str, str] = marks) -> str:
+            return " ".join([row["text"], *(marks[doubt] for doubt in row["doubts"])])
+
+        yield (
+            Rows(own)
+            .text("benchmark", lambda row: f"{row['benchmark']}, {row['metric'].replace('_', ' ')}")
+            .text("at", itemgetter("conditions"))
+            .text("platform", lambda row: " / ".join(filter(None, sides(row))))
+            .text("printed", printed)
+            .text("in", itemgetter("label"))
+            .table(whole=True)
+        )
         for text, mark in marks.items():
-            console.print(f"{mark} {text}", style="dim", highlight=False, markup=False)
+            yield Remark(f"{mark} {text}", "muted")
         for note in study.publication.notes:
-            console.print(note, style="dim", highlight=False, markup=False)
+            yield Remark(note, "muted")
 
 
-def _published_row(row: Mapping[str, Any], marks: Mapping[str, str]) -> list[str]:
-    text = " ".join([row["text"], *(marks[doubt] for doubt in row["doubts"])])
-    against = f"{row['platform']} / {row['baseline']}" if row["baseline"] else row["platform"]
-    what = f"{row['benchmark']}, {row['metric'].replace('_', ' ')}"
-    return [what, row["conditions"], against, text, row["label"]]
-
-
-def print_calibration(
-    rows: Sequence[Mapping[str, Any]], left_out: Sequence[str], console: Console
-) -> None:
-    """Print how far simulation and measurements lie apart, a line a probe, the worst point named.
+def calibration_blocks(rows: Sequence[Named], left_out: Sequence[str]) -> Iterator[Block]:
+    """Say how far simulation and measurements lie apart, a line a probe, the worst point named.
 
     - `rows`: as of ``--json``: probe, ranks, params, measured, simulated, error.
     """
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("probe", overflow="fold")
-    for title in ("ranks", "points", "median error", "worst"):
-        table.add_column(title, justify="right")
-    table.add_column("at", overflow="fold")
-    groups: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault((row["probe"], row["ranks"]), []).append(row)
-    for (probe, ranks), group in groups.items():
-        worst = max(group, key=lambda row: abs(row["error"]))
-        median = statistics.median(abs(row["error"]) for row in group)
-        at = ", ".join(f"{key} {value}" for key, value in worst["params"].items())
-        table.add_row(
-            probe, str(ranks), str(len(group)), f"{median:.1%}", f"{worst['error']:+.1%}", at
-        )
-    console.print(table)
+    from bareline.report.content.calibration import CalibrationPoint, points_table
+
+    values = itemgetter("probe", "ranks", "params", "measured", "simulated")
+    yield points_table(CalibrationPoint(*values(row)) for row in rows)
     for line in left_out:
-        console.print(f"not simulated: {line}", highlight=False, markup=False)
+        yield Remark(f"not simulated: {line}")
 
 
-def print_facts(
-    rows: Sequence[FactLine], names: Sequence[str], console: Console, *, details: bool = False
-) -> None:
-    """Print the platforms' characteristics by group: what differs, and on demand the rest.
-
-    Platforms that do not fit beside each other stand in further tables below.
+def fact_blocks(
+    rows: Sequence[FactLine], names: Sequence[str], *, details: bool = False
+) -> Iterator[Block]:
+    """Give the platforms' characteristics by group: what differs, and on demand the rest.
 
     - `names`: the platforms, in the order of each row's values.
     - `details`: also details that differ, and what is the same everywhere.
     """
+    from bareline.report.content.facts import facts_table
+
     shown = [row for row in rows if details or not (row.equal or row.detail)]
     if not shown and rows:
-        console.print(f"Nothing differs between {count(len(names), 'platform')}.")
+        yield Remark(f"Nothing differs between {count(len(names), 'platform')}.")
     if shown:
-        fields = [[f"  {row.label}", *row.values] for row in shown]
-        heads = [Column("characteristic"), *map(Column, names)]
-        for index, places in enumerate(fitting_tables(heads, fields, console.width)):
-            if index:
-                console.print()
-            own = [heads[0], *(heads[place] for place in places)]
-            print_table(own, list(_grouped(shown, places)), console)
+        yield facts_table(shown, names, indent="  ", absent="")
     same = sum(row.equal for row in rows)
     left_out = len(rows) - len(shown) - same
-    folded = [f"{count(left_out, 'detail')} that differ"] if left_out and not details else []
-    folded += (
-        [f"{count(same, 'characteristic')} the same everywhere"] if not details and same else []
-    )
-    if folded:
-        console.print(Text(f"{' and '.join(folded)}; --all shows them.", style="dim"))
-
-
-def _grouped(rows: Sequence[FactLine], places: Sequence[int]) -> Iterator[list[Text | str]]:
-    group = ""
-    for row in rows:
-        if row.group != group:
-            group = row.group
-            yield [Text(clean(group), style="bold"), *("" for _ in places)]
-        yield [f"  {row.label}", *(row.values[place - 1] for place in places)]
+    if details or not (left_out or same):
+        return
+    folded = [f"{count(left_out, 'detail')} that differ"] if left_out else []
+    folded += [f"{count(same, 'characteristic')} the same everywhere"] if same else []
+    yield Remark(f"{' and '.join(folded)}; --all shows them.", "muted")

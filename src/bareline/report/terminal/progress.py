@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from bareline.report.writers.console import clean
 from bareline.vocabulary.model import Failed, Record, Trial
@@ -25,7 +26,7 @@ _STEP_EVERY_S = 2.0
 _ANSWER_S = 60.0
 
 
-class Steps:
+class StepLines:
     """Lines of long work that is no run: where it stands, and when it will end.
 
     - `step`: what one step of it is, e.g. ``pair``.
@@ -45,15 +46,15 @@ class Steps:
         self._last_s = now_s
         elapsed_s = now_s - self._started_s
         left = format_duration(elapsed_s / (position - 1) * (of - position + 1))
-        self._console.print(
-            clean(
-                f"{self._step} {position} of {of}: {text} "
-                f"({format_duration(elapsed_s)} elapsed, about {left} left)"
-            ),
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
+        _say(
+            self._console,
+            f"{self._step} {position} of {of}: {text} ({format_duration(elapsed_s)} elapsed, "
+            f"about {left} left)",
         )
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(clean(text), style), soft_wrap=True)
 
 
 class PlainProgress:
@@ -92,32 +93,31 @@ class PlainProgress:
     def finished(self, record: Record) -> None:
         """Say why a trial failed."""
         if isinstance(record.outcome, Failed):
-            self._say(failure_line(record))
+            self._say(failure_line(record), "yellow")
 
     def skipped(self, number: int, reason: str) -> None:
         """Say what is not needed any more."""
         self._planned -= number
-        self._say(f"skipping {count(number, 'trial')}: {reason}")
+        self._say(f"skipping {count(number, 'trial')}: {reason}", "dim")
 
-    def failing(self, told: str) -> bool:
+    def failing(self, problem: str) -> bool:
         """Say that a program fails everywhere; go on unless failures are to stop the run."""
         more = "" if self._stop else "; it goes on: --stop-on-failure would end the run here"
         # What is wrong is said with --quiet, too.
-        print(clean(f"attention: {told}{more}"), file=self._console.file)
+        print(clean(f"attention: {problem}{more}"), file=self._console.file)
         return not self._stop
 
-    def _say(self, text: str) -> None:
-        self._console.print(clean(text), highlight=False, markup=False, soft_wrap=True)
+    def _say(self, text: str, style: str = "") -> None:
+        _say(self._console, text, style)
 
 
-class LiveProgress:
+class LiveProgress(PlainProgress):
     """A bar that shows what runs now, on which platform, and when it will end."""
 
     def __init__(self, progress: Progress, *, stop_on_failure: bool = False) -> None:
+        super().__init__(progress.console, stop_on_failure=stop_on_failure)
         self._progress = progress
-        self._stop = stop_on_failure
         self._task = progress.add_task("starting", total=None)
-        self._eta = ""
 
     def begin(self, planned: int, done: int) -> None:
         """Set the bar."""
@@ -125,9 +125,7 @@ class LiveProgress:
 
     def note(self, platform: str, text: str) -> None:
         """Print what happened to a platform above the bar."""
-        self._progress.console.print(
-            f"[bold]{escape(clean(platform))}[/]: {escape(clean(text))}", highlight=False
-        )
+        self._console.print(Text.assemble((clean(platform), "bold"), clean(f": {text}")))
 
     def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
         """Show what runs now."""
@@ -138,32 +136,26 @@ class LiveProgress:
     def finished(self, record: Record) -> None:
         """Move the bar; print a failure above it."""
         self._progress.advance(self._task)
-        if isinstance(record.outcome, Failed):
-            self._progress.console.print(escape(failure_line(record)), style="yellow")
+        super().finished(record)
 
     def skipped(self, number: int, reason: str) -> None:
         """Take trials off the bar."""
         task = self._progress.tasks[0]
         if task.total is not None:
             self._progress.update(self._task, total=task.total - number)
-        self._progress.console.print(
-            f"skipping {count(number, 'trial')}: {escape(clean(reason))}",
-            style="dim",
-            highlight=False,
-        )
+        super().skipped(number, reason)
 
-    def failing(self, told: str) -> bool:
+    def failing(self, problem: str) -> bool:
         """Say that a program fails everywhere, and ask whether to go on."""
-        console = self._progress.console
-        console.print(f"[bold red]attention:[/] {escape(clean(told))}", highlight=False)
+        self._console.print(Text.assemble(("attention:", "bold red"), clean(f" {problem}")))
         if self._stop or not sys.stdin.isatty():
             return not self._stop
         self._progress.stop()
         question = f"Go on? [Y/n] (yes by itself in {_ANSWER_S:.0f} s) "
-        console.print(question, end="", markup=False, highlight=False)
+        self._console.print(Text(question), end="")
         answered, _, _ = select.select([sys.stdin], [], [], _ANSWER_S)
         answer = sys.stdin.readline() if answered else ""
-        console.print("" if answered else "it goes on")
+        self._console.print("" if answered else "it goes on")
         self._progress.start()
         return not answer.strip().lower().startswith("n")
 
@@ -189,15 +181,11 @@ class _Shown(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one message as a line."""
-        self._console.print(
-            clean(record.getMessage()), highlight=False, markup=False, soft_wrap=True
-        )
+        _say(self._console, record.getMessage())
 
 
 @contextmanager
-def progress_on(
-    console: Console, *, stop_on_failure: bool = False
-) -> Iterator[PlainProgress | LiveProgress]:
+def progress_on(console: Console, *, stop_on_failure: bool = False) -> Iterator[PlainProgress]:
     """Give the progress display that suits a console.
 
     - `stop_on_failure`: end the run where a program fails on every platform, and do not ask.
@@ -213,7 +201,7 @@ def progress_on(
 
 
 @contextmanager
-def _display_on(console: Console, stop: bool) -> Iterator[PlainProgress | LiveProgress]:
+def _display_on(console: Console, stop: bool) -> Iterator[PlainProgress]:
     if console.quiet or not console.is_terminal:
         yield PlainProgress(console, stop_on_failure=stop)
         return

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
+from operator import itemgetter
 from textwrap import shorten
 from typing import Any, Protocol
 
-from rich.console import Console
-from rich.text import Text
-
-from bareline.report.blocks import Column
-from bareline.report.writers.columns import print_table
-from bareline.report.writers.console import clean, print_next
+from bareline.report.blocks import Block, Next, Remark, Rows, Table
 from bareline.store.run import Run
 from bareline.vocabulary.model import Failed, Record
 from bareline.vocabulary.texts import shown_name
@@ -27,7 +24,7 @@ _MOST_LINES = 40
 _MOST_VALUES = 3
 
 
-class Tally(Protocol):
+class RunTally(Protocol):
     """How a run stands, as its runner tells."""
 
     @property
@@ -69,194 +66,168 @@ class PlanNotes:
     costs: Sequence[str] = ()
 
 
-def print_plan(rows: Sequence[Mapping[str, Any]], console: Console, notes: PlanNotes) -> None:
-    """Print what a plan measures, a line for each case, and what is to be said of it."""
-    columns = [
-        Column("probe"),
-        Column("layout"),
-        Column("parameters"),
-        Column("trials", "number"),
-        Column("platforms"),
-    ]
-    cases: dict[tuple[str, ...], list[str]] = {}
+def plan_blocks(rows: Sequence[Mapping[str, Any]], notes: PlanNotes) -> Iterator[Block]:
+    """Say what a plan measures, a line for each case, and what is to be said of it."""
+    cases: dict[tuple[str, ...], set[str]] = {}
+    trials: Counter[tuple[str, ...]] = Counter()
     for row in rows:
         profiled = "profiled" if row["profile"] else ""
         parameters = ", ".join(filter(None, [shown_name(row["params"]), profiled]))
         case = (row["probe"], row["layout"] or "-", parameters)
-        cases.setdefault(case, []).append(row["platform"])
+        cases.setdefault(case, set()).add(row["platform"])
+        trials[case] += 1
     everywhere = {row["platform"] for row in rows}
-    fields = [
-        [*case, str(len(on)), "all" if {*on} == everywhere else listing(sorted({*on}))]
-        for case, on in sorted(cases.items())
-    ]
-    print_table(columns, fields, console)
-    blocks = len({row["block"] for row in rows})
-    at = f", at scale {clean(notes.scale)}" if notes.scale else ""
-    order = "; --json lists them in their order"
-    on = listing([clean(name) for name in sorted(everywhere)])
-    console.print(
-        f"{count(len(rows), 'trial')} in {count(blocks, 'block')} on {on}{at}{order}",
-        highlight=False,
+
+    def on(case: tuple[str, ...]) -> str:
+        return "all" if cases[case] == everywhere else listing(sorted(cases[case]))
+
+    table = Rows(sorted(cases))
+    for place, title in enumerate(("probe", "layout", "parameters")):
+        table.text(title, itemgetter(place))
+    yield (
+        table.figure("trials", lambda case: str(trials[case]))
+        .text("platforms", on)
+        .table(whole=True)
     )
-    _print_notes(rows, console, notes)
+    blocks = len({row["block"] for row in rows})
+    at = f", at scale {notes.scale}" if notes.scale else ""
+    yield Remark(
+        f"{count(len(rows), 'trial')} in {count(blocks, 'block')} on "
+        f"{listing(sorted(everywhere))}{at}; --json lists them in their order"
+    )
+    yield from _plan_remarks(rows, notes)
 
 
-def _print_notes(rows: Sequence[Mapping[str, Any]], console: Console, notes: PlanNotes) -> None:
+def _plan_remarks(rows: Sequence[Mapping[str, Any]], notes: PlanNotes) -> Iterator[Block]:
     spare = sum(row["block"] > 0 and row["platform"] in notes.exact for row in rows)
     if spare:
-        console.print(
+        yield Remark(
             f"of these {count(spare, 'simulation')} only where the first of the case fails: "
-            "a simulation repeats exactly",
-            highlight=False,
+            "a simulation repeats exactly"
         )
     if notes.control:
         twice = sum(row["platform"] == notes.control for row in rows)
-        console.print(
-            f"of these {count(twice, 'trial')} on {clean(notes.control)}, the negative control: "
-            f"{clean(notes.baseline)} measured again, which takes as much time as "
-            f"{clean(notes.baseline)} itself; --no-control leaves it out",
-            highlight=False,
+        yield Remark(
+            f"of these {count(twice, 'trial')} on {notes.control}, the negative control: "
+            f"{notes.baseline} measured again, which takes as much time as {notes.baseline} "
+            "itself; --no-control leaves it out"
         )
-    for line in notes.costs:
-        console.print(clean(line), highlight=False)
+    yield from map(Remark, notes.costs)
     for line in notes.changes:
-        console.print(f"  {clean(line)}", style="dim", highlight=False)
+        yield Remark(f"  {line}", "muted")
 
 
-def print_job(job: Mapping[str, Any], console: Console) -> None:
-    """Print the script of a batch job and the command that would submit it."""
-    console.print(Text(job["script"]), soft_wrap=True)
-    console.print(Text(f"{shlex.join(job['command'])}\n"), soft_wrap=True)
+def job_blocks(job: Mapping[str, Any]) -> Iterator[Block]:
+    """Show the script of a batch job and the command that would submit it."""
+    yield Remark(job["script"], unbroken=True)
+    yield Remark(f"{shlex.join(job['command'])}\n", unbroken=True)
     if job["chain"] > 1:
-        left = count(job["chain"] - 1, "job")
-        console.print(f"and {left} more like it, each after the one before\n", highlight=False)
-
-
-def print_runs(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
-    """Print run directories, a line each, and what to type next."""
-    if not rows:
-        console.print("no run lies here; `bareline run STUDY --on P` makes one")
-        return
-    heads = [Column("run"), Column("study"), Column("begun (UTC)"), Column("trials", "number")]
-    fields = [
-        [
-            row["run"],
-            f"{row['study']}, {row['scale']}" if row["scale"] else row["study"],
-            row["created"][:16].replace("T", " "),
-            str(row["trials"]),
-            ", ".join(row["platforms"]),
-        ]
-        for row in rows
-    ]
-    print_table([*heads, Column("platforms")], fields, console)
-    verb = "compare" if len(rows[-1]["platforms"]) > 1 else "show"
-    print_next([f"bareline {verb} {shlex.quote(rows[-1]['run'])}"], console)
-
-
-def print_status(row: Mapping[str, Any], console: Console) -> None:
-    """Print how a run stands."""
-    state = "is being written to" if row["active"] else "is not being written to"
-    at = f" at scale {clean(row['scale'])}" if row.get("scale") else ""
-    console.print(Text(clean(row["run"]), style="bold"), soft_wrap=True)
-    console.print(
-        Text(
-            f"study {clean(row['study'])}{at}, begun {row['created'][:16].replace('T', ' ')} UTC, "
-            f"seed {row['seed']}, baseline {clean(row['baseline'])}; {state}"
+        yield Remark(
+            f"and {count(job['chain'] - 1, 'job')} more like it, each after the one before\n"
         )
+
+
+def run_list_blocks(rows: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
+    """List run directories, a line each, and what to type next."""
+    if not rows:
+        yield Remark("no run lies here; `bareline run STUDY --on P` makes one")
+        return
+    yield (
+        Rows(rows)
+        .text("run", itemgetter("run"))
+        .text("study", lambda row: ", ".join(filter(None, [row["study"], row["scale"]])))
+        .text("begun (UTC)", lambda row: _minute(row["created"]))
+        .figure("trials", lambda row: str(row["trials"]))
+        .text("platforms", lambda row: ", ".join(row["platforms"]))
+        .table(whole=True)
+    )
+    verb = "compare" if len(rows[-1]["platforms"]) > 1 else "show"
+    yield Next((f"bareline {verb} {shlex.quote(rows[-1]['run'])}",))
+
+
+def _minute(created: str) -> str:
+    return created[:16].replace("T", " ")
+
+
+def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
+    """Say how a run stands."""
+    at = f" at scale {row['scale']}" if row.get("scale") else ""
+    yield Remark(row["run"], "bold", unbroken=True)
+    yield Remark(
+        f"study {row['study']}{at}, begun {_minute(row['created'])} UTC, seed {row['seed']}, "
+        f"baseline {row['baseline']}; is {'' if row['active'] else 'not '}being written to"
     )
     if "job" in row:
-        console.print(Text(f"batch job {clean(row['job'])}: {clean(row['job_state'])}"))
-    _print_counts(row, console)
+        yield Remark(f"batch job {row['job']}: {row['job_state']}")
+    yield _counts(row)
     skipped = f"{row['skipped']} skipped, " if row["skipped"] else ""
-    console.print(
+    yield Remark(
         f"{row['measured']} of {count(row['planned'], 'trial')} measured, {row['failed']} failed, "
         f"{skipped}{row['saved']} not needed, {row['remaining']} left"
     )
     if row.get("control"):
-        control = clean(row["control"])
-        console.print(f"{control} is the negative control: {clean(row['baseline'])} once more")
+        yield Remark(f"{row['control']} is the negative control: {row['baseline']} once more")
     for name, counts in row["platforms"].items():
         if counts["running"]:
-            console.print(Text(f"{clean(name)} runs now: {clean(counts['running'])}"))
+            yield Remark(f"{name} runs now: {counts['running']}")
     for line in row["machines"]:
-        console.print(Text(f"goes on on another machine, {clean(line)}"))
+        yield Remark(f"goes on on another machine, {line}")
     for line in row["left_out"]:
-        console.print(Text(f"left out on {clean(line)}", style="dim"))
+        yield Remark(f"left out on {line}", "muted")
     if row["remaining"] and not row["active"]:
-        print_next([f"bareline continue {shlex.quote(row['run'])}"], console)
+        yield Next((f"bareline continue {shlex.quote(row['run'])}",))
 
 
-def _print_counts(row: Mapping[str, Any], console: Console) -> None:
-    """Print what was done on each platform, in which time and for how much."""
-    kinds = ["planned", "measured", "failed", *(["skipped"] if row["skipped"] else [])]
-    heads = [Column("platform")]
-    heads += [Column(name, "number") for name in kinds]
-    heads += [Column("time", "number"), Column("core hours", "number")]
-    priced = any(counts["cost"] is not None for counts in row["platforms"].values())
-    heads += [Column("cost", "number")] if priced else []
-    fields = [
-        [
-            name,
-            *(str(counts[key]) for key in kinds),
-            format_duration(counts["seconds"]),
-            significant(nan if counts["core_hours"] is None else counts["core_hours"]),
-            *([_cost(counts)] if priced else []),
-        ]
-        for name, counts in row["platforms"].items()
-    ]
-    print_table(heads, fields, console)
+def _counts(row: Mapping[str, Any]) -> Table:
+    """Say what was done on each platform, in which time and for how much."""
+    rows = Rows(row["platforms"].items()).text("platform", itemgetter(0))
+    for kind in ("planned", "measured", "failed", *(["skipped"] if row["skipped"] else [])):
+        rows.figure(kind, lambda item, kind=kind: str(item[1][kind]))  # type: ignore[misc]
+    rows.figure("time", lambda item: format_duration(item[1]["seconds"]))
+    hours = lambda item: item[1]["core_hours"]  # noqa: E731
+    rows.number("core hours", hours, significant, absent=significant(nan))
+    if any(counts["cost"] is not None for counts in row["platforms"].values()):
+        rows.figure("cost", lambda item: _cost(item[1]))
+    return rows.table(whole=True)
 
 
 def _cost(counts: Mapping[str, Any]) -> str:
-    if counts["cost"] is None:
-        return "-"
-    return f"{significant(counts['cost'])} {clean(counts['currency'])}"
+    return "-" if counts["cost"] is None else f"{significant(counts['cost'])} {counts['currency']}"
 
 
-def print_run_end(run: Run, tally: Tally, console: Console) -> None:
-    """Print how a run ended and what to type next."""
-    parts = [count(tally.measured, "trial") + " measured"]
-    if tally.failed:
-        parts.append(f"{tally.failed} failed")
-    if tally.skipped:
-        parts.append(f"{tally.skipped} skipped")
-    if tally.saved:
-        parts.append(f"{tally.saved} not needed")
-    console.print(Text(", ".join(parts) + f"; results in {clean(run.path)}"), soft_wrap=True)
+def run_end_blocks(run: Run, tally: RunTally) -> Iterator[Block]:
+    """Say how a run ended and what to type next."""
+    others = {"failed": tally.failed, "skipped": tally.skipped, "not needed": tally.saved}
+    parts = [f"{number} {word}" for word, number in others.items() if number]
+    done = ", ".join([f"{count(tally.measured, 'trial')} measured", *parts])
+    yield Remark(f"{done}; results in {run.path}", unbroken=True)
     path, control = shlex.quote(str(run.path)), run.header.control
     # One platform alone has nothing to be compared with, but itself.
     several = len(set(tally.on) - {control}) > 1 or {control, run.header.baseline} <= set(tally.on)
-    looked = "compare" if several else "nodes" if _surveys(run) else "show"
-    commands = [f"bareline {looked} {path}", f"bareline report {path}"]
-    if tally.failed or tally.skipped:
-        commands.append(f"bareline continue {path} --retry-failed")
-    print_next(commands, console)
-    if not several and looked != "nodes":
-        console.print(
-            Text(
-                "to compare, measure on another platform too (`--on`), or give "
-                "`bareline compare` this run and that one",
-                style="dim",
-            )
+    verb = "compare" if several else "nodes" if _surveys(run) else "show"
+    again = [f"bareline continue {path} --retry-failed"] if tally.failed or tally.skipped else []
+    yield Next((f"bareline {verb} {path}", f"bareline report {path}", *again))
+    if verb == "show":
+        yield Remark(
+            "to compare, measure on another platform too (`--on`), or give `bareline compare` this "
+            "run and that one",
+            "muted",
         )
 
 
-def print_reread(
-    run: Run,
-    changed: Sequence[tuple[Record, Record]],
-    unread: Sequence[tuple[Record, str]],
-    console: Console,
-) -> None:
-    """Print what came out differently when outputs were read again, and what could not be read."""
+def reread_blocks(
+    run: Run, changed: Sequence[tuple[Record, Record]], unread: Sequence[tuple[Record, str]]
+) -> Iterator[Block]:
+    """Say what came out differently when outputs were read again, and what could not be read."""
     units = {name: declared["metrics"] for name, declared in run.header.probes.items()}
     lines = [
         f"{_place(new)}: {_outcome(old, units)} -> {_outcome(new, units)}" for old, new in changed
     ]
     lines += [f"{_place(record)}: not read again: {reason}" for record, reason in unread]
     for line in lines[:_MOST_LINES]:
-        console.print(Text(clean(line)), soft_wrap=True)
+        yield Remark(line, unbroken=True)
     if len(lines) > _MOST_LINES:
-        console.print(f"and {len(lines) - _MOST_LINES} more", style="dim")
+        yield Remark(f"and {len(lines) - _MOST_LINES} more", "muted")
 
 
 def _place(record: Record) -> str:

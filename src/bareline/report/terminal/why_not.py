@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Iterator, Mapping, Sequence
 
 from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.judgements.causes.why_not import CauseAnswer, WhyNot
 from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.words.amounts import ratio_words
-from bareline.report.blocks import Column
-from bareline.report.writers.columns import print_table
-from bareline.report.writers.console import clean
+from bareline.analysis.words.parts import Amount, sentence
+from bareline.report.blocks import Block, Remark, Rows, Table
+from bareline.report.content.wording import capital
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import listing
@@ -27,32 +24,29 @@ _WORDS: Mapping[str | None, str] = {
 }
 
 
-def print_why_not(answers: Sequence[WhyNot], console: Console) -> None:
-    """Print for each platform the facts and measurements that a cause needs, then each loss."""
+def why_not_blocks(answers: Sequence[WhyNot]) -> Iterator[Block]:
+    """Give for each platform the facts and measurements that a cause needs, then each loss."""
     for number, one in enumerate(answers):
         if number:
-            console.print()
+            yield Remark()
         head = f"{one.rule.name} on {one.platform}, compared with {one.baseline}"
-        console.print(Text(clean(head[:1].upper() + head[1:]), "bold"))
+        yield Remark(capital(head), "bold")
         if one.facts:
-            _print_facts(one, console)
-        if one.measured:
-            _print_measured(one.measured, console)
-        _print_answers(one.answers, console)
+            yield _facts(one)
+        yield from _measured(one.measured)
+        yield from _answers(one.answers)
         if not one.answers:
-            console.print(
-                clean(f"Nothing that it concerns ({one.concerns}) is certainly worse there.")
-            )
+            yield Remark(f"Nothing that it concerns ({one.concerns}) is certainly worse there.")
 
 
-def _print_facts(one: WhyNot, console: Console) -> None:
-    rows = [
-        [known.key, *(_fact(known.key, value) for value in (known.value_baseline, known.value))]
-        for known in one.facts
-    ]
-    several = "s, any of them" if len(rows) > 1 else ""
-    print_table(
-        [Column(f"fact{several}"), Column(one.baseline), Column(one.platform)], rows, console
+def _facts(one: WhyNot) -> Table:
+    several = "s, any of them" if len(one.facts) > 1 else ""
+    return (
+        Rows(one.facts)
+        .text(f"fact{several}", lambda known: known.key)
+        .text(one.baseline, lambda known: _fact(known.key, known.value_baseline))
+        .text(one.platform, lambda known: _fact(known.key, known.value))
+        .table(whole=True)
     )
 
 
@@ -60,21 +54,18 @@ def _fact(key: str, value: Scalar | None) -> str:
     return "not known" if value is None else format_fact(key, value)
 
 
-def _print_measured(measured: Sequence[tuple[str, Cell | None]], console: Console) -> None:
-    """Print what probes found, and where: its one node shows a loopback."""
-    rows = [
-        [probe, worst.place.where, ratio_words(worst.ratio, worst.rate)]
-        for probe, worst in measured
-        if worst is not None
-    ]
-    if rows:
-        print_table([Column("measurement"), Column(""), Column("")], rows, console)
+def _measured(measured: Sequence[tuple[str, Cell | None]]) -> Iterator[Block]:
+    """Give what probes found, and where: its one node shows a loopback."""
+    rows = Rows([(probe, worst) for probe, worst in measured if worst is not None])
+    if rows.rows:
+        rows.text("measurement", lambda row: row[0]).text("", lambda row: row[1].place.where)
+        yield rows.text("", lambda row: ratio_words(row[1].ratio, row[1].rate)).table(whole=True)
     if missing := [probe for probe, worst in measured if worst is None]:
-        console.print(Text(clean(f"Not measured on both: {listing(missing)}."), "dim"))
+        yield Remark(f"Not measured on both: {listing(missing)}.", "muted")
 
 
-def _print_answers(answers: Sequence[CauseAnswer], console: Console) -> None:
-    """Print what came of the cause: losses of one answer together, the first of them by name."""
+def _answers(answers: Sequence[CauseAnswer]) -> Iterator[Block]:
+    """Say what came of the cause: losses of one answer together, the first of them by name."""
     alike: dict[tuple[str | None, str], list[CauseAnswer]] = {}
     for answer in answers:
         alike.setdefault((answer.word, answer.reason), []).append(answer)
@@ -82,5 +73,6 @@ def _print_answers(answers: Sequence[CauseAnswer], console: Console) -> None:
         subject = ", ".join(filter(None, [first.subject, first.point]))
         figures = f" ({first.figures})" if first.figures else ""
         more = f"; likewise {len(others)} more" if others else ""
-        text = Text(clean(f"· {subject}: ")).append(_WORDS[word], "bold")
-        console.print(text.append(clean(f": {reason}{figures}{more}.")))
+        yield Remark(
+            sentence(f"· {subject}: ", Amount(_WORDS[word]), f": {reason}{figures}{more}.")
+        )

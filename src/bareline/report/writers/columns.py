@@ -63,12 +63,12 @@ class _Unpadded:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for line in console.render_lines(self.table, options, pad=False):
-            kept = list(line)
-            while kept and not kept[-1].text.strip():
-                kept.pop()
-            if kept:
-                last = kept.pop()
-                yield from kept
+            segments = list(line)
+            while segments and not segments[-1].text.strip():
+                segments.pop()
+            if segments:
+                last = segments.pop()
+                yield from segments
                 yield Segment(last.text.rstrip(), last.style)
             yield Segment.line()
 

@@ -32,8 +32,8 @@ def make_console(*, stderr: bool = False, quiet: bool = False) -> Console:
         quiet=quiet,
         color_system=None if os.environ.get("NO_COLOR") else "auto",
     )
-    told = os.environ.get("COLUMNS", "")
-    if not console.is_terminal and not (told.isdecimal() and int(told)):
+    columns = os.environ.get("COLUMNS", "")
+    if not console.is_terminal and not (columns.isdecimal() and int(columns)):
         console.width = WIDTH
     return console
 

@@ -7,7 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bareline.analysis.words.parts import Amount, Sentence
-from bareline.report.blocks import Block, Field, Figure, Folded, Note, Prose, Section, Table, Words
+from bareline.report.blocks import (
+    Block,
+    Field,
+    Figure,
+    Folded,
+    Next,
+    Note,
+    Prose,
+    Remark,
+    Section,
+    Table,
+    Words,
+)
 from bareline.vocabulary.caveats import Caveat, notes
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|#])")
@@ -27,6 +39,11 @@ def markdown(blocks: Iterable[Block], figures: Path | None = None, level: int = 
                 yield from _prose(block)
             case Note():
                 yield set_words(block.text)
+            case Remark():
+                bold = f"**{escaped(block.lead)}**" if block.lead else ""
+                yield bold + set_words(block.text)
+            case Next():
+                yield "\n".join(["```sh", *block.commands, "```"])
             case Section():
                 yield f"{'#' * level} {escaped(block.title)}"
                 yield from markdown(block.blocks, figures, level + 1)
@@ -51,13 +68,11 @@ def set_words(words: Words) -> str:
     parts = []
     for part in words.parts:
         text = part.text
-        if text.strip():
+        if core := text.strip():
             # Spaces at the ends of a part belong to the sentence.
-            before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-            told = escaped(text)
-            text = (
-                f"{before}**{told}**{after}" if isinstance(part, Amount) else before + told + after
-            )
+            before, _, after = text.partition(core)
+            bold = "**" if isinstance(part, Amount) else ""
+            text = f"{before}{bold}{escaped(core)}{bold}{after}"
         parts.append(text)
     whole = "".join(parts)
     return whole[:1].upper() + whole[1:]
@@ -85,8 +100,8 @@ def _figure(figure: Figure, folder: Path | None, level: int) -> Iterator[str]:
         place = (folder / f"{figure.id}.svg").as_posix()
         yield f"![{escaped(figure.text_summary or figure.title)}](<{place}>)"
     sources = "; ".join(dict.fromkeys(name for _, name in figure.sources))
-    if told := " ".join(filter(None, [figure.caption, sources and f"Published: {sources}."])):
-        yield escaped(told)
+    if caption := " ".join(filter(None, [figure.caption, sources and f"Published: {sources}."])):
+        yield escaped(caption)
     if figure.data_table is not None:
         yield from _table(figure.data_table)
 
@@ -105,11 +120,11 @@ def _table(table: Table) -> Iterator[str]:
     lines = [f"| {' | '.join(line)} |" for line in (map(escaped, heads), rules, *rows)]
     yield "\n".join(lines)
     if marks:
-        told = notes(marks)
-        yield "\n".join(f"({mark}) {escaped(told[one])}  " for one, mark in marks.items())
+        texts = notes(marks)
+        yield "\n".join(f"({mark}) {escaped(texts[one])}  " for one, mark in marks.items())
 
 
 def _field(field: Field, marks: dict[Caveat, int]) -> str:
     words: Sequence[str] = [set_words(field.text), escaped(field.note)]
-    told = "; ".join(filter(None, words))
-    return " ".join(filter(None, [told, *(f"({marks[caveat]})" for caveat in field.caveats)]))
+    text = "; ".join(filter(None, words))
+    return " ".join(filter(None, [text, *(f"({marks[caveat]})" for caveat in field.caveats)]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from string import ascii_lowercase
 
 from rich.console import Console
 from rich.table import Table as Grid
@@ -15,30 +14,36 @@ from bareline.report.blocks import (
     Field,
     Figure,
     Folded,
+    Next,
     Note,
     Prose,
+    Remark,
     Section,
     Table,
     Tone,
     Words,
 )
 from bareline.report.writers.columns import fitting_tables, print_table
-from bareline.report.writers.console import clean
+from bareline.report.writers.console import clean, print_next
 from bareline.vocabulary.caveats import Caveat, notes
 
 _PARTS: Mapping[type[Part], str] = {Amount: "bold", Interval: "dim"}
 _TONES: Mapping[Tone, str] = {
-    "worse": "red", "better": "green", "muted": "dim", "bold": "bold",
+    "worse": "red", "better": "green", "muted": "dim", "bold": "bold", "caution": "yellow",
+    "alarm": "bold yellow",
 }  # fmt: skip
 
 
 def print_blocks(blocks: Iterable[Block], console: Console) -> None:
-    """Print blocks with an empty line between them; a note follows its table at once."""
+    """Print blocks with an empty line between them; a note follows its table at once.
+
+    Nothing stands between lines and their neighbours.
+    """
     before: Block | None = None
     for block in blocks:
-        if before is not None and not (
-            isinstance(block, Note) and isinstance(before, Table | Note | Figure)
-        ):
+        noted = isinstance(block, Note) and isinstance(before, Table | Note | Figure)
+        lined = isinstance(block, Remark | Next) or isinstance(before, Remark | Next)
+        if before is not None and not (noted or lined):
             console.print()
         before = block
         match block:
@@ -48,6 +53,11 @@ def print_blocks(blocks: Iterable[Block], console: Console) -> None:
                 _print_prose(block, console)
             case Note():
                 console.print(Text(style="dim").append_text(set_words(block.text)))
+            case Remark():
+                text = Text(style=_TONES.get(block.tone, "")).append(clean(block.lead), "bold")
+                console.print(text.append_text(set_words(block.text)), soft_wrap=block.unbroken)
+            case Next():
+                print_next(block.commands, console)
             case Section() | Folded():
                 title = block.title if isinstance(block, Section) else block.summary
                 console.print(Text(clean(title), "bold"))
@@ -98,11 +108,13 @@ def _print_table(table: Table, console: Console) -> None:
 
     Notes of fields stand beside them where that needs no further table.
     """
-    letters = dict(zip(table.caveats, ascii_lowercase, strict=False))
+    letters = table.letters
     lines = [*table.rows, *([table.foot] if table.foot else [])]
     for noted in (True, False):
         rows = [[_field(field, letters, noted=noted) for field in row] for row in lines]
         tables = list(fitting_tables(table.columns, rows, console.width))
+        if table.whole:
+            tables = [list(range(1, len(table.columns)))]
         if len(tables) < 2:
             break
     for number, places in enumerate(tables):
@@ -112,8 +124,8 @@ def _print_table(table: Table, console: Console) -> None:
         print_table(
             [table.columns[at] for at in own], [[row[at] for at in own] for row in rows], console
         )
-    for caveat, told in notes(letters).items():
-        console.print(Text(f"  {letters[caveat]}  {clean(told)}", style="dim"))
+    for caveat, text in notes(letters).items():
+        console.print(Text(f"  {letters[caveat]}  {clean(text)}", style="dim"))
 
 
 def _field(field: Field, letters: Mapping[Caveat, str], *, noted: bool) -> Text:
@@ -121,5 +133,5 @@ def _field(field: Field, letters: Mapping[Caveat, str], *, noted: bool) -> Text:
     text.stylize(_TONES.get(field.tone, ""))
     if noted and field.note:
         text.append(f" {clean(field.note)}", "dim")
-    marks = ",".join(letters[one] for one in field.caveats if one in letters)
-    return text.append(f" {marks}" if marks else "", "dim")
+    marks = ",".join(sorted(letters[one] for one in field.caveats))
+    return text.append(f" {marks}" if text and marks else marks, "dim")

@@ -1,0 +1,98 @@
+"""How far a simulated platform lies from the measurements that it was calibrated with."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bareline.report.blocks import Rows, Table
+from bareline.store.header import CalibrationKeys
+from bareline.vocabulary.model import Scalar, parse_point
+from bareline.vocabulary.place import coordinate
+
+CURVE = "mpi.pingpong"
+_MADE_OF = (CURVE, "mpi.multi_pair", "mpi.bibandwidth")
+SIZE = "size_bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationPoint:
+    """A measured value beside the simulated one; `error` is relative, 0.1 is 10 % too much."""
+
+    probe: str
+    ranks: int
+    at: Mapping[str, Scalar]
+    measured: float
+    simulated: float
+    unit: str = ""
+
+    @property
+    def error(self) -> float:
+        """Relative deviation of the simulation."""
+        return self.simulated / self.measured - 1
+
+    @property
+    def size_bytes(self) -> float | None:
+        """Size of its messages; None where it has none."""
+        size = self.at.get(SIZE)
+        return float(size) if isinstance(size, int | float) else None
+
+    @property
+    def words(self) -> str:
+        """Say where: "CG, problem class W"."""
+        return ", ".join(coordinate(name, value) for name, value in self.at.items())
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationPoints:
+    """The points of one probe on so many ranks."""
+
+    probe: str
+    ranks: int
+    points: Sequence[CalibrationPoint]
+
+    @property
+    def median(self) -> float:
+        """Median of the sizes of the errors."""
+        return statistics.median(abs(point.error) for point in self.points)
+
+    @property
+    def worst(self) -> CalibrationPoint:
+        """The point that is furthest off."""
+        return max(self.points, key=lambda point: abs(point.error))
+
+
+def read_points(calibration: CalibrationKeys) -> list[CalibrationPoint]:
+    """Give the points of a calibration that have a value to be held against."""
+    return [
+        CalibrationPoint(
+            str(probe), int(ranks), parse_point(str(at)), float(measured), float(simulated),
+            str(unit),
+        )
+        for probe, ranks, at, unit, measured, simulated in calibration.checks
+        if float(measured) > 0
+    ]  # fmt: skip
+
+
+def by_probe(points: Iterable[CalibrationPoint]) -> list[CalibrationPoints]:
+    """Put together the points of a probe on the same ranks."""
+    groups: dict[tuple[str, int], list[CalibrationPoint]] = {}
+    for one in points:
+        groups.setdefault((one.probe, one.ranks), []).append(one)
+    return [CalibrationPoints(*key, points) for key, points in groups.items()]
+
+
+def points_table(points: Iterable[CalibrationPoint]) -> Table:
+    """Give a row for each probe and number of ranks, its worst point named."""
+    return (
+        Rows(by_probe(points))
+        .text("probe", lambda group: group.probe)
+        .number("ranks", lambda group: group.ranks)
+        .number("points", lambda group: len(group.points))
+        .number("median error (%)", lambda group: 100 * group.median, "{:.1f}".format)
+        .number("worst (%)", lambda group: 100 * group.worst.error, "{:+.1f}".format)
+        .text("worst at", lambda group: group.worst.words)
+        .text("made of it", lambda group: "yes" if group.probe in _MADE_OF else "no")
+        .table()
+    )
