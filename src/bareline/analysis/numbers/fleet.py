@@ -106,7 +106,7 @@ def _unit(text: str) -> tuple[str, ...]:
 
 def _natural(name: str) -> list[tuple[str, int]]:
     """Order n2 before n10."""
-    return [(word, int(digits or -1)) for word, digits in re.findall(r"(\D*)(\d*)", name)]
+    return [(word, int(digits or -1)) for word, digits in re.findall(r"(\D*)(\d+|$)", f"{name} ")]
 
 
 def _measured(
