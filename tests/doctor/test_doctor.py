@@ -20,8 +20,8 @@ from rich.console import Console
 import bareline
 from bareline.doctor import (
     Area,
-    Check,
-    Status,
+    Health,
+    HostCheck,
     examine,
     render,
     render_purposes,
@@ -37,7 +37,7 @@ from bareline.doctor.study import needs
 from bareline.doctor.toolchain import cache, native
 from bareline.facts import parse_node
 from bareline.platforms.vm import preflight as accel
-from bareline.platforms.vm.preflight import Verdict
+from bareline.platforms.vm.preflight import KvmVerdict
 from bareline.probes.base import required_programs
 from bareline.study.catalogue import find_study
 from bareline.vocabulary.errors import PlatformError
@@ -47,48 +47,48 @@ SOURCE = str(Path(bareline.__file__).parent.parent)
 
 
 @pytest.fixture(scope="module")
-def checks(tmp_path_factory: pytest.TempPathFactory) -> Iterable[list[Check]]:
+def checks(tmp_path_factory: pytest.TempPathFactory) -> Iterable[list[HostCheck]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BARELINE_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield examine()
 
 
-def find(checks: Iterable[Check], name: str) -> Check:
+def find(checks: Iterable[HostCheck], name: str) -> HostCheck:
     return next(check for check in checks if check.name == name)
 
 
 # This machine ------------------------------------------------------------------------------------
 
 
-def test_every_area_is_looked_at(checks: list[Check]) -> None:
+def test_every_area_is_looked_at(checks: list[HostCheck]) -> None:
     assert {check.group for check in checks} == set(Area) - {Area.PLATFORMS}
     assert not [check for check in checks if "check itself failed" in check.detail]
 
 
-def test_no_finding_twice_and_none_empty(checks: list[Check]) -> None:
+def test_no_finding_twice_and_none_empty(checks: list[HostCheck]) -> None:
     names = [(check.group, check.name) for check in checks]
     assert len(names) == len(set(names))
     assert all(check.detail for check in checks)
 
 
-def test_what_cannot_be_used_comes_with_a_next_step(checks: list[Check]) -> None:
+def test_what_cannot_be_used_comes_with_a_next_step(checks: list[HostCheck]) -> None:
     no_command_mends = {"RDMA devices", "SR-IOV adapters"}
-    lost = [c.name for c in checks if c.status is Status.MISSING and not c.hint]
+    lost = [c.name for c in checks if c.status is Health.MISSING and not c.hint]
     assert set(lost) <= no_command_mends
 
 
-def test_findings_are_true(checks: list[Check]) -> None:
-    assert find(checks, "bareline").status is Status.OK
-    assert find(checks, "libraries").status is Status.OK
-    assert find(checks, "native programs").status is Status.WARN  # the cache is empty
+def test_findings_are_true(checks: list[HostCheck]) -> None:
+    assert find(checks, "bareline").status is Health.OK
+    assert find(checks, "libraries").status is Health.OK
+    assert find(checks, "native programs").status is Health.WARN  # the cache is empty
     for name, title in (("nuttcp", "nuttcp"), ("cmake", "CMake"), ("qemu-img", "qemu-img")):
-        assert (find(checks, title).status is Status.OK) == (shutil.which(name) is not None)
+        assert (find(checks, title).status is Health.OK) == (shutil.which(name) is not None)
     cores = find(checks, "cores").detail
     assert cores.startswith(str(len(os.sched_getaffinity(0))))
 
 
 def test_every_program_of_a_probe_is_looked_for(
-    checks: list[Check], monkeypatch: pytest.MonkeyPatch
+    checks: list[HostCheck], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = {check.name for check in checks if check.group is Area.PROGRAMS}
     assert set(required_programs()) <= names
@@ -98,29 +98,29 @@ def test_every_program_of_a_probe_is_looked_for(
         "bareline.doctor.programs.required_programs", lambda: {"flowcart": ("app.flowcart",)}
     )
     found = find(benchmarks(), "flowcart")
-    assert (found.status, found.detail) == (Status.MISSING, "not installed (for app.flowcart)")
+    assert (found.status, found.detail) == (Health.MISSING, "not installed (for app.flowcart)")
     assert found.hint == "install 'flowcart' and put it on the path"
 
 
 @pytest.mark.netns
-def test_namespaces_are_tried_for_real(checks: list[Check]) -> None:
+def test_namespaces_are_tried_for_real(checks: list[HostCheck]) -> None:
     line = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--net"]
     allowed = subprocess.run([*line, "true"], capture_output=True, check=False).returncode == 0
-    assert (find(checks, "namespaces").status is Status.OK) == allowed
+    assert (find(checks, "namespaces").status is Health.OK) == allowed
     if allowed:
-        assert find(checks, "virtual links").status is Status.OK
+        assert find(checks, "virtual links").status is Health.OK
 
 
 @pytest.mark.skipif(shutil.which("mkfs.ext4") is None, reason="mkfs.ext4 is not installed")
-def test_a_file_system_can_be_mounted_by_root(checks: list[Check]) -> None:
+def test_a_file_system_can_be_mounted_by_root(checks: list[HostCheck]) -> None:
     found = find(checks, "loop-ext4")
     devices = Path("/dev/loop-control").exists()
-    assert (found.status is Status.OK) == (os.geteuid() == 0 and devices), found.detail
+    assert (found.status is Health.OK) == (os.geteuid() == 0 and devices), found.detail
     if os.geteuid() != 0:
         assert "run bareline as root" in found.hint
 
 
-def test_it_is_quick(checks: list[Check]) -> None:
+def test_it_is_quick(checks: list[HostCheck]) -> None:
     started = time.monotonic()
     examine()
     # Two seconds on an idle machine; the tests' machine may be busy.
@@ -128,8 +128,8 @@ def test_it_is_quick(checks: list[Check]) -> None:
 
 
 @pytest.mark.mpi
-def test_deep_runs_two_ranks_with_every_library(checks: list[Check]) -> None:
-    shallow = {c.name for c in checks if c.group is Area.MPI and c.status is Status.OK}
+def test_deep_runs_two_ranks_with_every_library(checks: list[HostCheck]) -> None:
+    shallow = {c.name for c in checks if c.group is Area.MPI and c.status is Health.OK}
     if not shallow:
         pytest.skip("no MPI library with a compiler")
     deep = [c for c in examine(deep=True) if c.group is Area.MPI and c.name in shallow]
@@ -176,7 +176,7 @@ def test_unusable_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (tmp_path / "file").write_text("", encoding="ascii")
     monkeypatch.setenv("BARELINE_CACHE", str(tmp_path / "file" / "cache"))
     (found,) = look_safely(cache, "cache", Area.BARELINE)
-    assert found.status is Status.MISSING
+    assert found.status is Health.MISSING
     assert "BARELINE_CACHE" in found.hint
 
 
@@ -197,38 +197,42 @@ def test_program_that_misbehaves(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     found = program("fio", Area.PROGRAMS)
     assert detail in found.detail
-    assert (found.status is Status.OK) == ("kill" not in script)
+    assert (found.status is Health.OK) == ("kill" not in script)
 
 
 def test_a_failing_look_keeps_what_it_found() -> None:
-    def look() -> Iterable[Check]:
-        yield Check("first", Area.MPI, Status.OK, "fine")
+    def look() -> Iterable[HostCheck]:
+        yield HostCheck("first", Area.MPI, Health.OK, "fine")
         raise ZeroDivisionError("planted")
 
     found = look_safely(look, "planted look", Area.MPI)
-    assert [check.status for check in found] == [Status.OK, Status.WARN]
+    assert [check.status for check in found] == [Health.OK, Health.WARN]
     assert found[1].name == "planted look"
     assert found[1].detail == "the check itself failed: ZeroDivisionError: planted"
 
 
 def test_a_known_error_gives_its_hint() -> None:
-    def look() -> Iterable[Check]:
+    def look() -> Iterable[HostCheck]:
         raise PlatformError("nothing here", hint="do that")
 
     assert look_safely(look, "x", Area.MPI) == [
-        Check("x", Area.MPI, Status.MISSING, "nothing here", "do that")
+        HostCheck("x", Area.MPI, Health.MISSING, "nothing here", "do that")
     ]
 
 
 @pytest.mark.parametrize(
     ("verdict", "status", "told"),
     [
-        (Verdict(True), Status.OK, "a guest was seen to boot"),
-        (Verdict(False, "a guest died at once"), Status.WARN, "a guest died at once: guests are"),
+        (KvmVerdict(True), Health.OK, "a guest was seen to boot"),
+        (
+            KvmVerdict(False, "a guest died at once"),
+            Health.WARN,
+            "a guest died at once: guests are",
+        ),
     ],
 )
 def test_kvm_is_believed_when_a_guest_was_tried(
-    verdict: Verdict, status: Status, told: str, monkeypatch: pytest.MonkeyPatch
+    verdict: KvmVerdict, status: Health, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accel, "known_verdict", lambda _folder: verdict)
     (found,) = kvm()
@@ -244,7 +248,7 @@ def test_the_kind_of_kvm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(accel, "_MODULES", modules)
     (modules / "kvm_pvm").mkdir(parents=True)
     (found,) = kvm()
-    assert found.status is Status.WARN
+    assert found.status is Health.WARN
     assert "kvm_pvm, which interprets kernels" in found.detail
     assert accel.choose_accelerator("auto", tmp_path, None) == "tcg"
     assert accel.choose_accelerator("kvm", tmp_path, None, own_kernel=True) == "kvm"
@@ -256,7 +260,7 @@ def test_the_kind_of_kvm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "kvm_pvm, which interprets" in found.detail
     assert "kernel = PATH" in found.hint and "usermod" not in found.hint
     (modules / "kvm_pvm").rename(modules / "kvm_amd")
-    monkeypatch.setattr(accel, "known_verdict", lambda _folder: Verdict(True))
+    monkeypatch.setattr(accel, "known_verdict", lambda _folder: KvmVerdict(True))
     (found,) = kvm()
     assert found.detail == "/dev/kvm by kvm_amd; a guest was seen to boot"
 
@@ -265,7 +269,7 @@ def test_the_kind_of_kvm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def spoiled(facts: dict[str, str | int | float | bool]) -> set[str]:
-    return {check.name for check in judge(facts) if check.status is Status.WARN}
+    return {check.name for check in judge(facts) if check.status is Health.WARN}
 
 
 def test_node_that_spoils_measurements() -> None:
@@ -306,13 +310,17 @@ def test_what_is_not_known_is_not_judged() -> None:
 # Display -----------------------------------------------------------------------------------------
 
 _SAMPLE = [
-    Check("nuttcp", Area.PROGRAMS, Status.MISSING, "not installed", "install it with `x y z` " * 6),
-    Check("Open MPI", Area.MPI, Status.OK, "4.1.4", "never shown"),
-    Check("SMT", Area.LOCAL, Status.WARN, "on [sic]", "bind"),
+    HostCheck(
+        "nuttcp", Area.PROGRAMS, Health.MISSING, "not installed", "install it with `x y z` " * 6
+    ),
+    HostCheck("Open MPI", Area.MPI, Health.OK, "4.1.4", "never shown"),
+    HostCheck("SMT", Area.LOCAL, Health.WARN, "on [sic]", "bind"),
 ]
 
 
-def shown(checks: list[Check], *, terminal: bool, width: int = 60, encoding: str = "utf-8") -> str:
+def shown(
+    checks: list[HostCheck], *, terminal: bool, width: int = 60, encoding: str = "utf-8"
+) -> str:
     buffer = io.BytesIO()
     file = io.TextIOWrapper(buffer, encoding=encoding, newline="\n")
     colours: Literal["standard", "auto"] = "standard" if terminal else "auto"
@@ -378,11 +386,11 @@ def test_container_runtimes_are_told_one_by_one_and_those_that_are_not_here_toge
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/nonexistent")
     bubblewrap, podman, docker, others = runtimes()
-    assert (bubblewrap.name, bubblewrap.status) == ("bubblewrap", Status.WARN)
+    assert (bubblewrap.name, bubblewrap.status) == ("bubblewrap", Health.WARN)
     assert "makes no container: no right" in bubblewrap.detail
-    assert (podman.name, podman.status) == ("Podman", Status.OK)
+    assert (podman.name, podman.status) == ("Podman", Health.OK)
     assert podman.detail.startswith("4.3.1 ")
-    assert docker.status is Status.WARN
+    assert docker.status is Health.WARN
     assert docker.detail == "makes no container: docker: Cannot connect to the daemon."
     assert "start the machine's daemon" in docker.hint
     assert "Apptainer" in others.detail and "Podman" not in others.detail
@@ -391,44 +399,46 @@ def test_container_runtimes_are_told_one_by_one_and_those_that_are_not_here_toge
 # What a machine is ready for ---------------------------------------------------------------------
 
 
-def _purpose(checks: list[Check], name: str) -> Purpose:
+def _purpose(checks: list[HostCheck], name: str) -> Purpose:
     return next(one for one in purposes(checks) if one.name == name)
 
 
 def test_a_purpose_is_as_ready_as_its_worst_need() -> None:
-    namespaces = Check("namespaces", Area.NETNS, Status.OK, "can be made as root")
-    links = Check("virtual links", Area.NETNS, Status.MISSING, "the kernel has no veth")
-    bridge = Check("bridge", Area.NETNS, Status.OK, "works")
+    namespaces = HostCheck("namespaces", Area.NETNS, Health.OK, "can be made as root")
+    links = HostCheck("virtual links", Area.NETNS, Health.MISSING, "the kernel has no veth")
+    bridge = HostCheck("bridge", Area.NETNS, Health.OK, "works")
     found = _purpose([namespaces, links, bridge], "two hosts on this machine")
-    assert (found.status, found.why) == (Status.MISSING, links)
-    assert _purpose([namespaces], "two hosts on this machine").status is Status.MISSING
+    assert (found.status, found.why) == (Health.MISSING, links)
+    assert _purpose([namespaces], "two hosts on this machine").status is Health.MISSING
 
 
 def test_the_best_of_several_ways_counts() -> None:
-    one = Check("Podman", Area.CONTAINERS, Status.MISSING, "not installed")
-    other = Check("bubblewrap", Area.CONTAINERS, Status.OK, "0.8.0")
-    assert _purpose([one, other], "containers").status is Status.OK
+    one = HostCheck("Podman", Area.CONTAINERS, Health.MISSING, "not installed")
+    other = HostCheck("bubblewrap", Area.CONTAINERS, Health.OK, "0.8.0")
+    assert _purpose([one, other], "containers").status is Health.OK
     assert _purpose([one], "containers").why == one
 
 
 def test_a_controller_that_does_not_answer_makes_no_cluster() -> None:
-    srun = Check("Slurm", Area.CLUSTERS, Status.OK, "/usr/bin/srun")
-    controller = Check("Slurm controller", Area.CLUSTERS, Status.MISSING, "does not answer: dead")
+    srun = HostCheck("Slurm", Area.CLUSTERS, Health.OK, "/usr/bin/srun")
+    controller = HostCheck(
+        "Slurm controller", Area.CLUSTERS, Health.MISSING, "does not answer: dead"
+    )
     said = dict(lines([srun, controller, *_NO_AREA]))
     assert "Slurm" not in said.get("ready", "")
     assert _purpose([srun, controller], "Slurm").why == controller
 
 
-_NO_AREA = [Check("ssh", Area.CLUSTERS, Status.OK, "9.2")]
+_NO_AREA = [HostCheck("ssh", Area.CLUSTERS, Health.OK, "9.2")]
 
 
-def test_the_summary_is_short_and_names_a_command_that_works_here(checks: list[Check]) -> None:
+def test_the_summary_is_short_and_names_a_command_that_works_here(checks: list[HostCheck]) -> None:
     out = io.StringIO()
     render_purposes(checks, Console(file=out, width=100))
     text = out.getvalue()
     assert text.count("\n") <= 20
-    ready = _purpose(checks, "two hosts on this machine").status is not Status.MISSING
-    if _purpose(checks, "one node").status is not Status.MISSING:
+    ready = _purpose(checks, "two hosts on this machine").status is not Health.MISSING
+    if _purpose(checks, "one node").status is not Health.MISSING:
         assert ("--on bare-pair" in text) == ready
     assert "bareline doctor --all" in text
 
@@ -439,5 +449,5 @@ def test_a_study_is_told_what_its_roles_and_probes_need() -> None:
     names = {check.name: check for check in found}
     assert {"bare: bare-pair", "nuttcp"} <= set(names)
     assert not {"iperf3", "fio"} & set(names), "no probe of the study runs them"
-    lost = [check for check in found if check.status is Status.MISSING]
+    lost = [check for check in found if check.status is Health.MISSING]
     assert all(check.detail and check.hint for check in lost)

@@ -30,7 +30,7 @@ from bareline.platforms.layers.container.look import (
     look_facts,
     read_look,
 )
-from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, Image
+from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, ImageKind
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.platforms.process import local_environment, run_process
 from bareline.testing.bench import until
@@ -38,8 +38,8 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout
 from bareline.vocabulary.platform import PlatformSpec
 
-BOX = Box("/images/a b", Image.PATH, ("/tmp", "/runs"), ("/cache",), "/runs/x", "bareline-1")
-STORED = Box("org/hpc:1", Image.STORED, ("/tmp",), ("/cache",), "/runs/x", "bareline-1")
+BOX = Box("/images/a b", ImageKind.PATH, ("/tmp", "/runs"), ("/cache",), "/runs/x", "bareline-1")
+STORED = Box("org/hpc:1", ImageKind.STORED, ("/tmp",), ("/cache",), "/runs/x", "bareline-1")
 INSIDE = """sh -c 'cd -- "$1" 2>/dev/null; shift; exec env "$@"' sh "$PWD" "$@\""""
 NAMES = "$(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/--env \\1/p')"
 SHARED = "--network=host --ipc=host --pid=host"
@@ -495,10 +495,10 @@ def test_the_page_says_which_runtime_takes_which_image():
     page = Path(__file__).parents[2] / "docs" / "how-to" / "containers.md"
     rows = [row.split("|")[1:-1] for row in page.read_text().splitlines() if row[:2] == "| "]
     told = {row[0].strip(" `"): [cell.strip() for cell in row[1:]] for row in rows if len(row) == 6}
-    kinds = [image.value for image in Image]
+    kinds = [image.value for image in ImageKind]
     assert told.pop("image") == kinds
     assert told == {
-        name: ["yes" if image in runtime.images else "" for image in Image]
+        name: ["yes" if image in runtime.images else "" for image in ImageKind]
         for name, runtime in RUNTIMES.items()
     }
 

@@ -15,7 +15,14 @@ from bareline.host.owner import owner_mark
 from bareline.platforms.base import Context
 from bareline.platforms.cloud import remains
 from bareline.platforms.cloud.journal import journals
-from bareline.platforms.cloud.provider import INSTANCE, Busy, Launch, NoRoom, QuotaReached, State
+from bareline.platforms.cloud.provider import (
+    INSTANCE,
+    Busy,
+    InstanceState,
+    LaunchSpec,
+    NoRoom,
+    QuotaReached,
+)
 from bareline.platforms.remote.keys import make_keys
 from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.model import Layout
@@ -84,7 +91,7 @@ def key(tmp_path_factory):
 def make_all(provider, prefix, key):
     made = []
     for thing in (*provider.shared(prefix), *provider.parts(f"{prefix}-n1-1")):
-        launch = Launch(owner=OWNER, public_key=key, user_data="#cloud-config\n{}", made=made)
+        launch = LaunchSpec(owner=OWNER, public_key=key, user_data="#cloud-config\n{}", made=made)
         made.append(type(thing)(thing.kind, thing.name, provider.create(thing, launch)))
     return made, launch
 
@@ -98,7 +105,7 @@ def test_all_is_made_found_by_name_and_removed(provider, client, key):
         thing.name for thing in made
     )
     found = provider.look(made[-1])
-    assert found.state in (State.COMING, State.UP) and found.address and found.zone
+    assert found.state in (InstanceState.COMING, InstanceState.UP) and found.address and found.zone
     (instance,) = alive(client)
     assert instance["KeyName"] == f"{prefix}-key"
     assert provider.facts()["cloud.vcpus"] == 72
@@ -130,7 +137,7 @@ def test_what_a_bareline_that_ended_left_goes_and_nothing_else(options, provider
     prefix = f"bareline-{DEAD}-1"
     made, launch = make_all(provider, f"bareline-{OWNER}-1", key)
     for thing in (*provider.shared(prefix), *provider.parts(prefix)):
-        asked = Launch(owner=DEAD, public_key=key, user_data=launch.user_data, made=launch.made)
+        asked = LaunchSpec(owner=DEAD, public_key=key, user_data=launch.user_data, made=launch.made)
         provider.create(thing, asked)
     told = remains.clean(tmp_path, "ec2", Ec2Platform.steward)
     assert len(told) == 2 and all(DEAD in line for line in told)

@@ -14,7 +14,7 @@ from bareline.cli.output import EXIT_USAGE, complain, emit, emit_blocks, prints
 from bareline.vocabulary.errors import PlatformError, UsageError
 
 if TYPE_CHECKING:
-    from bareline.platforms.reframe import Site
+    from bareline.platforms.reframe import SitePlatforms
 
 
 class _PlatformsGroup(TyperGroup):
@@ -130,7 +130,7 @@ def from_benchpark(
     )
 
 
-def _print_site(site: Site, as_json: bool) -> None:
+def _print_site(site: SitePlatforms, as_json: bool) -> None:
     emit(
         as_json,
         lambda: {"platform": site.tables, "notes": site.notes},

@@ -12,7 +12,7 @@ from bareline.platforms.process import Finished, run_process
 _PROGRAM_S = 3.0
 
 
-class Status(StrEnum):
+class Health(StrEnum):
     """How a check came out.
 
     ``warn`` works but spoils measurements or is only half there; ``missing`` cannot be used.
@@ -43,7 +43,7 @@ class Area(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class HostCheck:
     """One thing that was looked at.
 
     - `detail`: what was found, or why it does not work.
@@ -52,13 +52,13 @@ class Check:
 
     name: str
     group: Area
-    status: Status
+    status: Health
     detail: str
     hint: str = ""
 
 
 #: A look at one subject; it may find several things, and may fail in any way.
-Look = Callable[[], Iterable[Check]]
+Look = Callable[[], Iterable[HostCheck]]
 
 
 def ask(

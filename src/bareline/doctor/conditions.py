@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bareline.doctor.check import Area, Check, Status, ask
+from bareline.doctor.check import Area, Health, HostCheck, ask
 from bareline.facts import parse_node, script
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Scalar
@@ -13,13 +13,13 @@ _STEAL_LIMIT = 0.005
 _FREE_LIMIT = 0.1
 
 
-def conditions() -> Iterable[Check]:
+def conditions() -> Iterable[HostCheck]:
     """Read this machine's facts and judge them as a place to measure."""
     done = ask(["sh", "-s", "--", "127.0.0.1", "/tmp"], stdin=script(), timeout_s=10.0)
     yield from judge(parse_node(done.stdout))
 
 
-def judge(facts: dict[str, Scalar]) -> Iterator[Check]:
+def judge(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
     """Judge the facts of a node; what is not known is not judged."""
     yield from _cores(facts)
     yield from _frequency(facts)
@@ -28,13 +28,13 @@ def judge(facts: dict[str, Scalar]) -> Iterator[Check]:
     yield from _neighbours(facts)
 
 
-def _check(name: str, bad: str, good: str, hint: str = "") -> Check:
+def _check(name: str, bad: str, good: str, hint: str = "") -> HostCheck:
     if bad:
-        return Check(name, Area.LOCAL, Status.WARN, bad, hint)
-    return Check(name, Area.LOCAL, Status.OK, good)
+        return HostCheck(name, Area.LOCAL, Health.WARN, bad, hint)
+    return HostCheck(name, Area.LOCAL, Health.OK, good)
 
 
-def _cores(facts: dict[str, Scalar]) -> Iterator[Check]:
+def _cores(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
     usable = facts.get("cpu.allowed", facts.get("cpu.logical"))
     if isinstance(usable, int):
         yield _check(
@@ -60,7 +60,7 @@ def _cores(facts: dict[str, Scalar]) -> Iterator[Check]:
         )
 
 
-def _frequency(facts: dict[str, Scalar]) -> Iterator[Check]:
+def _frequency(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
     governor = facts.get("cpu.governor")
     if governor is not None:
         fixed = governor == "performance"
@@ -87,7 +87,7 @@ def _frequency(facts: dict[str, Scalar]) -> Iterator[Check]:
         )
 
 
-def _clock(facts: dict[str, Scalar]) -> Iterator[Check]:
+def _clock(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
     source = facts.get("clock.source")
     if source is None:
         return
@@ -104,7 +104,7 @@ def _clock(facts: dict[str, Scalar]) -> Iterator[Check]:
     )
 
 
-def _memory(facts: dict[str, Scalar]) -> Iterator[Check]:
+def _memory(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
     pages = facts.get("memory.transparent_hugepages")
     if pages is not None:
         yield _check(
@@ -130,7 +130,7 @@ def _memory(facts: dict[str, Scalar]) -> Iterator[Check]:
         yield _check("memory", text if scarce else "", text, "end what uses the memory")
 
 
-def _neighbours(facts: dict[str, Scalar]) -> Iterator[Check]:
+def _neighbours(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
     load, usable = facts.get("load.one_minute"), facts.get("cpu.logical")
     if isinstance(load, float) and isinstance(usable, int):
         busy = load > 0.5 * usable

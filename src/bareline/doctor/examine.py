@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from bareline.doctor.check import Area, Check, Look, Status
+from bareline.doctor.check import Area, Health, HostCheck, Look
 from bareline.vocabulary.errors import BarelineError
 
 #: Area, module and function of every look, in the order of display. The modules are loaded one
@@ -30,31 +30,33 @@ _LOOKS = (
 )
 
 
-def examine(*, deep: bool = False) -> list[Check]:
+def examine(*, deep: bool = False) -> list[HostCheck]:
     """Find out what works here, what does not, why, and what mends it.
 
     - `deep`: also compile and run an MPI job with every MPI library, which takes seconds.
     """
-    checks: list[Check] = []
+    checks: list[HostCheck] = []
     for area, module, function in _LOOKS:
         try:
             name = "mpi_jobs" if deep and function == "mpi" else function
             look: Look = getattr(import_module(f"bareline.doctor.{module}"), name)
             checks.extend(look_safely(look, function.replace("_", " "), area))
         except ImportError as error:
-            checks.append(Check(function, area, Status.MISSING, f"cannot be looked at: {error}"))
+            checks.append(
+                HostCheck(function, area, Health.MISSING, f"cannot be looked at: {error}")
+            )
     return checks
 
 
-def look_safely(look: Look, name: str, area: Area) -> list[Check]:
+def look_safely(look: Look, name: str, area: Area) -> list[HostCheck]:
     """Make one look; whatever goes wrong becomes its last finding."""
-    found: list[Check] = []
+    found: list[HostCheck] = []
     try:
         for check in look():
             found.append(check)
     except BarelineError as error:
-        found.append(Check(name, area, Status.MISSING, str(error.what), error.hint or ""))
+        found.append(HostCheck(name, area, Health.MISSING, str(error.what), error.hint or ""))
     except Exception as error:  # the doctor must survive any illness
         text = f"the check itself failed: {type(error).__name__}: {error}"
-        found.append(Check(name, area, Status.WARN, text))
+        found.append(HostCheck(name, area, Health.WARN, text))
     return found

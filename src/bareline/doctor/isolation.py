@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from bareline.doctor.check import Area, Check, Status, ask
+from bareline.doctor.check import Area, Health, HostCheck, ask
 from bareline.doctor.programs import find_program, program
 from bareline.host.cache import cache_folder
 from bareline.host.tools import install_hint, package_hint
@@ -43,30 +43,30 @@ tc qdisc del dev bl0 root 2>/dev/null
 tc qdisc add dev bl0 root netem delay 1ms && echo netem
 """
 _PARTS = (
-    ("veth", "virtual links", "veth", Status.MISSING),
-    ("bridge", "bridge", "bridge", Status.MISSING),
-    ("htb", "shaping (htb)", "sch_htb", Status.MISSING),
-    ("tbf", "shaping (tbf)", "sch_tbf", Status.WARN),
-    ("netem", "added delay (netem)", "sch_netem", Status.WARN),
+    ("veth", "virtual links", "veth", Health.MISSING),
+    ("bridge", "bridge", "bridge", Health.MISSING),
+    ("htb", "shaping (htb)", "sch_htb", Health.MISSING),
+    ("tbf", "shaping (tbf)", "sch_tbf", Health.WARN),
+    ("netem", "added delay (netem)", "sch_netem", Health.WARN),
 )
 
 
-def namespaces() -> Iterable[Check]:
+def namespaces() -> Iterable[HostCheck]:
     """Make namespaces, and shaped links inside them."""
     try:
         privilege = find_privilege()
     except BarelineError as error:
-        yield Check("namespaces", Area.NETNS, Status.MISSING, error.what, error.hint or "")
+        yield HostCheck("namespaces", Area.NETNS, Health.MISSING, error.what, error.hint or "")
         return
-    yield Check("namespaces", Area.NETNS, Status.OK, f"can be made as {_spoken(privilege)}")
+    yield HostCheck("namespaces", Area.NETNS, Health.OK, f"can be made as {_spoken(privilege)}")
     line = ["unshare", *privilege.unshare, "--net", "--", "sh", "-c", _LINKS]
     done = ask(line)
     works = set(done.stdout.split())
     for word, name, module, status in _PARTS:
         if word in works:
-            yield Check(name, Area.NETNS, Status.OK, "works")
+            yield HostCheck(name, Area.NETNS, Health.OK, "works")
         else:
-            yield Check(
+            yield HostCheck(
                 name,
                 Area.NETNS,
                 status,
@@ -79,34 +79,34 @@ def _spoken(privilege: Privilege) -> str:
     return "root" if privilege is Privilege.ROOT else "an ordinary user, in a user namespace"
 
 
-def guests() -> Iterable[Check]:
+def guests() -> Iterable[HostCheck]:
     """Look for what virtual machines need."""
     yield program("qemu-system-x86_64", Area.GUESTS, title="QEMU")
     yield program("qemu-img", Area.GUESTS)
     yield program("libvirtd", Area.GUESTS, title="libvirt")
     if find_spec("libvirt") is None:
-        yield Check(
+        yield HostCheck(
             "libvirt-python",
             Area.GUESTS,
-            Status.MISSING,
+            Health.MISSING,
             "the Python package is not installed",
             f"run `{sys.executable} -m pip install libvirt-python` "
             f"(needs libvirt-dev: {package_hint('libvirt-dev pkg-config')})",
         )
     else:
-        yield Check("libvirt-python", Area.GUESTS, Status.OK, "installed")
+        yield HostCheck("libvirt-python", Area.GUESTS, Health.OK, "installed")
     yield program("mmdebstrap", Area.GUESTS)
     if os.geteuid() != 0:
-        yield Check(
+        yield HostCheck(
             "root",
             Area.GUESTS,
-            Status.WARN,
+            Health.WARN,
             "bareline's own libvirt is started as root",
             "run bareline as root for platforms of virtual machines",
         )
 
 
-def kvm() -> Iterable[Check]:
+def kvm() -> Iterable[HostCheck]:
     """Ask the kernel's hypervisor whether it is there, and whether a guest was seen to boot."""
     from bareline.platforms.vm.preflight import known_verdict, module_behind
 
@@ -115,18 +115,18 @@ def kvm() -> Iterable[Check]:
     module = module_behind()
     by = f" by {module}" if module else ""
     if problem:
-        yield Check(
+        yield HostCheck(
             "KVM",
             Area.GUESTS,
-            Status.WARN,
+            Health.WARN,
             f"{problem}: guests are emulated, slowly, and say nothing about compute",
             _kvm_hint(module),
         )
     elif verdict is None:
         text = f"{_KVM}{by} answers; the first run boots a guest to be sure"
-        yield Check("KVM", Area.GUESTS, Status.OK, text)
+        yield HostCheck("KVM", Area.GUESTS, Health.OK, text)
     else:
-        yield Check("KVM", Area.GUESTS, Status.OK, f"{_KVM}{by}; a guest was seen to boot")
+        yield HostCheck("KVM", Area.GUESTS, Health.OK, f"{_KVM}{by}; a guest was seen to boot")
 
 
 def _kvm_problem() -> str:
@@ -154,15 +154,17 @@ def _kvm_hint(module: str) -> str:
     return "measure guests on a machine that is not itself a guest"
 
 
-def adapters() -> Iterable[Check]:
+def adapters() -> Iterable[HostCheck]:
     """Look for RDMA devices and for adapters that give virtual functions."""
     devices = sorted(Path("/sys/class/infiniband").glob("*"))
     if devices:
-        yield Check(
-            "RDMA devices", Area.HARDWARE, Status.OK, ", ".join(path.name for path in devices)
+        yield HostCheck(
+            "RDMA devices", Area.HARDWARE, Health.OK, ", ".join(path.name for path in devices)
         )
     else:
-        yield Check("RDMA devices", Area.HARDWARE, Status.MISSING, "none: no InfiniBand, no RoCE")
+        yield HostCheck(
+            "RDMA devices", Area.HARDWARE, Health.MISSING, "none: no InfiniBand, no RoCE"
+        )
     able = []
     for path in sorted(Path("/sys/class/net").glob("*/device/sriov_totalvfs")):
         total = path.read_text(encoding="ascii").strip()
@@ -170,21 +172,23 @@ def adapters() -> Iterable[Check]:
         if total != "0":
             able.append(f"{path.parent.parent.name} ({used} of {total} functions made)")
     if able:
-        yield Check("SR-IOV adapters", Area.HARDWARE, Status.OK, ", ".join(able))
+        yield HostCheck("SR-IOV adapters", Area.HARDWARE, Health.OK, ", ".join(able))
     else:
-        yield Check("SR-IOV adapters", Area.HARDWARE, Status.MISSING, "no adapter gives functions")
+        yield HostCheck(
+            "SR-IOV adapters", Area.HARDWARE, Health.MISSING, "no adapter gives functions"
+        )
     yield _iommu()
 
 
-def _iommu() -> Check:
+def _iommu() -> HostCheck:
     """Look for the IOMMU, without which no device reaches a guest."""
     groups = list(Path("/sys/kernel/iommu_groups").glob("*"))
     if groups:
-        return Check("IOMMU", Area.HARDWARE, Status.OK, f"{len(groups)} groups")
-    return Check(
+        return HostCheck("IOMMU", Area.HARDWARE, Health.OK, f"{len(groups)} groups")
+    return HostCheck(
         "IOMMU",
         Area.HARDWARE,
-        Status.MISSING,
+        Health.MISSING,
         "off: no device can be passed through to a guest",
         "boot with intel_iommu=on or amd_iommu=on, and switch it on in the firmware",
     )
@@ -193,7 +197,7 @@ def _iommu() -> Check:
 _RUNTIME_HINT = "install what your site uses, if a platform is to have it"
 
 
-def runtimes() -> Iterable[Check]:
+def runtimes() -> Iterable[HostCheck]:
     """Name the runtimes that are here one by one, and the others together: few sites have many."""
     missing = []
     for runtime in RUNTIMES.values():
@@ -201,18 +205,18 @@ def runtimes() -> Iterable[Check]:
             missing.append(runtime.title)
             continue
         found = program(runtime.program, Area.CONTAINERS, title=runtime.title)
-        if found.status is Status.OK:
+        if found.status is Health.OK:
             try:
                 check_runtime(runtime)
             except PlatformError as error:
                 detail, hint = error.what.removeprefix(f"{runtime.title} "), error.hint or ""
-                found = Check(runtime.title, Area.CONTAINERS, Status.WARN, detail, hint)
+                found = HostCheck(runtime.title, Area.CONTAINERS, Health.WARN, detail, hint)
         yield found
     if missing:
         detail = f"not installed: {listing(missing)}"
         usual = RUNTIMES["bwrap"]
         hint = install_hint(usual.program) if usual.title in missing else _RUNTIME_HINT
-        yield Check("others", Area.CONTAINERS, Status.MISSING, detail, hint)
+        yield HostCheck("others", Area.CONTAINERS, Health.MISSING, detail, hint)
 
 
 _FILE_SYSTEMS: tuple[FileSystem, ...] = (
@@ -225,13 +229,13 @@ _FILE_SYSTEMS: tuple[FileSystem, ...] = (
 )
 
 
-def file_systems() -> Iterable[Check]:
+def file_systems() -> Iterable[HostCheck]:
     """Ask of each kind what mounting it between hosts as namespaces would need."""
     for chosen in _FILE_SYSTEMS:
         try:
             check_here(chosen, root=os.geteuid() == 0, user_namespace=True, network=True)
         except BarelineError as error:
             hint = error.hint or ""
-            yield Check(chosen.type, Area.FILES, Status.MISSING, str(error.what), hint)
+            yield HostCheck(chosen.type, Area.FILES, Health.MISSING, str(error.what), hint)
         else:
-            yield Check(chosen.type, Area.FILES, Status.OK, "can be mounted")
+            yield HostCheck(chosen.type, Area.FILES, Health.OK, "can be mounted")

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable
 from importlib import metadata
 
-from bareline.doctor.check import Area, Check, Status, ask
+from bareline.doctor.check import Area, Health, HostCheck, ask
 from bareline.host.tools import TOOLS, find_browser, install_hint
 from bareline.probes.base import required_programs
 from bareline.vocabulary.errors import BarelineError
@@ -28,7 +28,7 @@ def program(
     *,
     title: str = "",
     needed_by: Iterable[str] = (),
-) -> Check:
+) -> HostCheck:
     """Look for a program and, where the table says how, ask for its version."""
     tool = TOOLS.get(name)
     title = title or name
@@ -37,46 +37,46 @@ def program(
         why = [tool.purpose] if tool else []
         why += [f"for {listing(list(needed_by))}"] if needed_by else []
         detail = f"not installed ({'; '.join(why)})"
-        return Check(title, area, Status.MISSING, detail, install_hint(name))
+        return HostCheck(title, area, Health.MISSING, detail, install_hint(name))
     found = ""
     if tool and tool.version:
         done = ask([path, tool.version])
         if done.timed_out or done.exit_code < 0:
-            return Check(title, area, Status.WARN, f"does not run: {done.why}")
+            return HostCheck(title, area, Health.WARN, f"does not run: {done.why}")
         match = _VERSION.search(done.stdout) or _VERSION.search(done.stderr)
         found = match[0] if match else ""
-    return Check(title, area, Status.OK, " ".join(part for part in (found, path) if part))
+    return HostCheck(title, area, Health.OK, " ".join(part for part in (found, path) if part))
 
 
-def benchmarks() -> Iterable[Check]:
+def benchmarks() -> Iterable[HostCheck]:
     """Look for the real tools that probes run, as the probes themselves name them."""
     for name, probes in required_programs().items():
         yield program(name, Area.PROGRAMS, needed_by=probes)
 
 
-def fact_tools() -> Iterable[Check]:
+def fact_tools() -> Iterable[HostCheck]:
     """Look for what describes the nodes; facts are fewer without."""
     for name in ("lscpu", "ethtool", "dmidecode"):
         found = program(name, Area.PROGRAMS)
-        if found.status is Status.MISSING:
+        if found.status is Health.MISSING:
             tool = TOOLS[name]
-            found = Check(
-                name, Area.PROGRAMS, Status.WARN, f"not installed: fewer {tool.part}", found.hint
+            found = HostCheck(
+                name, Area.PROGRAMS, Health.WARN, f"not installed: fewer {tool.part}", found.hint
             )
         yield found
 
 
-def clusters() -> Iterable[Check]:
+def clusters() -> Iterable[HostCheck]:
     """Look for the ways to other machines; a cloud's instances are reached by ssh."""
     yield program("ssh", Area.CLUSTERS)
     slurm = program("srun", Area.CLUSTERS, title="Slurm")
     yield slurm
-    if slurm.status is Status.OK:
+    if slurm.status is Health.OK:
         yield _slurm_controller()
     yield _openstack()
 
 
-def _openstack() -> Check:
+def _openstack() -> HostCheck:
     """Look for the SDK and for clouds that the user has; none of them is asked."""
     from bareline.platforms.cloud.openstack import known_clouds
 
@@ -84,51 +84,51 @@ def _openstack() -> Check:
     try:
         known = known_clouds()
     except BarelineError as error:
-        return Check(name, Area.CLUSTERS, Status.MISSING, error.what, error.hint or "")
+        return HostCheck(name, Area.CLUSTERS, Health.MISSING, error.what, error.hint or "")
     said = f"openstacksdk {metadata.version('openstacksdk')}; "
     if not known:
         hint = "write a clouds.yaml: see docs/how-to/openstack.md"
-        return Check(name, Area.CLUSTERS, Status.MISSING, f"{said}no clouds.yaml", hint)
-    return Check(name, Area.CLUSTERS, Status.OK, f"{said}clouds.yaml has {', '.join(known)}")
+        return HostCheck(name, Area.CLUSTERS, Health.MISSING, f"{said}no clouds.yaml", hint)
+    return HostCheck(name, Area.CLUSTERS, Health.OK, f"{said}clouds.yaml has {', '.join(known)}")
 
 
-def _slurm_controller() -> Check:
+def _slurm_controller() -> HostCheck:
     name = "Slurm controller"
     if find_program("sinfo") is None:
-        return Check(name, Area.CLUSTERS, Status.MISSING, "no sinfo", install_hint("sinfo"))
+        return HostCheck(name, Area.CLUSTERS, Health.MISSING, "no sinfo", install_hint("sinfo"))
     done = ask(["sinfo", "--noheader", "--format=%R"], timeout_s=1.0)
     if done.exit_code != 0 or done.timed_out:
-        return Check(
+        return HostCheck(
             name,
             Area.CLUSTERS,
-            Status.MISSING,
+            Health.MISSING,
             f"does not answer: {done.why}",
             "start slurmctld, or work where the cluster's configuration is",
         )
     partitions = ", ".join(dict.fromkeys(done.stdout.split()))
-    return Check(name, Area.CLUSTERS, Status.OK, f"partitions {partitions}")
+    return HostCheck(name, Area.CLUSTERS, Health.OK, f"partitions {partitions}")
 
 
-def simulation() -> Iterable[Check]:
+def simulation() -> Iterable[HostCheck]:
     """Look for SimGrid."""
     found = program("smpicc", Area.SIMULATION, title="SimGrid SMPI")
     yield found
-    if found.status is Status.OK and find_program("smpirun") is None:
-        yield Check(
-            "smpirun", Area.SIMULATION, Status.MISSING, "not installed", install_hint("smpirun")
+    if found.status is Health.OK and find_program("smpirun") is None:
+        yield HostCheck(
+            "smpirun", Area.SIMULATION, Health.MISSING, "not installed", install_hint("smpirun")
         )
 
 
-def pages() -> Iterable[Check]:
+def pages() -> Iterable[HostCheck]:
     """Look for the browser that tests the report; reading it needs none."""
     path = find_browser()
     if path is not None:
-        yield Check("Chromium", Area.PAGES, Status.OK, path)
+        yield HostCheck("Chromium", Area.PAGES, Health.OK, path)
         return
-    yield Check(
+    yield HostCheck(
         "Chromium",
         Area.PAGES,
-        Status.MISSING,
+        Health.MISSING,
         "PDF reports and the page tests need a browser; HTML and Markdown do without",
         install_hint("chromium"),
     )

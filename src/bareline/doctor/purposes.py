@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bareline.doctor.check import Area, Check, Status
+from bareline.doctor.check import Area, Health, HostCheck
 
 #: What a purpose needs, each as alternatives: names of checks, or all of an area.
 _NEEDS: Mapping[str, tuple[tuple[str, ...] | Area, ...]] = {
@@ -20,7 +20,7 @@ _NEEDS: Mapping[str, tuple[tuple[str, ...] | Area, ...]] = {
     "InfiniBand or RoCE": (("RDMA devices",),),
     "SR-IOV": (("SR-IOV adapters",), ("IOMMU",)),
 }
-_BEST = (Status.OK, Status.WARN, Status.MISSING)
+_BEST = (Health.OK, Health.WARN, Health.MISSING)
 #: What spoils measurements on this machine whatever they are for.
 _SPOILS = Area.LOCAL
 
@@ -30,31 +30,31 @@ class Purpose:
     """Something that a machine is, or is not, ready for; `why` is the check that limits it."""
 
     name: str
-    status: Status
-    why: Check | None
+    status: Health
+    why: HostCheck | None
 
 
-def purposes(checks: Sequence[Check]) -> list[Purpose]:
+def purposes(checks: Sequence[HostCheck]) -> list[Purpose]:
     """Say of each purpose how ready this machine is: as its worst need, whose best way counts."""
     return [_purpose(name, needs, checks) for name, needs in _NEEDS.items()]
 
 
-def disturbances(checks: Sequence[Check]) -> list[Check]:
+def disturbances(checks: Sequence[HostCheck]) -> list[HostCheck]:
     """Give what would spoil any measurement here now."""
-    return [c for c in checks if c.group is _SPOILS and c.status is not Status.OK]
+    return [c for c in checks if c.group is _SPOILS and c.status is not Health.OK]
 
 
 def _purpose(
-    name: str, needs: Sequence[tuple[str, ...] | Area], checks: Sequence[Check]
+    name: str, needs: Sequence[tuple[str, ...] | Area], checks: Sequence[HostCheck]
 ) -> Purpose:
     met = [_best(need, checks) for need in needs]
     if None in met:
-        return Purpose(name, Status.MISSING, None)
+        return Purpose(name, Health.MISSING, None)
     worst = max(filter(None, met), key=lambda check: _BEST.index(check.status))
-    return Purpose(name, worst.status, None if worst.status is Status.OK else worst)
+    return Purpose(name, worst.status, None if worst.status is Health.OK else worst)
 
 
-def _best(need: tuple[str, ...] | Area, checks: Sequence[Check]) -> Check | None:
+def _best(need: tuple[str, ...] | Area, checks: Sequence[HostCheck]) -> HostCheck | None:
     """Give the check that meets a need best; the first name counts where it was looked for."""
     found = [check for check in checks if _meets(check, need)]
     if isinstance(need, tuple):
@@ -62,17 +62,17 @@ def _best(need: tuple[str, ...] | Area, checks: Sequence[Check]) -> Check | None
     return min(found, key=lambda check: _BEST.index(check.status), default=None)
 
 
-def _meets(check: Check, need: tuple[str, ...] | Area) -> bool:
+def _meets(check: HostCheck, need: tuple[str, ...] | Area) -> bool:
     return check.name in need if isinstance(need, tuple) else check.group is need
 
 
-def lines(checks: Sequence[Check]) -> Iterator[tuple[str, str]]:
+def lines(checks: Sequence[HostCheck]) -> Iterator[tuple[str, str]]:
     """Sum up in a few lines, each with its head."""
     found = purposes(checks)
-    ready = [one.name for one in found if one.status is Status.OK]
+    ready = [one.name for one in found if one.status is Health.OK]
     if ready:
         yield "ready", ", ".join(ready)
-    for head, status in (("with limits", Status.WARN), ("not here", Status.MISSING)):
+    for head, status in (("with limits", Health.WARN), ("not here", Health.MISSING)):
         for one in found:
             if one.status is status:
                 yield head, f"{one.name}: {_reason(one.why)}" if one.why else one.name
@@ -80,13 +80,13 @@ def lines(checks: Sequence[Check]) -> Iterator[tuple[str, str]]:
         yield "look at", f"{check.name}: {check.detail}"
 
 
-def _reason(why: Check) -> str:
+def _reason(why: HostCheck) -> str:
     return f"{why.name} {why.detail}" if why.detail.startswith(("not ", "does ")) else why.detail
 
 
-def next_command(checks: Sequence[Check]) -> str:
+def next_command(checks: Sequence[HostCheck]) -> str:
     """Give a first comparison that works here, or what says why there is none."""
-    ready = {one.name for one in purposes(checks) if one.status is not Status.MISSING}
+    ready = {one.name for one in purposes(checks) if one.status is not Health.MISSING}
     if "one node" not in ready:
         return "bareline doctor --all"
     if "two hosts on this machine" in ready:

@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.text import Text
 from typing_extensions import TypedDict
 
-from bareline.doctor.check import Area, Check, Status
+from bareline.doctor.check import Area, Health, HostCheck
 from bareline.doctor.purposes import lines, next_command
 from bareline.vocabulary.rows import row_of
 
-_MARKS = {Status.OK: ("✓", "green"), Status.WARN: ("!", "yellow"), Status.MISSING: ("–", "dim")}
+_MARKS = {Health.OK: ("✓", "green"), Health.WARN: ("!", "yellow"), Health.MISSING: ("–", "dim")}
 
 
-def render(checks: Sequence[Check], console: Console) -> None:
+def render(checks: Sequence[HostCheck], console: Console) -> None:
     """Print the findings in groups, what to do under what does not work, and a last line.
 
     Lines are wrapped on a terminal only: elsewhere a command stays in one piece.
@@ -33,7 +33,7 @@ def render(checks: Sequence[Check], console: Console) -> None:
     _print(console, Text(summary(checks), style="bold"))
 
 
-def render_purposes(checks: Sequence[Check], console: Console) -> None:
+def render_purposes(checks: Sequence[HostCheck], console: Console) -> None:
     """Print what this machine is ready for, what it is not, and the first command to type."""
     last = ""
     for head, text in lines(checks):
@@ -54,11 +54,11 @@ def _print_lines(console: Console, head: str, text: str) -> None:
         _print(console, Text(" " * len(head) + line))
 
 
-def _print_check(check: Check, indent: int, console: Console) -> None:
+def _print_check(check: HostCheck, indent: int, console: Console) -> None:
     width = max(30, console.width - indent) if console.is_terminal else None
-    style = "dim" if check.status is Status.MISSING else ""
+    style = "dim" if check.status is Health.MISSING else ""
     lines = [Text(line, style=style) for line in _wrapped(check.detail, width)]
-    if check.hint and check.status is not Status.OK:
+    if check.hint and check.status is not Health.OK:
         arrow, *rest = _wrapped(_arrow(console) + check.hint, width)
         lines += [Text(line, style="cyan") for line in (arrow, *("  " + line for line in rest))]
     head = Text.assemble("  ", _mark(check.status, console), " ", check.name)
@@ -78,12 +78,12 @@ def _print(console: Console, text: Text) -> None:
     console.print(text, soft_wrap=True)
 
 
-def summary(checks: Sequence[Check]) -> str:
+def summary(checks: Sequence[HostCheck]) -> str:
     """Count the findings in one line."""
-    count = {status: sum(check.status is status for check in checks) for status in Status}
+    count = {status: sum(check.status is status for check in checks) for status in Health}
     return (
-        f"{count[Status.OK]} work, {count[Status.WARN]} deserve a look, "
-        f"{count[Status.MISSING]} cannot be used here"
+        f"{count[Health.OK]} work, {count[Health.WARN]} deserve a look, "
+        f"{count[Health.MISSING]} cannot be used here"
     )
 
 
@@ -92,17 +92,17 @@ class Checked(TypedDict):
 
     group: str
     name: str
-    status: Status
+    status: Health
     detail: str
     hint: str
 
 
-def to_rows(checks: Sequence[Check]) -> list[Checked]:
+def to_rows(checks: Sequence[HostCheck]) -> list[Checked]:
     """Give the findings as flat records."""
     return [row_of(Checked, check) for check in checks]
 
 
-def _mark(status: Status, console: Console) -> Text:
+def _mark(status: Health, console: Console) -> Text:
     sign, colour = _MARKS[status]
     if not _speaks_unicode(console):
         sign = {"✓": "+", "–": "-"}.get(sign, sign)

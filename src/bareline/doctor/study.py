@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from bareline.doctor.check import Area, Check, Status
+from bareline.doctor.check import Area, Health, HostCheck
 from bareline.doctor.programs import program
 from bareline.platforms.base import availability_of
 from bareline.platforms.config import load_platforms
@@ -15,7 +15,7 @@ from bareline.vocabulary.errors import PlatformError
 
 def needs(
     named: Mapping[str, str], probes: Collection[str], platforms: Path | None = None
-) -> Iterator[Check]:
+) -> Iterator[HostCheck]:
     """Look at what would be measured on, and with.
 
     - `named`: platforms by role, or by their own name where the study has no roles.
@@ -25,17 +25,17 @@ def needs(
     for role, name in named.items():
         label = name if role == name else f"{role}: {name}"
         if name in wrong:
-            yield Check(
-                label, Area.PLATFORMS, Status.MISSING, wrong[name].what, wrong[name].hint or ""
+            yield HostCheck(
+                label, Area.PLATFORMS, Health.MISSING, wrong[name].what, wrong[name].hint or ""
             )
             continue
         if name not in known:
             hint = f"define it in platforms.toml, or map another one: --as {role}=PLATFORM"
-            yield Check(label, Area.PLATFORMS, Status.MISSING, "is not defined", hint)
+            yield HostCheck(label, Area.PLATFORMS, Health.MISSING, "is not defined", hint)
             continue
         found = availability_of(known[name])
-        status = Status.MISSING if not found.ok else Status.WARN if found.reason else Status.OK
-        yield Check(label, Area.PLATFORMS, status, found.reason or "can be used", found.hint)
+        status = Health.MISSING if not found.ok else Health.WARN if found.reason else Health.OK
+        yield HostCheck(label, Area.PLATFORMS, status, found.reason or "can be used", found.hint)
     for tool, wanted in required_programs().items():
         if asking := [probe for probe in wanted if probe in probes]:
             yield program(tool, Area.PROGRAMS, needed_by=asking)

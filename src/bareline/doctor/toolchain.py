@@ -15,7 +15,7 @@ from pathlib import Path
 from bareline import __version__
 from bareline.build import cache as build_cache
 from bareline.build.sources import source_folder
-from bareline.doctor.check import Area, Check, Status, ask
+from bareline.doctor.check import Area, Health, HostCheck, ask
 from bareline.doctor.programs import find_program, program
 from bareline.host.cache import cache_folder
 from bareline.host.tools import install_hint, package_hint
@@ -58,13 +58,13 @@ int main(int argc, char **argv)
 """
 
 
-def python() -> Iterable[Check]:
+def python() -> Iterable[HostCheck]:
     """Look at the interpreter and the libraries."""
     enough = sys.version_info >= (3, 11)
-    yield Check(
+    yield HostCheck(
         "bareline",
         Area.BARELINE,
-        Status.OK if enough else Status.WARN,
+        Health.OK if enough else Health.WARN,
         f"{__version__}, Python {platform.python_version()} in {sys.prefix}",
         "" if enough else "use Python 3.11 or later",
     )
@@ -74,34 +74,34 @@ def python() -> Iterable[Check]:
             versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
             absent.append(name)
-    yield Check(
+    yield HostCheck(
         "libraries",
         Area.BARELINE,
-        Status.MISSING if absent else Status.OK,
+        Health.MISSING if absent else Health.OK,
         f"not installed: {', '.join(absent)}" if absent else ", ".join(versions),
         f"run `{sys.executable} -m pip install {' '.join(absent)}`" if absent else "",
     )
 
 
-def cache() -> Iterable[Check]:
+def cache() -> Iterable[HostCheck]:
     """Look whether the cache folder can be written and has room."""
     folder = cache_folder()
     hint = "name another folder in the environment variable BARELINE_CACHE"
     if not os.access(folder, os.W_OK):
-        yield Check("cache", Area.BARELINE, Status.MISSING, f"{folder} cannot be written", hint)
+        yield HostCheck("cache", Area.BARELINE, Health.MISSING, f"{folder} cannot be written", hint)
         return
     free_bytes = shutil.disk_usage(folder).free
     room = free_bytes > 2 << 30
-    yield Check(
+    yield HostCheck(
         "cache",
         Area.BARELINE,
-        Status.OK if room else Status.WARN,
+        Health.OK if room else Health.WARN,
         f"{folder}, {free_bytes / 2**30:.1f} GiB free",
         "" if room else f"guest images want 2 GiB; {hint}",
     )
 
 
-def compilers() -> Iterable[Check]:
+def compilers() -> Iterable[HostCheck]:
     """Look for what builds the native programs."""
     yield program("gcc", Area.BUILD, title="C compiler")
     yield program("gfortran", Area.BUILD, title="Fortran compiler")
@@ -119,81 +119,83 @@ def compilers() -> Iterable[Check]:
     )
 
 
-def _library(name: str, modules: tuple[str, ...], debian: str) -> Check:
+def _library(name: str, modules: tuple[str, ...], debian: str) -> HostCheck:
     if find_program("pkg-config") is None:
-        return Check(
-            name, Area.BUILD, Status.WARN, "cannot tell: no pkg-config", install_hint("pkg-config")
+        return HostCheck(
+            name, Area.BUILD, Health.WARN, "cannot tell: no pkg-config", install_hint("pkg-config")
         )
     for module in modules:
         done = ask(["pkg-config", "--modversion", module])
         if done.exit_code == 0:
-            return Check(name, Area.BUILD, Status.OK, done.stdout.strip())
-    return Check(name, Area.BUILD, Status.MISSING, "not installed", package_hint(debian))
+            return HostCheck(name, Area.BUILD, Health.OK, done.stdout.strip())
+    return HostCheck(name, Area.BUILD, Health.MISSING, "not installed", package_hint(debian))
 
 
-def native() -> Iterable[Check]:
+def native() -> Iterable[HostCheck]:
     """Look whether the native programs are built, or can be."""
     folder = cache_folder() / "native"
     try:
         source_folder()
     except BarelineError as error:
-        yield Check("native programs", Area.BUILD, Status.MISSING, error.what, error.hint or "")
+        yield HostCheck("native programs", Area.BUILD, Health.MISSING, error.what, error.hint or "")
         return
     builds = build_cache.finished(folder)
     if not builds:
-        yield Check(
+        yield HostCheck(
             "native programs",
             Area.BUILD,
-            Status.WARN,
+            Health.WARN,
             "not built yet; the first run builds them",
             "run `bareline build` to have it done before",
         )
         return
     programs = sorted(path.name for path in (builds[0] / "bin").glob("*"))
     toolchains = len(build_cache.toolchains(folder))
-    yield Check(
+    yield HostCheck(
         "native programs",
         Area.BUILD,
-        Status.OK,
+        Health.OK,
         f"built for {toolchains} toolchain{'s' * (toolchains > 1)}; last: {', '.join(programs)}",
     )
 
 
-def mpi() -> Iterable[Check]:
+def mpi() -> Iterable[HostCheck]:
     """Look for every MPI flavour."""
     return _flavours(deep=False)
 
 
-def mpi_jobs() -> Iterable[Check]:
+def mpi_jobs() -> Iterable[HostCheck]:
     """Look for every MPI flavour, and compile and run a job of two ranks with each."""
     return _flavours(deep=True)
 
 
-def _flavours(*, deep: bool) -> Iterator[Check]:
+def _flavours(*, deep: bool) -> Iterator[HostCheck]:
     found: list[MpiInstallation] = []
     for flavour, launcher in LAUNCHERS.items():
         try:
             library = find_mpi(flavour)
         except BarelineError as error:
             if launcher.packages:
-                yield Check(launcher.title, Area.MPI, Status.MISSING, error.what, error.hint or "")
+                yield HostCheck(
+                    launcher.title, Area.MPI, Health.MISSING, error.what, error.hint or ""
+                )
             continue
         found.append(library)
         if library.mpicc is None:
-            yield Check(
+            yield HostCheck(
                 launcher.title,
                 Area.MPI,
-                Status.WARN,
+                Health.WARN,
                 f"{library.version}, {library.mpirun}, but no compiler wrapper",
                 package_hint(launcher.packages) if launcher.packages else "install its compiler",
             )
         elif deep:
             yield _two_ranks(library)
         else:
-            yield Check(launcher.title, Area.MPI, Status.OK, _seen(library))
+            yield HostCheck(launcher.title, Area.MPI, Health.OK, _seen(library))
     if not found:
-        yield Check(
-            "MPI", Area.MPI, Status.MISSING, "no MPI library was found", install_hint("mpirun")
+        yield HostCheck(
+            "MPI", Area.MPI, Health.MISSING, "no MPI library was found", install_hint("mpirun")
         )
 
 
@@ -204,7 +206,7 @@ def _seen(library: MpiInstallation) -> str:
     return f"{library.version}, {library.mpirun}{known}"
 
 
-def _two_ranks(library: MpiInstallation) -> Check:
+def _two_ranks(library: MpiInstallation) -> HostCheck:
     """Compile a program with the library's wrapper and run it on two ranks."""
     title, seen = LAUNCHERS[library.flavour].title, _seen(library)
     assert library.mpicc is not None
@@ -212,10 +214,10 @@ def _two_ranks(library: MpiInstallation) -> Check:
         Path(folder, "hello.c").write_text(_HELLO, encoding="ascii")
         done = ask([library.mpicc, "-o", "hello", "hello.c"], timeout_s=_COMPILE_S, cwd=folder)
         if done.exit_code != 0:
-            return Check(
+            return HostCheck(
                 title,
                 Area.MPI,
-                Status.WARN,
+                Health.WARN,
                 f"{seen}: a program does not compile: {done.why}",
                 f"try `{library.mpicc} --version`",
             )
@@ -223,13 +225,13 @@ def _two_ranks(library: MpiInstallation) -> Check:
         line = library.argv(Job(argv=[f"{folder}/hello"], layout=Layout(1, 2), nodes=host))
         done = ask(line, timeout_s=_JOB_S, cwd=folder)
     if re.search(r"^ranks 2 sum 1$", done.stdout, re.MULTILINE):
-        return Check(
-            title, Area.MPI, Status.OK, f"{seen}, two ranks ran in {done.duration_s:.1f} s"
+        return HostCheck(
+            title, Area.MPI, Health.OK, f"{seen}, two ranks ran in {done.duration_s:.1f} s"
         )
-    return Check(
+    return HostCheck(
         title,
         Area.MPI,
-        Status.WARN,
+        Health.WARN,
         f"{seen}: a job of two ranks fails: {done.why}",
         f"try `{' '.join(line)}`",
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bareline.facts.memory import parse_memory
 from bareline.facts.network import parse_network
-from bareline.facts.nodes import Nodes
+from bareline.facts.nodes import FactSource
 from bareline.facts.processor import parse_processor
 from bareline.facts.sections import Facts, split_sections
 from bareline.facts.software import parse_software
@@ -36,7 +36,7 @@ def script() -> str:
     return Path(__file__).with_name("collect.sh").read_text(encoding="utf-8")
 
 
-def gather(allocation: Nodes) -> Facts:
+def gather(allocation: FactSource) -> Facts:
     """Collect the facts of every node of an allocation into one flat table.
 
     What a node lacks (a program, a kernel file, a permission) is an absent key. A platform adds

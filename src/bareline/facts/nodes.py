@@ -18,7 +18,7 @@ class Host(Protocol):
         """Address under which the other nodes reach it."""
 
 
-class Answer(Protocol):
+class CommandOutput(Protocol):
     """What a command on a node said."""
 
     @property
@@ -34,7 +34,7 @@ class Answer(Protocol):
         """How it ended."""
 
 
-class Nodes(Protocol):
+class FactSource(Protocol):
     """Nodes on which commands can be run."""
 
     @property
@@ -44,7 +44,9 @@ class Nodes(Protocol):
     def work_folder(self) -> str:
         """Give the folder in which trials work."""
 
-    def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Answer]:
+    def on_every_node(
+        self, text: str, arguments: Sequence[Sequence[str]]
+    ) -> Sequence[CommandOutput]:
         """Run a shell script on every node, each with arguments of its own."""
 
     def on_node(
@@ -54,5 +56,5 @@ class Nodes(Protocol):
         *,
         stdin: str | None = None,
         timeout_s: float = ...,
-    ) -> Answer:
+    ) -> CommandOutput:
         """Run a command on a node."""

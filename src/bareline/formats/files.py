@@ -33,7 +33,7 @@ class UnknownFormat(ImportRefused):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTrial:
     """One trial of a file, with the output of the launch that it stands in."""
 
     file: Path
@@ -44,7 +44,7 @@ class Found:
 
 def read_files(
     files: Iterable[Path], *, skip_unknown: bool
-) -> tuple[list[Found], tuple[Path, ...]]:
+) -> tuple[list[FoundTrial], tuple[Path, ...]]:
     """Read every file, and every file of a folder; those of no known format are named at once.
 
     - `skip_unknown`: leave those out, as long as there are others.
@@ -52,7 +52,7 @@ def read_files(
 
     Raises ImportRefused: a file cannot be used, or none is of a known format.
     """
-    found: list[Found] = []
+    found: list[FoundTrial] = []
     unknown: list[UnknownFormat] = []
     for file in _files_of(files):
         try:
@@ -93,7 +93,7 @@ def _known_formats() -> str:
     return known + ("" if "ramble" in importers else more)
 
 
-def read_file(file: Path) -> list[Found]:
+def read_file(file: Path) -> list[FoundTrial]:
     """Read every trial of a file.
 
     Raises ImportRefused: it cannot be read, or is of no known format.
@@ -101,7 +101,7 @@ def read_file(file: Path) -> list[Found]:
     return read_text(_text(file), file)
 
 
-def read_text(text: str, file: Path) -> list[Found]:
+def read_text(text: str, file: Path) -> list[FoundTrial]:
     """Read every trial of a file's text; see `read_file`."""
     importers = load_importers()
     able = [importer for importer in importers.values() if importer.sniff(text)]
@@ -113,7 +113,7 @@ def read_text(text: str, file: Path) -> list[Found]:
             where=str(file),
             hint="split it into one file for each",
         )
-    found: list[Found] = []
+    found: list[FoundTrial] = []
     for launch in able[0].launches(text):
         try:
             trials = list(able[0].parse(launch))
@@ -123,7 +123,7 @@ def read_text(text: str, file: Path) -> list[Found]:
                 where=str(file),
                 hint="leave it out, or find the whole output",
             ) from error
-        found += [Found(file, able[0], launch, trial) for trial in trials]
+        found += [FoundTrial(file, able[0], launch, trial) for trial in trials]
     if not found:
         raise ImportRefused(
             f"an output of {able[0].title} without any result",

@@ -49,7 +49,7 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,17}")
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class ForeignFigure:
     """What another tool calls a figure, as a metric.
 
     - `name`: name of the metric; holds the unit where that is no known one.
@@ -61,7 +61,9 @@ class Figure:
     factor: float
 
 
-def figure(name: str, unit: str, better: Better | None = None, *, detail: bool = False) -> Figure:
+def figure(
+    name: str, unit: str, better: Better | None = None, *, detail: bool = False
+) -> ForeignFigure:
     """Make a metric of a figure's name and unit.
 
     - `better`: which way it is good, where the tool says so.
@@ -71,7 +73,7 @@ def figure(name: str, unit: str, better: Better | None = None, *, detail: bool =
     if not base:
         label, base = f"{label}_{plain_name(unit) or 'unit'}", "1"
     direction = better or _DIRECTIONS.get(base, "none")
-    return Figure(label, Metric(base, direction, detail=detail), factor)
+    return ForeignFigure(label, Metric(base, direction, detail=detail), factor)
 
 
 def plain_name(text: str) -> str:

@@ -21,14 +21,14 @@ from itertools import groupby, pairwise
 from bareline.formats.imb_table import (
     DECIMAL_SINCE,
     PLAIN,
-    Launch,
+    ImbLaunch,
     expected_metrics,
     metrics_of,
     samples_of,
 )
 from bareline.formats.importer import Importer, holding, moment_in
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of
-from bareline.formats.table import Line, check_whole, number_lines, read_table, split_before
+from bareline.formats.table import NumberedLine, check_whole, number_lines, read_table, split_before
 from bareline.vocabulary.collectives import COLLECTIVES
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
@@ -92,7 +92,7 @@ class _Part:
     ranks: int = UNKNOWN_RANKS
     params: dict[str, Scalar] = field(default_factory=dict)
     columns: list[str] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
+    lines: list[NumberedLine] = field(default_factory=list)
     idle: int = 0
     cut: bool = False
     problem: str = ""
@@ -102,7 +102,7 @@ def read(text: str) -> Iterable[Reading]:
     """Read every section, and name the listed benchmarks that have none."""
     parts = _parts(text)
     present = {part.name for part in parts}
-    launch = Launch(
+    launch = ImbLaunch(
         _year(text),
         free_sizes=_USER_LENGTHS.search(text) is not None,
         largest_bytes=int(largest[1]) if (largest := _LARGEST.search(text)) else None,
@@ -235,7 +235,7 @@ def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended
     return ""
 
 
-def _take(line: Line, part: _Part) -> _Part:
+def _take(line: NumberedLine, part: _Part) -> _Part:
     """Take up a line of a section; gives the part that it belongs to."""
     text = line.text
     if _is_header(text):
@@ -273,7 +273,7 @@ def _setting(comment: str, part: _Part) -> None:
         part.params["world_ranks"] = part.ranks + part.idle
 
 
-def _imported(part: _Part, launch: Launch) -> Reading:
+def _imported(part: _Part, launch: ImbLaunch) -> Reading:
     metrics: dict[str, Metric] = {}
     problem: ParseError | None = None
     try:

@@ -19,8 +19,8 @@ from bareline.formats.reading import (
     headline_first,
 )
 from bareline.formats.table import (
-    Line,
-    Table,
+    NumberedLine,
+    PrintedTable,
     check_ascending,
     check_sizes,
     quotient_range,
@@ -58,7 +58,7 @@ _FACTOR = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class ImbLaunch:
     """What a launch says of all its tables.
 
     - `year`: of its version.
@@ -92,7 +92,7 @@ def metrics_of(columns: Sequence[str]) -> dict[str, Metric]:
     return headline_first(given, "there is no column of time or Mbytes/sec")
 
 
-def samples_of(table: Table, name: str, launch: Launch, *, cut: bool) -> Iterator[Sample]:
+def samples_of(table: PrintedTable, name: str, launch: ImbLaunch, *, cut: bool) -> Iterator[Sample]:
     """Give the values of a benchmark's table.
 
     - `cut`: the benchmark said itself that it ends before the largest size.
@@ -121,7 +121,7 @@ def samples_of(table: Table, name: str, launch: Launch, *, cut: bool) -> Iterato
             yield Sample(measured, value * scale, point, caveats)
 
 
-def _points(table: Table) -> list[dict[str, Scalar]]:
+def _points(table: PrintedTable) -> list[dict[str, Scalar]]:
     points: list[dict[str, Scalar]] = [{} for _ in table.rows]
     for title, key in (("#bytes", "size_bytes"), ("Group", "group")):
         if title in table.titles:
@@ -130,7 +130,7 @@ def _points(table: Table) -> list[dict[str, Scalar]]:
     return points
 
 
-def _ends(table: Table, launch: Launch, cut: bool) -> tuple[str, ...]:
+def _ends(table: PrintedTable, launch: ImbLaunch, cut: bool) -> tuple[str, ...]:
     """Hold the sizes against those that were asked for; gives the caveats."""
     if "#bytes" not in table.titles:
         return ()
@@ -148,13 +148,13 @@ def _ends(table: Table, launch: Launch, cut: bool) -> tuple[str, ...]:
     return ()
 
 
-def _check_order(table: Table) -> None:
+def _check_order(table: PrintedTable) -> None:
     titles = ("t_min[usec]", "t_avg[usec]", "t_max[usec]")
     if all(title in table.titles for title in titles):
         check_ascending(table, titles)
 
 
-def _check_overlap(table: Table) -> None:
+def _check_overlap(table: PrintedTable) -> None:
     """Refuse rows whose overlap does not follow from their times.
 
     IMB relates what is hidden to the longer of communication and computation since 2018, before
@@ -175,7 +175,7 @@ def _check_overlap(table: Table) -> None:
             raise ParseError(f"line {line.number}: overlap contradicts the times")
 
 
-def _mega(table: Table, name: str, year: int) -> float:
+def _mega(table: PrintedTable, name: str, year: int) -> float:
     """Tell how many bytes a Mbyte of this table is, from the columns that restate each other.
 
     Raises ParseError: a row's bandwidth follows from its size and time with neither.
@@ -202,7 +202,9 @@ def _mega(table: Table, name: str, year: int) -> float:
     return fitting[0]
 
 
-def _contradiction(table: Table, timed: str | None, mega: float, factor: float) -> Line | None:
+def _contradiction(
+    table: PrintedTable, timed: str | None, mega: float, factor: float
+) -> NumberedLine | None:
     """Give the first line whose columns do not follow from each other within their rounding."""
     sizes, rates = table.integers("#bytes"), table.column("Mbytes/sec")
     others = table.column(timed or "Msg/sec")

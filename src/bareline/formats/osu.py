@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bareline.formats.importer import Importer, holding, version_in
-from bareline.formats.osu_programs import Program, program_of, words_of
+from bareline.formats.osu_programs import OsuProgram, program_of, words_of
 from bareline.formats.reading import (
     BANDWIDTH,
     CONTEXT,
@@ -30,8 +30,8 @@ from bareline.formats.reading import (
     outcome_of,
 )
 from bareline.formats.table import (
-    Line,
-    Table,
+    NumberedLine,
+    PrintedTable,
     check_ascending,
     check_sizes,
     check_whole,
@@ -111,12 +111,12 @@ _SETTINGS = {
 class _Block:
     """One table of a launch, with the settings that stand above it."""
 
-    program: Program
+    program: OsuProgram
     words: str
     params: dict[str, Scalar]
     ranks: int
-    header: Line | None = None
-    lines: list[Line] = field(default_factory=list)
+    header: NumberedLine | None = None
+    lines: list[NumberedLine] = field(default_factory=list)
 
 
 def read(text: str) -> Iterable[Reading]:
@@ -135,7 +135,7 @@ def read(text: str) -> Iterable[Reading]:
         yield _imported(block, text)
 
 
-def _blocks(text: str, program: Program, title: re.Match[str]) -> Iterator[_Block]:
+def _blocks(text: str, program: OsuProgram, title: re.Match[str]) -> Iterator[_Block]:
     params: dict[str, Scalar] = {}
     if title["accelerator"]:
         params["accelerator"] = title["accelerator"][1:].lower()
@@ -210,7 +210,7 @@ def _imported(block: _Block, text: str) -> Reading:
     )
 
 
-def _columns(header: Line | None) -> list[str]:
+def _columns(header: NumberedLine | None) -> list[str]:
     """Split the line of titles; they hold spaces, so their words decide."""
     if header is None:
         raise ParseError("there is no line of column titles: the output is truncated")
@@ -242,7 +242,7 @@ def _metrics(columns: Sequence[str]) -> dict[str, Metric]:
     return headline_first(metrics, "there is no column of latency or bandwidth")
 
 
-def _samples(table: Table, program: Program) -> Iterator[Sample]:
+def _samples(table: PrintedTable, program: OsuProgram) -> Iterator[Sample]:
     if "Validation" in table.titles and set(table.column("Validation")) != {"Pass"}:
         raise ParseError("the benchmark found its results wrong (column Validation)")
     for title in ("Iterations", "TransmitSize"):
@@ -270,7 +270,7 @@ def _samples(table: Table, program: Program) -> Iterator[Sample]:
             yield Sample(name, value * scale, point, caveats)
 
 
-def _cut(last_bytes: int, program: Program) -> tuple[str, ...]:
+def _cut(last_bytes: int, program: OsuProgram) -> tuple[str, ...]:
     if program.largest_bytes is None or last_bytes >= program.largest_bytes:
         return ()
     return (
@@ -279,7 +279,7 @@ def _cut(last_bytes: int, program: Program) -> tuple[str, ...]:
     )
 
 
-def _check_order(table: Table) -> None:
+def _check_order(table: PrintedTable) -> None:
     """Refuse rows whose average or percentiles are out of order."""
     tails = sorted(
         (float(tail[1]), title) for title in table.titles if (tail := _TAIL.fullmatch(title))
@@ -295,7 +295,7 @@ def _check_order(table: Table) -> None:
             check_ascending(table, titles)
 
 
-def _check_rates(table: Table) -> None:
+def _check_rates(table: PrintedTable) -> None:
     """Refuse rows whose bandwidth is not their message rate times their size."""
     if "Messages/s" not in table.titles or "Size" not in table.titles:
         return
@@ -307,7 +307,7 @@ def _check_rates(table: Table) -> None:
             raise ParseError(f"line {line.number}: MB/s and Messages/s contradict each other")
 
 
-def _check_overlap(table: Table) -> None:
+def _check_overlap(table: PrintedTable) -> None:
     """Refuse rows whose overlap does not follow from their times, by OSU's formula."""
     titles = ("Overall(us)", "Compute(us)", "PureComm.(us)", "Overlap(%)")
     if not all(title in table.titles for title in titles):

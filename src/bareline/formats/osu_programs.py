@@ -16,7 +16,7 @@ _MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class OsuProgram:
     """What is known of a benchmark: its name, who takes part, and where its sizes end.
 
     `pairs` says that the output tells the number of pairs, `reduction` that the usual datatype is
@@ -31,29 +31,29 @@ class Program:
 
 
 #: By the words between "OSU MPI" and "Test", where they name no collective function.
-_PROGRAMS: Mapping[str, Program] = {
-    "Latency": Program("latency", 2, 4 * _MIB),
-    "Latency Persistent": Program("latency_persistent", 2, 4 * _MIB),
-    "Bandwidth": Program("bw", 2, 4 * _MIB),
-    "Bandwidth Persistent": Program("bw_persistent", 2, 4 * _MIB),
-    "Bi-Directional Bandwidth": Program("bibw", 2, 4 * _MIB),
-    "Bi-Directional Bandwidth Persistent": Program("bibw_persistent", 2, 4 * _MIB),
-    "Bandwidth Congestion In": Program("bw_fan_in", largest_bytes=4 * _MIB),
-    "Bandwidth Congestion Out": Program("bw_fan_out", largest_bytes=4 * _MIB),
-    "Multiple Bandwidth / Message Rate": Program("mbw_mr", largest_bytes=4 * _MIB, pairs=True),
-    "Multi Latency": Program("multi_lat", largest_bytes=4 * _MIB),
-    "Multi-threaded Latency": Program("latency_mt", 2, 4 * _MIB),
-    "Multi-process Latency": Program("latency_mp", 2, 4 * _MIB),
-    "_Put Latency": Program("put_latency", 2, 4 * _MIB),
-    "_Put Bandwidth": Program("put_bw", 2, 4 * _MIB),
-    "_Put Bi-directional Bandwidth": Program("put_bibw", 2, 4 * _MIB),
-    "_Get latency": Program("get_latency", 2, 4 * _MIB),
-    "_Get Bandwidth": Program("get_bw", 2, 4 * _MIB),
-    "_Accumulate latency": Program("acc_latency", 2, 4 * _MIB),
-    "_Get_accumulate latency": Program("get_acc_latency", 2, 4 * _MIB),
-    "_Compare_and_swap latency": Program("cas_latency", 2),
-    "_Fetch_and_op latency": Program("fop_latency", 2),
-    "Init": Program("init"),
+_PROGRAMS: Mapping[str, OsuProgram] = {
+    "Latency": OsuProgram("latency", 2, 4 * _MIB),
+    "Latency Persistent": OsuProgram("latency_persistent", 2, 4 * _MIB),
+    "Bandwidth": OsuProgram("bw", 2, 4 * _MIB),
+    "Bandwidth Persistent": OsuProgram("bw_persistent", 2, 4 * _MIB),
+    "Bi-Directional Bandwidth": OsuProgram("bibw", 2, 4 * _MIB),
+    "Bi-Directional Bandwidth Persistent": OsuProgram("bibw_persistent", 2, 4 * _MIB),
+    "Bandwidth Congestion In": OsuProgram("bw_fan_in", largest_bytes=4 * _MIB),
+    "Bandwidth Congestion Out": OsuProgram("bw_fan_out", largest_bytes=4 * _MIB),
+    "Multiple Bandwidth / Message Rate": OsuProgram("mbw_mr", largest_bytes=4 * _MIB, pairs=True),
+    "Multi Latency": OsuProgram("multi_lat", largest_bytes=4 * _MIB),
+    "Multi-threaded Latency": OsuProgram("latency_mt", 2, 4 * _MIB),
+    "Multi-process Latency": OsuProgram("latency_mp", 2, 4 * _MIB),
+    "_Put Latency": OsuProgram("put_latency", 2, 4 * _MIB),
+    "_Put Bandwidth": OsuProgram("put_bw", 2, 4 * _MIB),
+    "_Put Bi-directional Bandwidth": OsuProgram("put_bibw", 2, 4 * _MIB),
+    "_Get latency": OsuProgram("get_latency", 2, 4 * _MIB),
+    "_Get Bandwidth": OsuProgram("get_bw", 2, 4 * _MIB),
+    "_Accumulate latency": OsuProgram("acc_latency", 2, 4 * _MIB),
+    "_Get_accumulate latency": OsuProgram("get_acc_latency", 2, 4 * _MIB),
+    "_Compare_and_swap latency": OsuProgram("cas_latency", 2),
+    "_Fetch_and_op latency": OsuProgram("fop_latency", 2),
+    "Init": OsuProgram("init"),
 }
 #: Collective functions as the titles call them.
 _COLLECTIVES = {each.osu: each for each in COLLECTIVES.values() if each.osu}
@@ -73,7 +73,7 @@ _SPOKEN = {
 }
 
 
-def program_of(title: re.Match[str]) -> Program:
+def program_of(title: re.Match[str]) -> OsuProgram:
     """Give the program of a title; one that is not known is called by its words."""
     test = _test_of(title)
     key = f"{title['function']} {test}" if title["function"] else test
@@ -82,10 +82,10 @@ def program_of(title: re.Match[str]) -> Program:
     if collective := _collective(test):
         return collective
     slug = re.sub(r"[^a-z0-9]+", "_", key.lower()).strip("_")
-    return Program(slug.removesuffix("_latency") or slug)
+    return OsuProgram(slug.removesuffix("_latency") or slug)
 
 
-def _collective(words: str) -> Program | None:
+def _collective(words: str) -> OsuProgram | None:
     """Give the program of a collective function, by the words of its title."""
     match = _COLLECTIVE.fullmatch(words)
     function = _COLLECTIVES.get(match["function"]) if match else None
@@ -94,7 +94,7 @@ def _collective(words: str) -> Program | None:
     name = f"{'neighbor_' if match['neighbours'] else ''}{function.name}"
     name = f"{'i' if match['nonblocking'] else ''}{name}"
     name += "_persistent" if match["persistent"] else ""
-    return Program(
+    return OsuProgram(
         name,
         largest_bytes=_MIB if function.smallest_bytes else None,
         reduction=function.reduces,

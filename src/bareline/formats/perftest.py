@@ -21,8 +21,8 @@ from bareline.formats.reading import (
     outcome_of,
 )
 from bareline.formats.table import (
-    Line,
-    Table,
+    NumberedLine,
+    PrintedTable,
     check_ascending,
     check_sizes,
     check_whole,
@@ -136,14 +136,14 @@ def _params(title: re.Match[str], text: str) -> dict[str, Scalar]:
     return params
 
 
-def _header(lines: Sequence[Line]) -> int:
+def _header(lines: Sequence[NumberedLine]) -> int:
     for at, line in enumerate(lines):
         if _HEADER.match(line.text):
             return at
     raise ParseError("there is no line of column titles: the output is truncated")
 
 
-def _columns(header: Line) -> list[str]:
+def _columns(header: NumberedLine) -> list[str]:
     rest = _TITLES.sub("", header.text).strip()
     if rest:
         raise ParseError(f"line {header.number}: unknown column title '{rest}'")
@@ -153,7 +153,7 @@ def _columns(header: Line) -> list[str]:
     return columns
 
 
-def _rows(lines: Sequence[Line]) -> list[Line]:
+def _rows(lines: Sequence[NumberedLine]) -> list[NumberedLine]:
     """Give the lines up to the rule that ends the table."""
     for at, line in enumerate(lines):
         if _RULE.match(line.text.strip()):
@@ -161,7 +161,7 @@ def _rows(lines: Sequence[Line]) -> list[Line]:
     raise ParseError("the table has no end: the output is truncated")
 
 
-def _value_columns(columns: Sequence[str], lines: Sequence[Line]) -> list[str]:
+def _value_columns(columns: Sequence[str], lines: Sequence[NumberedLine]) -> list[str]:
     """Give the columns of measured values.
 
     With a duration instead of a number of iterations perftest knows no peak and prints 0.00.
@@ -176,7 +176,7 @@ def _value_columns(columns: Sequence[str], lines: Sequence[Line]) -> list[str]:
     return titles
 
 
-def _samples(table: Table, titles: Sequence[str]) -> Iterable[Sample]:
+def _samples(table: PrintedTable, titles: Sequence[str]) -> Iterable[Sample]:
     sizes = table.integers("#bytes")
     table.integers("#iterations")
     check_sizes(sizes, doubling=True)
@@ -195,7 +195,7 @@ def _samples(table: Table, titles: Sequence[str]) -> Iterable[Sample]:
             yield Sample(name, value, {"size_bytes": size})
 
 
-def _sharpened(rates: Sequence[float], table: Table, title: str) -> list[float]:
+def _sharpened(rates: Sequence[float], table: PrintedTable, title: str) -> list[float]:
     """Take a bandwidth from the message rate where that is printed with more digits.
 
     Two decimals leave nothing of a small message's bandwidth on a slow fabric: 0.00.
@@ -215,7 +215,7 @@ def _sharpened(rates: Sequence[float], table: Table, title: str) -> list[float]:
     return sharp
 
 
-def _check_rates(table: Table) -> None:
+def _check_rates(table: PrintedTable) -> None:
     """Refuse rows whose bandwidth is not their message rate times their size."""
     average = next((title for title in table.titles if title.startswith("BW average")), None)
     peak = next((title for title in table.titles if title.startswith("BW peak")), None)
@@ -239,7 +239,7 @@ def _check_rates(table: Table) -> None:
                 raise ParseError(f"line {line.number}: the peak is below the average")
 
 
-def _check_order(table: Table) -> None:
+def _check_order(table: PrintedTable) -> None:
     """Refuse rows whose times are not in their order."""
     percentiles = ("99% percentile[usec]", "99.9% percentile[usec]")
     order = ("t_min[usec]", "t_typical[usec]", *percentiles, "t_max[usec]")

@@ -20,7 +20,7 @@ from bareline.formats import reframe_perflog
 from bareline.formats.document import JsonModel, find_object, read_object
 from bareline.formats.importer import Importer, holding, version_in
 from bareline.formats.reading import UNTOLD, Reading
-from bareline.formats.reframe_check import Check, Figure
+from bareline.formats.reframe_check import PerformanceVariable, ReframeCheck
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Failed, Layer, Stage
 
@@ -106,7 +106,7 @@ def read(text: str) -> Iterable[Reading]:
             yield check.reading()
 
 
-def _report(text: str) -> Sequence[Check]:
+def _report(text: str) -> Sequence[ReframeCheck]:
     """Read the cases of a report, which must agree on the units of what they measure."""
     checks = list(_cases(text))
     units: dict[tuple[str, str], str] = {}
@@ -118,12 +118,12 @@ def _report(text: str) -> Sequence[Check]:
     return checks
 
 
-def _cases(text: str) -> Iterable[Check]:
+def _cases(text: str) -> Iterable[ReframeCheck]:
     for run in read_object(_Report, find_object(text)).runs:
         for content in read_object(_Run, run).testcases:
             case = read_object(_Case, content)
             tasks = case.num_tasks or case.check_vars.get("num_tasks")
-            yield Check(
+            yield ReframeCheck(
                 name=case.display_name or case.name,
                 where=_where(case),
                 result=case.result,
@@ -140,7 +140,7 @@ def _where(case: _Case) -> str:
     return f"{place}+{environ}" if environ else place
 
 
-def _figures(case: _Case) -> Iterable[tuple[str, Figure]]:
+def _figures(case: _Case) -> Iterable[tuple[str, PerformanceVariable]]:
     """Give the performance variables, which newer versions name after their place."""
     for one in case.perfvars or ():
         yield one.name, _figure(one)
@@ -157,9 +157,11 @@ def _figures(case: _Case) -> Iterable[tuple[str, Figure]]:
         yield last, _figure(read_object(_Variable, row))
 
 
-def _figure(one: _Variable) -> Figure:
+def _figure(one: _Variable) -> PerformanceVariable:
     bounds = (one.thres_lower is not None, one.thres_upper is not None)
-    return Figure(value=one.value, unit=one.unit or "", lower=bounds[0], upper=bounds[1])
+    return PerformanceVariable(
+        value=one.value, unit=one.unit or "", lower=bounds[0], upper=bounds[1]
+    )
 
 
 def _started(text: str) -> datetime | None:

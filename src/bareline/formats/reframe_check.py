@@ -33,7 +33,7 @@ _SCOPE = re.compile(r" ~\S+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class PerformanceVariable:
     """One performance variable of a case.
 
     - `value`: None where ReFrame could not read it.
@@ -54,7 +54,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class ReframeCheck:
     """One case of a check.
 
     - `name`: its display name, with its parameters: ``stream %threads=4``.
@@ -69,7 +69,7 @@ class Check:
     phase: str = ""
     reason: str = ""
     ranks: int = 0
-    figures: Mapping[str, Figure] = field(default_factory=dict)
+    figures: Mapping[str, PerformanceVariable] = field(default_factory=dict)
 
     @property
     def measures_nothing(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from bareline.formats.reframe_check import Check, Figure
+from bareline.formats.reframe_check import PerformanceVariable, ReframeCheck
 from bareline.vocabulary.errors import ParseError
 
 #: The titles, of which the first and the form of a variable's are ReFrame's defaults.
@@ -25,7 +25,7 @@ def split(text: str) -> Sequence[str]:
     return launches or (text,)
 
 
-def read(text: str) -> Iterable[Check]:
+def read(text: str) -> Iterable[ReframeCheck]:
     """Read the case of every line, or raise ParseError: a line is none of a case, or torn."""
     titles: list[str] = []
     if not text.endswith("\n"):
@@ -43,7 +43,7 @@ def completed(text: str) -> str:
     return match[1] if match else ""
 
 
-def _check(titles: Sequence[str], fields: Sequence[str]) -> Check:
+def _check(titles: Sequence[str], fields: Sequence[str]) -> ReframeCheck:
     if len(fields) != len(titles) or len(set(titles)) != len(titles):
         raise ParseError("a line has not as many fields as there are titles")
     row = dict(zip(titles, fields, strict=True))
@@ -51,7 +51,7 @@ def _check(titles: Sequence[str], fields: Sequence[str]) -> Check:
     if not name:
         raise ParseError("the log does not name its check: add %(check_display_name)s")
     tasks = row.get("num_tasks", "")
-    return Check(
+    return ReframeCheck(
         name=name,
         where=_where(row),
         result=row.get("result", "pass"),
@@ -70,13 +70,15 @@ def _where(row: Mapping[str, str]) -> str:
     return f"{system}:{partition}+{environ}" if system and partition else ""
 
 
-def _figure(row: Mapping[str, str], name: str) -> Figure:
+def _figure(row: Mapping[str, str], name: str) -> PerformanceVariable:
     value, bounds = row[f"{name}_value"], [row.get(f"{name}_{end}_thres") for end in _ENDS]
     if value != "None" and not _NUMBER.fullmatch(value):
         raise ParseError(f"'{name}' = {value[:40]} is no measured value")
     lower, upper = (bound not in (None, "None", "null", "") for bound in bounds)
     number = None if value == "None" else float(value)
-    return Figure(value=number, unit=row.get(f"{name}_unit", ""), lower=lower, upper=upper)
+    return PerformanceVariable(
+        value=number, unit=row.get(f"{name}_unit", ""), lower=lower, upper=upper
+    )
 
 
 _ENDS = ("lower", "upper")

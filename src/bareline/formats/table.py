@@ -33,7 +33,7 @@ _DEATH = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class NumberedLine:
     """A line of a file with its number, from 1."""
 
     number: int
@@ -41,12 +41,12 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PrintedTable:
     """The rows of a printed table as texts, every row as long as `titles`."""
 
     titles: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    lines: tuple[Line, ...]
+    lines: tuple[NumberedLine, ...]
 
     def column(self, title: str) -> list[str]:
         """Give a column's texts."""
@@ -90,9 +90,9 @@ def split_before(title: re.Pattern[str], text: str) -> list[str]:
     return [text[low:high] for low, high in pairwise([0, *starts[1:], len(text)])]
 
 
-def number_lines(text: str) -> list[Line]:
+def number_lines(text: str) -> list[NumberedLine]:
     """Split a text into numbered lines."""
-    return [Line(number, line) for number, line in enumerate(text.splitlines(), 1)]
+    return [NumberedLine(number, line) for number, line in enumerate(text.splitlines(), 1)]
 
 
 def is_row(text: str) -> bool:
@@ -100,7 +100,9 @@ def is_row(text: str) -> bool:
     return _ROW_START.match(text.lstrip()) is not None
 
 
-def read_table(titles: Sequence[str], lines: Iterable[Line], *, aligned: bool = True) -> Table:
+def read_table(
+    titles: Sequence[str], lines: Iterable[NumberedLine], *, aligned: bool = True
+) -> PrintedTable:
     """Read the rows under a line of titles.
 
     - `aligned`: the program right-aligns its last column, so that all rows end in the same place.
@@ -121,10 +123,10 @@ def read_table(titles: Sequence[str], lines: Iterable[Line], *, aligned: bool = 
         raise ParseError("there is no row under the column titles")
     if aligned:
         _check_edges(candidates)
-    return Table(tuple(titles), tuple(rows), tuple(candidates))
+    return PrintedTable(tuple(titles), tuple(rows), tuple(candidates))
 
 
-def _check_edges(lines: Sequence[Line]) -> None:
+def _check_edges(lines: Sequence[NumberedLine]) -> None:
     """Refuse a row that ends elsewhere than the others, where columns are padded at all."""
     if not all(_PADDED.search(line.text) for line in lines):
         return
@@ -151,7 +153,7 @@ def check_sizes(sizes: Sequence[int], *, doubling: bool) -> None:
             raise ParseError(f"the size {size} follows {before}: a row is missing")
 
 
-def check_ascending(table: Table, titles: Sequence[str], *, uniform: bool = True) -> None:
+def check_ascending(table: PrintedTable, titles: Sequence[str], *, uniform: bool = True) -> None:
     """Refuse rows in which these columns do not ascend from left to right.
 
     Raises ParseError: a column shifted or changed places.

@@ -15,8 +15,8 @@ from bareline.platforms.launchers import Job, Transport, mpi_facts
 from bareline.platforms.launchers.job import Node
 from bareline.platforms.layers.filesystem.mounted import (
     Mounted,
+    MountingNode,
     Mounts,
-    Peer,
     folder_below,
     mount_served,
     mount_volume,
@@ -163,7 +163,7 @@ class LocalPlatform(HerePlatform[LocalOptions]):
         with folder_below(options.io_folder or scratch) as below, private_mounts() as mounts:
             chosen, folder = options.filesystem, scratch / "mounted"
             if isinstance(chosen, Nfs):
-                itself = Peer("localhost", _ADDRESS, mounts.run)
+                itself = MountingNode("localhost", _ADDRESS, mounts.run)
                 mounted = mount_served(chosen, itself, [mounts.run], folder, below)
             else:
                 mounted = mount_volume(mounts.run, chosen, folder, below)

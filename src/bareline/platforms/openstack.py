@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bareline.platforms.cloud.journal import PREFIX
 from bareline.platforms.cloud.openstack import OpenStackOptions, asking, connect, known_clouds
 from bareline.platforms.cloud.platform import CloudPlatform
-from bareline.platforms.cloud.provider import INSTANCE, Instance, Launch, QuotaReached, State, Thing
+from bareline.platforms.cloud.provider import (
+    INSTANCE,
+    Instance,
+    InstanceState,
+    LaunchSpec,
+    QuotaReached,
+    Thing,
+)
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.platform import PlatformSpec
@@ -81,7 +88,7 @@ class OpenStackSteward:
 
     def is_gone(self, thing: Thing) -> bool:
         """Tell whether a thing that was deleted does not exist any more."""
-        return thing.kind != INSTANCE or self.look(thing).state is State.GONE
+        return thing.kind != INSTANCE or self.look(thing).state is InstanceState.GONE
 
     def look(self, thing: Thing) -> Instance:
         """Ask how a server stands."""
@@ -91,7 +98,7 @@ class OpenStackSteward:
             try:
                 server = self._sdk.compute.get_server(thing.id)
             except NotFoundException:
-                return Instance(State.GONE)
+                return Instance(InstanceState.GONE)
         return Instance(
             state=_state(server.status),
             said=str(server.status),
@@ -194,7 +201,7 @@ class OpenStackProvider(OpenStackSteward):
         ports = [Thing(PORT, f"{prefix}-port{number}") for number in range(1, count + 1)]
         return [*ports, Thing(INSTANCE, prefix)]
 
-    def create(self, thing: Thing, launch: Launch) -> str:
+    def create(self, thing: Thing, launch: LaunchSpec) -> str:
         """Make a thing and give its id."""
         made: Any
         with asking():
@@ -220,7 +227,7 @@ class OpenStackProvider(OpenStackSteward):
             asked["security_groups"] = self._security_groups
         return self._sdk.network.create_port(**asked)
 
-    def _create_server(self, thing: Thing, launch: Launch) -> Any:
+    def _create_server(self, thing: Thing, launch: LaunchSpec) -> Any:
         options = self._options
         asked: dict[str, Any] = {
             "name": thing.name,
@@ -274,12 +281,12 @@ def _listed(items: Iterable[tuple[str, Any]]) -> str:
     return ", ".join(f"{key}={value}" for key, value in sorted(items))
 
 
-def _state(status: str | None) -> State:
+def _state(status: str | None) -> InstanceState:
     if status == "ACTIVE":
-        return State.UP
+        return InstanceState.UP
     if status in _GONE:
-        return State.GONE
-    return State.COMING if status in _COMING else State.FAILED
+        return InstanceState.GONE
+    return InstanceState.COMING if status in _COMING else InstanceState.FAILED
 
 
 def _is_marked(server: Any) -> bool:

@@ -95,7 +95,7 @@ class FromReframe(TypedDict):
 
 
 @dataclass(slots=True)
-class Site:
+class SitePlatforms:
     """The platforms of a site.
 
     - `tables`: the table of each platform by its name, as a platform file has it.
@@ -121,7 +121,7 @@ class Site:
         return "\n".join(parts)
 
 
-def read_site(file: Path) -> Site:
+def read_site(file: Path) -> SitePlatforms:
     """Read the platforms of a ReFrame configuration."""
     try:
         content = json.loads(read_bounded(file, _LARGEST_BYTES))
@@ -138,7 +138,7 @@ def read_site(file: Path) -> Site:
     except (ValueError, RecursionError) as error:
         why = f"no JSON: {error}"
         raise PlatformError(why, where=str(file), hint=f"a file in Python: {_HOW}") from error
-    site = Site()
+    site = SitePlatforms()
     known = {one.name: one for one in config.environments}
     for system in config.systems:
         for partition in system.partitions:
@@ -148,7 +148,11 @@ def read_site(file: Path) -> Site:
 
 
 def _add(
-    site: Site, system: str, partition: _Partition, environment: _Environment | None, environ: str
+    site: SitePlatforms,
+    system: str,
+    partition: _Partition,
+    environment: _Environment | None,
+    environ: str,
 ) -> None:
     """Add the platform of a partition with one of its environments."""
     title = f"{system}:{partition.name}" + (f"+{environ}" if environ else "")

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from bareline.probes._native import Point, positive, read_report
+from bareline.probes._native import MeasuredPoint, positive, read_report
 from bareline.probes.base import Probe
 from bareline.vocabulary.caveats import NOT_VERIFIED
 from bareline.vocabulary.errors import ParseError, ProbeError
@@ -130,7 +130,7 @@ class Kernel(Probe[P]):
         yield Sample("communication_mean", communication_mean)
         yield Sample("imbalance", imbalance)
 
-    def _check_iterations(self, params: P, point: Point) -> None:
+    def _check_iterations(self, params: P, point: MeasuredPoint) -> None:
         """Refuse another number of iterations than what was asked for."""
         asked = self.iterations_asked(params)
         if asked and point.number("iterations") != asked:
@@ -139,13 +139,13 @@ class Kernel(Probe[P]):
             raise ParseError(f"{_unverified(point)}, but all were asked for")
 
 
-def _unverified(point: Point) -> str:
+def _unverified(point: MeasuredPoint) -> str:
     """Say why the program verified nothing; "" where it did, or should have."""
     reason = point.fields.get("not_verified", "")
     return reason if isinstance(reason, str) else ""
 
 
-def _check_verification(point: Point) -> None:
+def _check_verification(point: MeasuredPoint) -> None:
     """Refuse a point that does not say of every quantity that it is right."""
     if point.fields.get("verified") is not True:
         raise ParseError("the output does not say whether the result is right")
@@ -163,7 +163,7 @@ def _quantity_text(quantity: Any) -> str:
     return f"{quantity.get('name')} = {quantity.get('value')}, expected {quantity.get('reference')}"
 
 
-def _spread(point: Point, name: str, time: float) -> tuple[float, float]:
+def _spread(point: MeasuredPoint, name: str, time: float) -> tuple[float, float]:
     """Give the largest and the mean of a time over the ranks."""
     least, mean, most = (point.quantile(name, key) for key in ("min", "mean", "max"))
     slack = _ROUNDING * time

@@ -51,7 +51,7 @@ def spread_metrics(metric: str, unit: str, better: Better) -> dict[str, Metric]:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class MeasuredPoint:
     """One measured point: its parameters and the fields of its line."""
 
     at: Mapping[str, Scalar]
@@ -74,7 +74,7 @@ class Report:
     """A complete output."""
 
     header: Mapping[str, Any]
-    points: tuple[Point, ...]
+    points: tuple[MeasuredPoint, ...]
     cut: tuple[Mapping[str, Any], ...]
 
 
@@ -121,7 +121,7 @@ def read_object(line: str, number: int) -> dict[str, Any]:
     return row
 
 
-def _point(row: Mapping[str, Any]) -> Point:
+def _point(row: Mapping[str, Any]) -> MeasuredPoint:
     at = row.get("point")
     if not isinstance(at, dict) or not all(
         isinstance(value, str | int | float | bool) for value in at.values()
@@ -129,7 +129,7 @@ def _point(row: Mapping[str, Any]) -> Point:
         raise ParseError(f"a line is no point: {str(dict(row))[:80]}")
     if row.get("verified") is False:
         raise ParseError(f"the result of the point {at} is wrong")
-    return Point(at, row)
+    return MeasuredPoint(at, row)
 
 
 def _number(fields: Mapping[str, Any], name: str, at: Mapping[str, Scalar]) -> float:
@@ -139,7 +139,7 @@ def _number(fields: Mapping[str, Any], name: str, at: Mapping[str, Scalar]) -> f
     return float(value)
 
 
-def positive(value: float, name: str, point: Point) -> float:
+def positive(value: float, name: str, point: MeasuredPoint) -> float:
     """Give a time or rate back that cannot be zero or negative; raises ParseError where it is."""
     if value <= 0:
         raise ParseError(f"the point {dict(point.at)} has {name} = {value}")
@@ -162,7 +162,7 @@ def asked_size(output: Output) -> int:
 
 
 def spread_samples(
-    point: Point, series: str, metric: str, at: Mapping[str, Scalar]
+    point: MeasuredPoint, series: str, metric: str, at: Mapping[str, Scalar]
 ) -> Iterable[Sample]:
     """Give a series' median as `metric` and its other quantiles as ``metric_min`` and so on."""
     yield Sample(metric, positive(point.quantile(series, "median"), metric, point), at)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from bareline.probes._native import Point, read_object, read_report
+from bareline.probes._native import MeasuredPoint, read_object, read_report
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Output
 
@@ -144,7 +144,7 @@ def _kind(name: str) -> str:
     return "tcp" if _TCP.fullmatch(name) else "other"
 
 
-def _rank(point: Point) -> Rank:
+def _rank(point: MeasuredPoint) -> Rank:
     return Rank(
         node=int(point.number("node")),
         cpus=_numbers(point, "cpus"),
@@ -156,7 +156,7 @@ def _rank(point: Point) -> Rank:
     )
 
 
-def _numbers(point: Point, name: str) -> frozenset[int]:
+def _numbers(point: MeasuredPoint, name: str) -> frozenset[int]:
     """Read a list such as ``0-3,8``."""
     text = point.fields.get(name)
     if not isinstance(text, str) or not re.fullmatch(r"(\d{1,4}(-\d{1,4})?(,|$))*", text):

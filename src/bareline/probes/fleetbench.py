@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import Point, Report, native, options, positive, read_report
+from bareline.probes._native import MeasuredPoint, Report, native, options, positive, read_report
 from bareline.probes.base import Probe, declared
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -58,7 +58,7 @@ def _names(given: list[str], hosts: list[str]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def node_of(point: Point, key: str, names: tuple[str, ...]) -> str:
+def node_of(point: MeasuredPoint, key: str, names: tuple[str, ...]) -> str:
     """Give the name of the node that a point names by its rank.
 
     Raises ParseError: there is no such rank.

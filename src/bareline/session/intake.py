@@ -19,7 +19,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from bareline import __version__
-from bareline.formats.files import Found, read_files
+from bareline.formats.files import FoundTrial, read_files
 from bareline.formats.importer import load_importers
 from bareline.formats.reading import UNTOLD, Reading
 from bareline.store.beside import now
@@ -163,9 +163,11 @@ def import_files(
     return intake
 
 
-def _placed(found: Iterable[Found], platform: str | None) -> dict[str, tuple[str, list[Found]]]:
+def _placed(
+    found: Iterable[FoundTrial], platform: str | None
+) -> dict[str, tuple[str, list[FoundTrial]]]:
     """Sort what was found by platforms: the title that an output gives, and what is of it."""
-    by_title: dict[str, list[Found]] = defaultdict(list)
+    by_title: dict[str, list[FoundTrial]] = defaultdict(list)
     for one in found:
         by_title[one.imported.platform].append(one)
     titles = sorted(title for title in by_title if title)
@@ -194,7 +196,7 @@ def _placed(found: Iterable[Found], platform: str | None) -> dict[str, tuple[str
     return named
 
 
-def _open(out: Path, titles: Mapping[str, str], found: Iterable[Found]) -> tuple[Run, Header]:
+def _open(out: Path, titles: Mapping[str, str], found: Iterable[FoundTrial]) -> tuple[Run, Header]:
     """Open or make the run; give the header with the platforms, by name and title, and probes."""
     run = Run.open(out) if (out / "run.toml").exists() else None
     if run is not None:
@@ -229,7 +231,7 @@ def _open(out: Path, titles: Mapping[str, str], found: Iterable[Found]) -> tuple
 
 
 def _declared(
-    known: Mapping[str, Mapping[str, Any]], found: Iterable[Found]
+    known: Mapping[str, Mapping[str, Any]], found: Iterable[FoundTrial]
 ) -> dict[str, Mapping[str, Any]]:
     """Add what the trials declare; outputs of one program may have more or fewer columns."""
     probes = dict(known)
@@ -244,7 +246,9 @@ def _declared(
     return probes
 
 
-def _append(run: Run, platform: str, found: Iterable[Found], ranks: int | None) -> list[Imported]:
+def _append(
+    run: Run, platform: str, found: Iterable[FoundTrial], ranks: int | None
+) -> list[Imported]:
     """Append the trials of a platform that the run has not yet; give a row of each found."""
     finished = run.finished()
     known = {
@@ -291,7 +295,7 @@ def _hash(launch: str) -> str:
     return hashlib.sha256(launch.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
-def _started(found: Found) -> str:
+def _started(found: FoundTrial) -> str:
     """Give when a launch began, or when it was imported where its output does not say it."""
     began = found.importer.started(found.launch)
     return began.isoformat(timespec="milliseconds") if began else now()
@@ -321,7 +325,7 @@ def _caveats(imported: Reading, case: Case) -> tuple[str, ...]:
     return ("imported", *imported.caveats, *unknown)
 
 
-def _output(found: Found) -> Output:
+def _output(found: FoundTrial) -> Output:
     return Output(
         stdout=found.launch,
         stderr="",
@@ -331,7 +335,7 @@ def _output(found: Found) -> Output:
     )
 
 
-def _row(found: Found, case: Case, platform: str, trial: int | None) -> Imported:
+def _row(found: FoundTrial, case: Case, platform: str, trial: int | None) -> Imported:
     outcome = found.imported.outcome
     failed = outcome if isinstance(outcome, Failed) else None
     return row_of(
@@ -348,7 +352,7 @@ def _row(found: Found, case: Case, platform: str, trial: int | None) -> Imported
     )
 
 
-def _facts(found: Iterable[Found], known: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def _facts(found: Iterable[FoundTrial], known: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """Join what the outputs tell of the platform; where they disagree, all they say."""
     texts: dict[str, dict[str, None]] = defaultdict(dict)
     for key, value in known.items():

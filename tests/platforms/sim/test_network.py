@@ -12,8 +12,8 @@ from bareline.platforms.config import make_spec
 from bareline.platforms.sim import compute
 from bareline.platforms.sim.cluster import collectives, made_anew, settings
 from bareline.platforms.sim.network import (
-    Network,
     SharedMemory,
+    SimulatedNetwork,
     constant,
     preset,
     presets,
@@ -45,7 +45,7 @@ def time_of(network, size):
 
 @pytest.mark.parametrize("overhead", [0.0, 2e-6])
 def test_factors_give_the_curve_back(overhead):
-    network = Network(CURVE, *[constant(overhead)] * 3, 65_536, "test")
+    network = SimulatedNetwork(CURVE, *[constant(overhead)] * 3, 65_536, "test")
     for size, seconds in CURVE:
         assert time_of(network, size) == pytest.approx(seconds, rel=0.0051)
     assert 12e-6 < time_of(network, 30_000) < 80e-6
@@ -58,7 +58,7 @@ def at_or_above(text, size):
 
 def test_overheads_grow_with_the_size_and_go_with_the_rendezvous():
     sending, leaving = ((0, 6e-6), (64, 6e-6), (1024, 9e-6)), ((0, 4e-6), (512, 5e-6))
-    network = Network(CURVE, sending, constant(2e-6), leaving, 65_536, "test")
+    network = SimulatedNetwork(CURVE, sending, constant(2e-6), leaving, 65_536, "test")
     for size, seconds in ((0, 6e-6), (64, 6e-6), (544, 7.5e-6), (1024, 9e-6), (9999, 9e-6)):
         assert at(stretches(sending), size) == pytest.approx(seconds)
     text = network.busy_after()
@@ -73,14 +73,14 @@ def test_overheads_grow_with_the_size_and_go_with_the_rendezvous():
 
 def test_overheads_of_large_messages_alone_count_for_smaller_ones_in_proportion():
     sending = ((0, 1e-6), (1 << 20, 1e-6 + 1e-4))
-    network = Network(CURVE, sending, constant(2e-6), constant(1e-6), 65_536, "test")
+    network = SimulatedNetwork(CURVE, sending, constant(2e-6), constant(1e-6), 65_536, "test")
     assert at(network.busy_after(), 60_000) == pytest.approx(1e-4 * 60_000 / (1 << 20))
 
 
 def test_a_stretch_that_is_faster_than_the_largest_message_is_not_held_up_by_the_port():
     # Between 64 and 128 KiB the curve rises half as fast as beyond.
     curve = ((0, 10e-6), (65_536, 100e-6), (131_072, 140e-6), (1 << 20, 1200e-6))
-    network = Network(curve, *[constant(4e-6)] * 3, 65_536, "test")
+    network = SimulatedNetwork(curve, *[constant(4e-6)] * 3, 65_536, "test")
     assert network.port_bytes_per_s > 1.5 * network.bytes_per_s
     for size, seconds in curve:
         assert time_of(network, size) == pytest.approx(seconds, rel=0.0051), size
@@ -90,7 +90,7 @@ def test_a_stretch_that_is_faster_than_the_largest_message_is_not_held_up_by_the
 def test_any_curve_gives_factors_that_are_positive_and_times_that_do_not_fall(times, overhead):
     sizes = [0, *(2**k for k in range(1, len(times)))]
     curve = tuple(zip(sizes, times, strict=True))
-    network = Network(curve, *[constant(overhead)] * 3, 1 << 40, "test")
+    network = SimulatedNetwork(curve, *[constant(overhead)] * 3, 1 << 40, "test")
     costs = network.costs()
     for text in (costs["latency_s"], costs["seconds_per_byte"]):
         assert all(float(part.split(":")[1]) > 0 for part in text.split(";"))

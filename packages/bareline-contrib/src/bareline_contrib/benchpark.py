@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bareline.platforms.config import make_spec
-from bareline.platforms.reframe import LAUNCHERS, SLURM, Site, options
+from bareline.platforms.reframe import LAUNCHERS, SLURM, SitePlatforms, options
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.files import NotRegular, read_bounded, step_to_read
 from bareline.vocabulary.platform import platform_name
@@ -52,9 +52,9 @@ _BESIDE = {
 _NOT_LITERAL = "computed by the program"
 
 
-def read_site(place: Path) -> Site:
+def read_site(place: Path) -> SitePlatforms:
     """Read the platforms of a file or folder; raises PlatformError: there are none."""
-    site = Site()
+    site = SitePlatforms()
     for file in _files(place):
         for title, variables, notes in _systems(file):
             _add(site, title, variables, [*notes, *_beside(file)])
@@ -184,7 +184,7 @@ def _beside(file: Path) -> list[str]:
     ]
 
 
-def _add(site: Site, title: str, variables: Mapping[str, Any], more: list[str]) -> None:
+def _add(site: SitePlatforms, title: str, variables: Mapping[str, Any], more: list[str]) -> None:
     """Add the platform of a system."""
     name = platform_name(title)
     notes = site.notes.setdefault(name, [])

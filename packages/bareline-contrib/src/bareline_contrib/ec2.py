@@ -20,10 +20,10 @@ from bareline.platforms.cloud.provider import (
     INSTANCE,
     Busy,
     Instance,
-    Launch,
+    InstanceState,
+    LaunchSpec,
     NoRoom,
     QuotaReached,
-    State,
     Thing,
 )
 from bareline.vocabulary.errors import PlatformError, ToolMissing
@@ -165,7 +165,11 @@ KEY_PAIR = "key pair"
 _OWNER = "bareline-owner"
 #: An instance that is gone is still listed for an hour.
 _ALIVE = ["pending", "running", "shutting-down", "stopping", "stopped"]
-_STATES = {"pending": State.COMING, "running": State.UP, "terminated": State.GONE}
+_STATES = {
+    "pending": InstanceState.COMING,
+    "running": InstanceState.UP,
+    "terminated": InstanceState.GONE,
+}
 
 
 class Ec2Steward:
@@ -226,7 +230,7 @@ class Ec2Steward:
 
     def is_gone(self, thing: Thing) -> bool:
         """Tell whether a thing that was deleted does not exist any more."""
-        return thing.kind != INSTANCE or self.look(thing).state is State.GONE
+        return thing.kind != INSTANCE or self.look(thing).state is InstanceState.GONE
 
     def look(self, thing: Thing) -> Instance:
         """Ask how an instance stands."""
@@ -237,14 +241,14 @@ class Ec2Steward:
                 answer = self._sdk.describe_instances(InstanceIds=[thing.id])
             except ClientError as error:
                 if is_unknown(error):
-                    return Instance(State.GONE)
+                    return Instance(InstanceState.GONE)
                 raise
         found = next(iter(_instances(answer)), None)
         if found is None:
-            return Instance(State.GONE)
+            return Instance(InstanceState.GONE)
         said = str(found["State"]["Name"])
         return Instance(
-            state=_STATES.get(said, State.FAILED),
+            state=_STATES.get(said, InstanceState.FAILED),
             said=said,
             fault=str(found.get("StateReason", {}).get("Message", "")),
             address=str(found.get(self._address) or ""),
@@ -292,7 +296,7 @@ class Ec2Provider(Ec2Steward):
         """Name an instance."""
         return [Thing(INSTANCE, prefix)]
 
-    def create(self, thing: Thing, launch: Launch) -> str:
+    def create(self, thing: Thing, launch: LaunchSpec) -> str:
         """Make a thing and give its id."""
         with asking():
             if thing.kind == KEY_PAIR:
@@ -302,7 +306,7 @@ class Ec2Provider(Ec2Steward):
             made = self._sdk.run_instances(**self._asked(thing, launch))
         return str(made["Instances"][0]["InstanceId"])
 
-    def _asked(self, thing: Thing, launch: Launch) -> dict[str, Any]:
+    def _asked(self, thing: Thing, launch: LaunchSpec) -> dict[str, Any]:
         options = self._options
         tags = [{"Key": "Name", "Value": thing.name}, {"Key": _OWNER, "Value": launch.owner}]
         where = {"AvailabilityZone": options.zone} if options.zone else {}

@@ -22,7 +22,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from bareline.formats.document import JsonModel, find_object, read_object
-from bareline.formats.foreign import Figure, figure, plain_name
+from bareline.formats.foreign import ForeignFigure, figure, plain_name
 from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import UNTOLD, Reading, outcome_of
 from bareline.vocabulary.errors import ParseError
@@ -64,7 +64,7 @@ class _Merit(JsonModel):
         return value if math.isfinite(value) else None
 
     @property
-    def figure(self) -> Figure:
+    def figure(self) -> ForeignFigure:
         """What it is as a metric; what a modifier adds carries the modifier's name."""
         own = self.origin_type in ("application", "summary::mean")
         name = self.name if own else f"{self.origin}.{self.name}"
@@ -230,7 +230,7 @@ def _reading(
     params: Mapping[str, Scalar],
     outcome: Measured | Failed,
     *,
-    figures: Mapping[str, Figure] | None = None,
+    figures: Mapping[str, ForeignFigure] | None = None,
     ranks: int = 0,
     threads: int = 1,
     caveats: tuple[str, ...] = (),

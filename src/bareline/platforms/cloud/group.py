@@ -14,10 +14,10 @@ from bareline.platforms.cloud.provider import (
     BackOff,
     Insistence,
     Instance,
-    Launch,
+    InstanceState,
+    LaunchSpec,
     NoRoom,
     Provider,
-    State,
     Thing,
 )
 from bareline.platforms.cloud.remains import remove
@@ -54,7 +54,7 @@ class Member:
         return f"{self.name} ({self.thing.id})" if self.things else self.name
 
 
-class Group:
+class InstanceGroup:
     """The instances of a platform in use.
 
     - `tell`: takes a sentence about each attempt that failed and each request that was made again.
@@ -120,7 +120,7 @@ class Group:
 
     def _make(self, thing: Thing, user_data: str, made: Sequence[Thing]) -> Thing:
         """Make a thing: noted before it is asked for, and again when it is there."""
-        launch = Launch(
+        launch = LaunchSpec(
             owner=self._journal.story.owner,
             public_key=self._access.keys.client_public.strip(),
             user_data=user_data,
@@ -172,10 +172,10 @@ class Group:
             for member in list(left):
                 found = self.look(member)
                 took_s = time.monotonic() - member.asked_at
-                if found.state is State.COMING and took_s <= self._options.active_s:
+                if found.state is InstanceState.COMING and took_s <= self._options.active_s:
                     continue
                 left.remove(member)
-                if found.state is State.UP and found.address:
+                if found.state is InstanceState.UP and found.address:
                     member.active_s = took_s
                 else:
                     failed.append((member, self._why_not(found, took_s)))
@@ -184,11 +184,11 @@ class Group:
         return failed
 
     def _why_not(self, found: Instance, took_s: float) -> str:
-        if found.state is State.FAILED:
+        if found.state is InstanceState.FAILED:
             return f"{found.said}: {found.fault or 'the cloud does not say why'}"
-        if found.state is State.GONE:
+        if found.state is InstanceState.GONE:
             return found.fault or "it was removed by somebody else"
-        if found.state is State.UP:
+        if found.state is InstanceState.UP:
             return f"{found.said}, but it has no address"
         return f"still {found.said} after {took_s:.0f} s"
 
@@ -235,7 +235,7 @@ class Group:
         found = []
         for member in self.members:
             instance = self.look(member)
-            if instance.state is not State.UP:
+            if instance.state is not InstanceState.UP:
                 found.append((member, f"lost: {self._why_not(instance, 0.0)}"))
             elif reason := self._access.try_once(member.name):
                 found.append((member, f"lost: {instance.said}, but no ssh: {reason}"))

@@ -16,7 +16,7 @@ from bareline.platforms.base import Allocation
 from bareline.platforms.cloud import remains
 from bareline.platforms.cloud.access import Access
 from bareline.platforms.cloud.budget import Budget, CloudOptions
-from bareline.platforms.cloud.group import Group
+from bareline.platforms.cloud.group import InstanceGroup
 from bareline.platforms.cloud.journal import Journal
 from bareline.platforms.cloud.provider import Provider, Steward
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
@@ -40,7 +40,7 @@ class CloudAllocation(Allocation):
 
     def __init__(
         self,
-        group: Group,
+        group: InstanceGroup,
         access: Access,
         budget: Budget,
         options: CloudOptions,
@@ -215,7 +215,7 @@ class CloudPlatform(RemotePlatform[C_co]):
                 budget = Budget(self.spec.name, options)
                 access = Access(self.context.scratch / "access", options)
                 journal = Journal(cache, self.type_name, self.spec.name, account)
-                group = Group(provider, options, journal, access, budget, events.append)
+                group = InstanceGroup(provider, options, journal, access, budget, events.append)
                 stack.callback(group.release)
                 group.start(count)
                 inner = f"{options.folder}/bareline-{owner_mark()}-access"

@@ -52,7 +52,7 @@ class Thing:
     id: str = ""
 
 
-class State(StrEnum):
+class InstanceState(StrEnum):
     """How an instance stands."""
 
     COMING = "coming"
@@ -69,7 +69,7 @@ class Instance:
       one.
     """
 
-    state: State
+    state: InstanceState
     said: str = ""
     fault: str = ""
     address: str = ""
@@ -78,7 +78,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
+class LaunchSpec:
     """What things are made with."""
 
     owner: str
@@ -125,7 +125,7 @@ class Provider(Steward, Protocol):
     def parts(self, prefix: str) -> Sequence[Thing]:
         """Name the things of one instance, itself last."""
 
-    def create(self, thing: Thing, launch: Launch) -> str:
+    def create(self, thing: Thing, launch: LaunchSpec) -> str:
         """Make a thing and give its id; an instance need not be up yet."""
 
     def look(self, thing: Thing) -> Instance:

@@ -315,7 +315,7 @@ class _Load:
         )
 
 
-class Run(Protocol):
+class RunCommand(Protocol):
     """Executes a command; see `Allocation.run`."""
 
     def __call__(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
@@ -326,7 +326,7 @@ class Tenant(Protocol):
     """What runs commands of its own."""
 
     @property
-    def run(self) -> Run:
+    def run(self) -> RunCommand:
         """Execute a command."""
 
     def end_marked(self, token: str) -> None:
@@ -334,7 +334,7 @@ class Tenant(Protocol):
 
 
 def run_against_copies(
-    run: Run, tenants: Sequence[Tenant], command: Command, layout: Layout, timeout_s: float
+    run: RunCommand, tenants: Sequence[Tenant], command: Command, layout: Layout, timeout_s: float
 ) -> Output:
     """Measure a command while every neighbour runs it over and over."""
     with _running(tenants, command, layout, timeout_s) as failed:

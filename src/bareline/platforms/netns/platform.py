@@ -20,7 +20,7 @@ from bareline.platforms.launchers import Job, Network, mpi_facts
 from bareline.platforms.launchers.job import Node, agent_text
 from bareline.platforms.layers.filesystem.mounted import (
     Mounted,
-    Peer,
+    MountingNode,
     folder_below,
     mount_gluster,
     mount_served,
@@ -108,10 +108,10 @@ class NetnsAllocation(HereAllocation):
         )
         return self._switch.enter(_with_env(self.mpi.argv(job), {}, cwd))
 
-    def peers(self) -> list[Peer]:
+    def peers(self) -> list[MountingNode]:
         """Give the hosts as nodes that serve each other files."""
         pairs = zip(self.nodes, self._hosts, strict=True)
-        return [Peer(node.name, node.address, host.run) for node, host in pairs]
+        return [MountingNode(node.name, node.address, host.run) for node, host in pairs]
 
     def _write_agent(self) -> None:
         """Put the program that launchers take for ssh into the switch and onto the hosts."""
@@ -236,7 +236,7 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
                 more = (switch.run,)
                 return mount_gluster(peers, chosen, folder, below, clients=more, private=True)
             case Nfs():
-                own = Peer("switch", links.SWITCH_ADDRESS, switch.run)
+                own = MountingNode("switch", links.SWITCH_ADDRESS, switch.run)
                 server = own if chosen.server == "own" else peers[0]
                 clients = [*(peer.run for peer in peers), switch.run]
                 return mount_served(chosen, server, clients, folder, below)

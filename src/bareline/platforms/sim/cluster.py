@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from bareline.platforms.sim.network import Network
+from bareline.platforms.sim.network import SimulatedNetwork
 from bareline.platforms.sim.options import SimOptions
 from bareline.vocabulary.collectives import COLLECTIVES
 
@@ -41,17 +41,17 @@ def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:
 SPEED = "1Gf"
 
 
-def port_rate(options: SimOptions, network: Network) -> float:
+def port_rate(options: SimOptions, network: SimulatedNetwork) -> float:
     """Give what the port of a node carries in one direction, in B/s."""
     return options.link_bytes_per_s or network.port_bytes_per_s
 
 
-def _route_s(network: Network) -> float:
+def _route_s(network: SimulatedNetwork) -> float:
     """Give the latency of a route as described; what a message waits is told by its size."""
     return network.wire()[0][1]
 
 
-def cluster_xml(options: SimOptions, network: Network) -> str:
+def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
     """Describe the cluster as SimGrid reads it; a route passes two links, of half the latency."""
     latency = _route_s(network) / 2
     rate = port_rate(options, network)
@@ -74,7 +74,7 @@ def cluster_xml(options: SimOptions, network: Network) -> str:
 """
 
 
-def eager_bytes(options: SimOptions, network: Network, nodes: int) -> int:
+def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> int:
     """Give the size from which sender and receiver meet in a job on so many nodes.
 
     SMPI has one for all messages of a job. On one node that of shared memory counts, so that the
@@ -83,7 +83,7 @@ def eager_bytes(options: SimOptions, network: Network, nodes: int) -> int:
     return network.eager_bytes if nodes > 1 else options.shared_memory().eager_bytes
 
 
-def settings(options: SimOptions, network: Network, nodes: int, description: Path) -> str:
+def settings(options: SimOptions, network: SimulatedNetwork, nodes: int, description: Path) -> str:
     """Write what the simulated cluster is told of messages, in a job on so many nodes."""
     within = options.shared_memory().costs(eager_bytes(options, network, nodes))
     gap_s = 1 / network.messages_per_s if network.messages_per_s else 0.0

@@ -53,7 +53,7 @@ def stretches(curve: Curve) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class SimulatedNetwork:
     """How two nodes of a simulated cluster exchange messages.
 
     - `curve`: message sizes in bytes, rising from 0, with their one-way times in s, overheads
@@ -224,7 +224,7 @@ def presets() -> dict[str, dict[str, Any]]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-def preset(name: str) -> Network:
+def preset(name: str) -> SimulatedNetwork:
     """Give a network by name: a straight line of latency and rate.
 
     Raises KeyError: there is none of this name.
@@ -232,7 +232,7 @@ def preset(name: str) -> Network:
     table = presets()[name]
     rate, latency = table["bytes_per_s"], table["latency_s"]
     sizes = (0, table["eager_bytes"], 4 << 20)
-    return Network(
+    return SimulatedNetwork(
         curve=tuple((size, latency + size / rate) for size in sizes),
         send_overhead_s=constant(table["overhead_s"]),
         receive_overhead_s=constant(table["overhead_s"]),

@@ -9,7 +9,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from bareline.platforms.sim.network import Curve, Network, SharedMemory, constant, preset, presets
+from bareline.platforms.sim.network import (
+    Curve,
+    SharedMemory,
+    SimulatedNetwork,
+    constant,
+    preset,
+    presets,
+)
 from bareline.platforms.sim.processor import processors
 from bareline.vocabulary.errors import did_you_mean
 from bareline.vocabulary.model import Command
@@ -166,14 +173,14 @@ class SimOptions(Options):
         """Refuse what was not built for the simulator."""
         return "" if runs_simulated(command) else "does not run simulated"
 
-    def resolve(self) -> Network:
+    def resolve(self) -> SimulatedNetwork:
         """Give the network that is meant."""
         if self.curve is None:
             assert self.network is not None
             named = preset(self.network)
             given = self.messages_per_s
             return named if given is None else replace(named, messages_per_s=given)
-        return Network(
+        return SimulatedNetwork(
             curve=self.curve,
             send_overhead_s=_by_size(self.send_overhead_s),
             receive_overhead_s=_by_size(self.receive_overhead_s),

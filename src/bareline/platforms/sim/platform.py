@@ -28,7 +28,7 @@ from bareline.platforms.sim.cluster import (
     settings,
 )
 from bareline.platforms.sim.compute import RECORDING_TIMEOUT_S, Recorder
-from bareline.platforms.sim.network import Network, stretches
+from bareline.platforms.sim.network import SimulatedNetwork, stretches
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
 from bareline.platforms.sim.processor import (
     compute_factor,
@@ -94,7 +94,7 @@ class SimAllocation(Allocation):
         self._name = name
         self._options = options
         self._context = context
-        self._network: Network = options.resolve()
+        self._network: SimulatedNetwork = options.resolve()
         self._events: list[str] = []
         self._sources: dict[str, str] = {}
         self._description = context.scratch / "cluster.xml"
@@ -327,7 +327,7 @@ class SimPlatform(Platform[SimOptions]):
         yield SimAllocation(self.spec.name, self.spec.options, self.context)
 
 
-def _message_facts(options: SimOptions, network: Network) -> dict[str, Scalar]:
+def _message_facts(options: SimOptions, network: SimulatedNetwork) -> dict[str, Scalar]:
     """Tell what messages cost within a node, at a NIC, and by their size."""
     costs = network.costs()
     rate = network.messages_per_s
@@ -348,7 +348,7 @@ def _cluster_library(context: Context) -> Path:
     return programs.parent / "lib" / "libbareline_cluster.so"
 
 
-def _overheads_by_size(network: Network) -> dict[str, str]:
+def _overheads_by_size(network: SimulatedNetwork) -> dict[str, str]:
     """Give what SMPI is told of overheads where they depend on the size."""
     overheads = {
         "sim.send_overhead_by_size": network.send_overhead_s,

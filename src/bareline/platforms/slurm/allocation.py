@@ -10,8 +10,7 @@ from functools import cached_property
 
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Context
-from bareline.platforms.launchers import Job as MpiJob
-from bareline.platforms.launchers import MpiInstallation, Network, find_mpi, srun_argv
+from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi, srun_argv
 from bareline.platforms.launchers.job import Node
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.allocation import RemoteAllocation
@@ -32,7 +31,7 @@ from bareline.platforms.slurm.commands import (
     restarts,
     settled_state,
 )
-from bareline.platforms.slurm.job import Job
+from bareline.platforms.slurm.job import SlurmJob
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
@@ -69,7 +68,7 @@ class SlurmAllocation(RemoteAllocation):
     lost_hint = "the allocation is renewed without the node"
 
     def __init__(
-        self, options: SlurmOptions, context: Context, job: Job, state: JobState, wanted: int
+        self, options: SlurmOptions, context: Context, job: SlurmJob, state: JobState, wanted: int
     ) -> None:
         self._options = options
         self.launches_here = options.launcher == "mpirun"
@@ -159,7 +158,7 @@ class SlurmAllocation(RemoteAllocation):
     ) -> list[str]:
         """Give the command line of srun, or of the library's launcher on the first node."""
         options = self._options
-        job = MpiJob(
+        job = Job(
             argv=argv,
             layout=layout,
             nodes=self.nodes,

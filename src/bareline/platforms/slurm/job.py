@@ -102,7 +102,7 @@ def not_in_a_job() -> PlatformError:
     )
 
 
-class Job:
+class SlurmJob:
     """An allocation in use.
 
     - `name`: of the platform whose `max_jobs` counts.

@@ -15,7 +15,7 @@ from bareline.platforms.hosts import contained
 from bareline.platforms.remote.allocation import RemotePlatform
 from bareline.platforms.slurm.allocation import SlurmAllocation
 from bareline.platforms.slurm.commands import ask, most_cores, own_job
-from bareline.platforms.slurm.job import Job, clean, not_in_a_job
+from bareline.platforms.slurm.job import SlurmJob, clean, not_in_a_job
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
@@ -85,7 +85,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
             pass
         nodes = max(1, layout.nodes)
         clean()
-        job = Job(options, self.spec.name)
+        job = SlurmJob(options, self.spec.name)
         try:
             state = job.begin(nodes)
             allocation = SlurmAllocation(options, self.context, job, state, nodes)

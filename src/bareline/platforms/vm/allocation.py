@@ -16,8 +16,8 @@ from bareline.platforms.layers.neighbours import busy_neighbours, facts_of, run_
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.shell import END_MARKED
 from bareline.platforms.vm.filesystem import mount_in_guests
-from bareline.platforms.vm.fleet import ANSWER_S, Fleet
-from bareline.platforms.vm.guest import DEVICE, Access, Guest
+from bareline.platforms.vm.fleet import ANSWER_S, GuestFleet
+from bareline.platforms.vm.guest import DEVICE, Guest, GuestAccess
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.remains import read_changes
 from bareline.platforms.workdir import runs_virtually
@@ -46,8 +46,8 @@ class TenantAllocation(RemoteAllocation):
         self,
         options: VmOptions,
         guests: Sequence[Guest],
-        fleet: Fleet,
-        access: Access,
+        fleet: GuestFleet,
+        access: GuestAccess,
         *,
         mpi: MpiInstallation,
         cache: Path,
@@ -216,7 +216,7 @@ class TenantAllocation(RemoteAllocation):
 class _Watch:
     """Cuts the connection to a guest whose machine ends, which nobody else would notice."""
 
-    def __init__(self, fleet: Fleet, guests: Sequence[Guest], access: Access) -> None:
+    def __init__(self, fleet: GuestFleet, guests: Sequence[Guest], access: GuestAccess) -> None:
         self._fleet = fleet
         self._guests = guests
         self._access = access

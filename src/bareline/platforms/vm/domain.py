@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree as ET
 
-from bareline.platforms.vm.hardware import Share, parse_cpu_set, parse_pci_address
+from bareline.platforms.vm.hardware import SharedFolder, parse_cpu_set, parse_pci_address
 from bareline.platforms.vm.options import VmOptions
 
 Accelerator = Literal["kvm", "tcg"]
@@ -117,7 +117,7 @@ def share_tag(number: int) -> str:
     return f"share{number}"
 
 
-def _filesystem(devices: ET.Element, share: Share, number: int) -> None:
+def _filesystem(devices: ET.Element, share: SharedFolder, number: int) -> None:
     if share.kind == "nfs":
         return
     filesystem = ET.SubElement(devices, "filesystem", type="mount", accessmode="passthrough")

@@ -13,7 +13,7 @@ from bareline.platforms.holder import SETUP_S
 from bareline.platforms.layers.filesystem.mounted import (
     Export,
     Mounted,
-    Peer,
+    MountingNode,
     facts_of,
     mount_gluster,
     mount_options,
@@ -24,14 +24,14 @@ from bareline.platforms.layers.filesystem.mounted import (
 from bareline.platforms.layers.filesystem.options import Gluster, Loop, Nfs, NineP, Tmpfs, Virtiofs
 from bareline.platforms.process import Finished, run_process
 from bareline.platforms.vm.domain import share_tag
-from bareline.platforms.vm.guest import Access, Guest
-from bareline.platforms.vm.hardware import Share
+from bareline.platforms.vm.guest import Guest, GuestAccess
+from bareline.platforms.vm.hardware import SharedFolder
 from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.options import VmOptions
 from bareline.vocabulary.model import Scalar
 
 
-def exported(shares: Sequence[Share]) -> list[Export]:
+def exported(shares: Sequence[SharedFolder]) -> list[Export]:
     """Give the shares that go over the network."""
     return [
         Export(share.source, share_tag(number), share.read_only)
@@ -40,7 +40,7 @@ def exported(shares: Sequence[Share]) -> list[Export]:
     ]
 
 
-def start_exports(shares: Sequence[Share], hypervisor: Hypervisor) -> None:
+def start_exports(shares: Sequence[SharedFolder], hypervisor: Hypervisor) -> None:
     """Start the server where a share needs it; it ends with the enclosure."""
 
     def inside(argv: Sequence[str], stdin: str) -> Finished:
@@ -60,20 +60,22 @@ def with_share(options: VmOptions, source: Path) -> VmOptions:
     """Add the share that the file system is, where it lies on the host."""
     match options.filesystem:
         case Virtiofs() as chosen:
-            share = Share(source=str(source), target=TARGET, kind="virtiofs", cache=chosen.cache)
+            share = SharedFolder(
+                source=str(source), target=TARGET, kind="virtiofs", cache=chosen.cache
+            )
         case NineP() as chosen:
             how = f"cache={chosen.cache},msize={chosen.msize_bytes}"
-            share = Share(source=str(source), target=TARGET, kind="9p", options=how)
+            share = SharedFolder(source=str(source), target=TARGET, kind="9p", options=how)
         case Nfs(server="host") as chosen:
             how = mount_options(chosen)
-            share = Share(source=str(source), target=TARGET, kind="nfs", options=how)
+            share = SharedFolder(source=str(source), target=TARGET, kind="nfs", options=how)
         case _:
             return options
     return options.model_copy(update={"shares": (*options.shares, share)})
 
 
 def mount_in_guests(
-    options: VmOptions, guests: Sequence[Guest], server: Guest | None, access: Access
+    options: VmOptions, guests: Sequence[Guest], server: Guest | None, access: GuestAccess
 ) -> Mounted | None:
     """Mount it in one tenant's guests, which are up; again after one of them was rebuilt."""
     peers = [_peer(guest, access) for guest in guests]
@@ -96,9 +98,9 @@ def mount_in_guests(
             return None
 
 
-def _peer(guest: Guest, access: Access) -> Peer:
+def _peer(guest: Guest, access: GuestAccess) -> MountingNode:
     def run(argv: Sequence[str], stdin: str) -> Finished:
         line = access.argv(guest.name, argv)
         return run_process(line, timeout_s=SETUP_S, stdin=stdin)
 
-    return Peer(guest.name, guest.address, run)
+    return MountingNode(guest.name, guest.address, run)

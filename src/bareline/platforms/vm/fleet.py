@@ -17,8 +17,8 @@ from bareline.platforms.repair import bring_up
 from bareline.platforms.vm import room
 from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, moved
 from bareline.platforms.vm.guest import (
-    Access,
     Guest,
+    GuestAccess,
     last_words,
     read_failure,
     read_ready,
@@ -46,7 +46,7 @@ class Medium(Protocol):
         """Make a guest's disk, and what it boots from or its medium for cloud-init."""
 
 
-class Fleet:
+class GuestFleet:
     """Every guest of a platform, the neighbours' included.
 
     - `equip`: sets up a new enclosure: what guests find there beside each other.
@@ -58,7 +58,7 @@ class Fleet:
         options: VmOptions,
         guests: Sequence[Guest],
         hypervisor: Hypervisor,
-        access: Access,
+        access: GuestAccess,
         medium: Medium,
         *,
         accelerator: Accelerator,

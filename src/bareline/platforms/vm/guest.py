@@ -58,7 +58,7 @@ def guest_client_config() -> str:
     return client_config({}, *_PATIENT, socket, key=f"{run}/client_key", known=f"{run}/known_hosts")
 
 
-class Access:
+class GuestAccess:
     """The connections to one platform's guests.
 
     - `folder`: private, with a short path.

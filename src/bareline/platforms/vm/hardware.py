@@ -132,7 +132,7 @@ class Memory(_Part):
         return {"2MiB": 2 << 20, "1GiB": 1 << 30}.get(self.huge_pages or "", 0)
 
 
-class Clock(_Part):
+class GuestClock(_Part):
     """Where the guest takes its time from.
 
     - `source`: clock source of the guest's kernel; ``auto`` leaves it the choice.
@@ -145,7 +145,7 @@ class Clock(_Part):
     hpet: bool = True
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Clock:
+    def _fits_together(self) -> GuestClock:
         if self.source == "hpet" and not self.hpet:
             raise ValueError('source = "hpet" with hpet = false leaves the guest without a clock')
         return self
@@ -178,7 +178,7 @@ class Disk(_Part):
         return self
 
 
-class Share(_Part):
+class SharedFolder(_Part):
     """A folder of the host that the guests see.
 
     - `source`: folder of the host, absolute.
@@ -198,7 +198,7 @@ class Share(_Part):
     options: Annotated[str, Field(pattern=r"^[A-Za-z0-9_=.,:/+-]*$")] = ""
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Share:
+    def _fits_together(self) -> SharedFolder:
         if self.cache != "default" and self.kind != "virtiofs":
             raise ValueError(f"cache = {self.cache!r} is of virtiofs, not of {self.kind}")
         for name in ("source", "target"):

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from bareline.platforms.layers.filesystem.options import Gluster, Guests, Nfs
 from bareline.platforms.layers.neighbours import Neighbours
-from bareline.platforms.vm.hardware import Clock, Cpu, Disk, Image, Memory, Nic, Share
+from bareline.platforms.vm.hardware import Cpu, Disk, GuestClock, Image, Memory, Nic, SharedFolder
 from bareline.vocabulary.platform import PinningOptions
 
 #: The path of a kernel, or a package, perhaps of another release.
@@ -134,10 +134,10 @@ class VmOptions(PinningOptions):
     nic: Nic = Nic()
     cpu: Cpu = Cpu()
     memory: Memory = Memory()
-    clock: Clock = Clock()
+    clock: GuestClock = GuestClock()
     disk: Disk = Disk()
     neighbours: Neighbours | None = None
-    shares: tuple[Share, ...] = ()
+    shares: tuple[SharedFolder, ...] = ()
     host_tuning: Tuning = Tuning()
     guest_tuning: Tuning = Tuning()
     kernel_args: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,=: /-]*$")] = ""

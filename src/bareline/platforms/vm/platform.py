@@ -22,8 +22,8 @@ from bareline.platforms.vm import remains, room
 from bareline.platforms.vm.allocation import TenantAllocation, VmAllocation
 from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, pool_xml, vcpu_pins
 from bareline.platforms.vm.filesystem import start_exports, with_share
-from bareline.platforms.vm.fleet import Fleet, Medium
-from bareline.platforms.vm.guest import SERVER, Access, Guest, host_address, make_guests
+from bareline.platforms.vm.fleet import GuestFleet, Medium
+from bareline.platforms.vm.guest import SERVER, Guest, GuestAccess, host_address, make_guests
 from bareline.platforms.vm.hardware import Image, parse_cpu_set
 from bareline.platforms.vm.hypervisor import TOOLS, Hypervisor, import_libvirt
 from bareline.platforms.vm.image import IMAGE_TOOLS, AutoImage, built_image, with_kernel
@@ -125,13 +125,13 @@ class VmPlatform(Platform[VmOptions]):
 
         equip()
         keys = states.keys() if states else make_keys(enclosure / "keys")
-        access = Access(
+        access = GuestAccess(
             hypervisor,
             enclosure / "ssh",
             keys,
             {guest.name: guest.management_address for guest in guests},
         )
-        fleet = Fleet(
+        fleet = GuestFleet(
             options,
             guests,
             hypervisor,
@@ -206,7 +206,7 @@ class VmPlatform(Platform[VmOptions]):
         )
         return states_of(self._options, nodes, image, about, self.context.cache, tell)
 
-    def _describe(self, fleet: Fleet, image: AutoImage | None) -> dict[str, Scalar]:
+    def _describe(self, fleet: GuestFleet, image: AutoImage | None) -> dict[str, Scalar]:
         options = self._options
         return {
             "vm.accelerator": fleet.accelerator,
@@ -224,8 +224,8 @@ class VmPlatform(Platform[VmOptions]):
 
     def _allocation(
         self,
-        fleet: Fleet,
-        access: Access,
+        fleet: GuestFleet,
+        access: GuestAccess,
         image: AutoImage | None,
         events: list[str],
         about: Mapping[str, Scalar],
@@ -308,7 +308,7 @@ def _on_host(options: VmOptions) -> VmOptions:
     return with_share(options, Path("/tmp"))
 
 
-def _core_facts(options: VmOptions, fleet: Fleet) -> dict[str, Scalar]:
+def _core_facts(options: VmOptions, fleet: GuestFleet) -> dict[str, Scalar]:
     """Tell which of the host's cores the guests run on."""
     cores = {}
     for guest in fleet.guests:
@@ -319,7 +319,7 @@ def _core_facts(options: VmOptions, fleet: Fleet) -> dict[str, Scalar]:
     return core_facts(cores)
 
 
-def _caveats(fleet: Fleet) -> tuple[str, ...]:
+def _caveats(fleet: GuestFleet) -> tuple[str, ...]:
     found = []
     if fleet.accelerator == "tcg":
         found.append("emulated-cpu")
@@ -330,7 +330,7 @@ def _caveats(fleet: Fleet) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _promised(fleet: Fleet) -> float:
+def _promised(fleet: GuestFleet) -> float:
     """Give how many virtual processors the host promises for each of its cores."""
     return round(fleet.vcpus * len(fleet.guests) / len(os.sched_getaffinity(0)), 3)
 

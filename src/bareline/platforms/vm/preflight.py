@@ -171,7 +171,7 @@ echo {_WORD} > /dev/console
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class KvmVerdict:
     """Whether a guest was seen to boot with KVM; `reason` says why not."""
 
     works: bool
@@ -200,19 +200,19 @@ def device_problem(*, own_kernel: bool = False) -> str:
     return ""
 
 
-def known_verdict(cache_folder: Path) -> Verdict | None:
+def known_verdict(cache_folder: Path) -> KvmVerdict | None:
     """Give what is known without starting anything; None when it was never tried."""
     problem = device_problem()
     if problem:
-        return Verdict(False, problem)
+        return KvmVerdict(False, problem)
     try:
         stored = json.loads(_store(cache_folder).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return Verdict(**stored["verdict"]) if stored.get("key") == _key() else None
+    return KvmVerdict(**stored["verdict"]) if stored.get("key") == _key() else None
 
 
-def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> Verdict:
+def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> KvmVerdict:
     """Try a guest with KVM, once per start of the host.
 
     Without an image of bareline's own there is no kernel to try it with, and what is not proven
@@ -223,7 +223,7 @@ def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> Verdict:
         if known is not None:
             return known
         if image is None:
-            return Verdict(False, 'not tried yet: a platform with image = "auto" tries it')
+            return KvmVerdict(False, 'not tried yet: a platform with image = "auto" tries it')
         verdict = _try_guest(image)
         stored = {"key": _key(), "verdict": asdict(verdict)}
         _store(cache_folder).write_text(json.dumps(stored), encoding="utf-8")
@@ -241,7 +241,7 @@ def choose_accelerator(
         return "tcg"
     if wanted == "kvm" and own_kernel:
         problem = device_problem(own_kernel=True)
-        verdict = Verdict(not problem, problem)
+        verdict = KvmVerdict(not problem, problem)
     else:
         verdict = kvm_verdict(cache_folder, image)
     if verdict.works:
@@ -272,7 +272,7 @@ def qemu_version() -> str:
     return done.stdout.partition("\n")[0]
 
 
-def _try_guest(image: AutoImage) -> Verdict:
+def _try_guest(image: AutoImage) -> KvmVerdict:
     with tempfile.TemporaryDirectory(prefix="bareline-proof-") as name:
         initrd = Path(name) / "initrd"
         initrd.write_bytes(
@@ -290,11 +290,11 @@ def _try_guest(image: AutoImage) -> Verdict:
         argv += ["-append", "console=ttyS0 panic=-1"]
         done = run_process(argv, timeout_s=_TIMEOUT_S)
     if _WORD in done.stdout:
-        return Verdict(True)
+        return KvmVerdict(True)
     for line in done.stderr.splitlines():
         if "KVM" in line or "kvm" in line:
-            return Verdict(False, f"a guest died at once: {line.strip()}")
+            return KvmVerdict(False, f"a guest died at once: {line.strip()}")
     if done.timed_out:
-        return Verdict(False, f"a guest said nothing for {_TIMEOUT_S:.0f} s")
+        return KvmVerdict(False, f"a guest said nothing for {_TIMEOUT_S:.0f} s")
     said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-    return Verdict(False, f"a guest ended early: {said[-1] if said else 'it said nothing'}")
+    return KvmVerdict(False, f"a guest ended early: {said[-1] if said else 'it said nothing'}")

@@ -13,7 +13,7 @@ potentials", J. Phys. Chem. 91, 6269 (1987), doi:10.1021/j100308a038: the water.
 
 from __future__ import annotations
 
-from bareline.probes.app.program import Figure, Program, Value, program_probe
+from bareline.probes.app.program import FigureOfMerit, Program, Value, program_probe
 
 _TOPOLOGY = """\
 [ defaults ]
@@ -83,7 +83,7 @@ PROBE = program_probe(
         params={"box_nm": 3.72412, "steps": 400},
         complete=r"^Finished mdrun on rank 0 .* \d{4}$",
         metrics={
-            "time": Figure(regex=r"^ +Time: +\S+ +(\S+) +\S+$", file="water.log"),
+            "time": FigureOfMerit(regex=r"^ +Time: +\S+ +(\S+) +\S+$", file="water.log"),
         },
         values={
             "atoms": Value(regex=r"^ *There are: (\d+) Atoms", file="water.log"),

@@ -12,7 +12,7 @@ doi:10.1016/j.cpc.2021.108171.
 
 from __future__ import annotations
 
-from bareline.probes.app.program import Figure, Program, Value, program_probe
+from bareline.probes.app.program import FigureOfMerit, Program, Value, program_probe
 
 _INPUT = """\
 units lj
@@ -46,8 +46,8 @@ PROBE = program_probe(
         params={"cells": 10, "steps": 100},
         complete=r"^Total wall time: \d+:\d\d:\d\d$",
         metrics={
-            "time": Figure(regex=r"^Loop time of (\S+) on \d+ procs for \d+ steps"),
-            "communication": Figure(
+            "time": FigureOfMerit(regex=r"^Loop time of (\S+) on \d+ procs for \d+ steps"),
+            "communication": FigureOfMerit(
                 regex=r"^Comm +\|.*\| *(\S+)$", unit="%", better="none", detail=True
             ),
         },

@@ -12,7 +12,7 @@ mechanics", Computers in Physics 12 (1998), doi:10.1063/1.168744.
 
 from __future__ import annotations
 
-from bareline.probes.app.program import Figure, Program, Value, program_probe
+from bareline.probes.app.program import FigureOfMerit, Program, Value, program_probe
 
 
 def _file(kind: str, name: str, text: str) -> str:
@@ -137,8 +137,8 @@ PROBE = program_probe(
         complete=r"^Finalising parallel run$",
         metrics={
             # Its clock tells whole seconds. A rank that waits for others in MPI does so at work.
-            "time": Figure(regex=r"^ExecutionTime = (\S+) s", take="last"),
-            "clock_time": Figure(
+            "time": FigureOfMerit(regex=r"^ExecutionTime = (\S+) s", take="last"),
+            "clock_time": FigureOfMerit(
                 regex=r"^ExecutionTime = .* ClockTime = (\d+) s", take="last", detail=True
             ),
         },

@@ -22,7 +22,7 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 from bareline.vocabulary.platform import REPLAY
 from bareline.vocabulary.units import BASE_UNITS, listing
 
-_NAME = r"^[a-z][a-z0-9_]{0,99}$"
+_Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,99}$")]
 _SCRIPT_NAME = "bareline-start.sh"
 _STEPS_NAME = "bareline-steps"
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
@@ -147,7 +147,7 @@ class Value(_Table):
         return chosen[self.take] * self.scale
 
 
-class Figure(Value):
+class FigureOfMerit(Value):
     """A metric: a value with its unit.
 
     - `unit`: s, B, B/s, bit/s, flop/s, op/s, Hz, % or 1.
@@ -210,8 +210,8 @@ class Program(_Table):
     params: dict[str, Scalar] = {}
     min_ranks: Annotated[int, Field(ge=1)] = 1
     complete: str = ""
-    metrics: Annotated[dict[Annotated[str, Field(pattern=_NAME)], Figure], Field(min_length=1)]
-    values: dict[Annotated[str, Field(pattern=_NAME)], Value] = {}
+    metrics: Annotated[dict[_Name, FigureOfMerit], Field(min_length=1)]
+    values: dict[_Name, Value] = {}
     verify: Annotated[list[str], Field(min_length=1)]
 
     @model_validator(mode="before")

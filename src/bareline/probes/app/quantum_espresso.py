@@ -14,7 +14,7 @@ S. Goedecker, M. Teter, J. Hutter, "Separable dual-space Gaussian pseudopotentia
 from __future__ import annotations
 
 from bareline.probes._native import TELL_KERNELS
-from bareline.probes.app.program import Figure, Program, Value, program_probe
+from bareline.probes.app.program import FigureOfMerit, Program, Value, program_probe
 
 _POTENTIAL = """\
 Goedecker, Teter, Hutter: silicon, LDA
@@ -73,8 +73,8 @@ PROBE = program_probe(
         params={"cutoff": 16, "points": 1},
         complete=r"JOB DONE\.\s*^=-+=$",
         metrics={
-            "time": Figure(regex=r"^ *electrons +: .*CPU +(\d+\.\d+)s WALL"),
-            "fft_time": Figure(regex=r"^ *fftw +: .*CPU +(\d+\.\d+)s WALL", detail=True),
+            "time": FigureOfMerit(regex=r"^ *electrons +: .*CPU +(\d+\.\d+)s WALL"),
+            "fft_time": FigureOfMerit(regex=r"^ *fftw +: .*CPU +(\d+\.\d+)s WALL", detail=True),
         },
         values={
             "energy": Value(regex=r"^! +total energy += +(\S+) Ry"),

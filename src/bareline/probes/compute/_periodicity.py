@@ -22,7 +22,7 @@ _BANDS_PER_OCTAVE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class Disturbance:
     """A regular disturbance.
 
     - `frequency_hz`: how often it comes back; 0 where nothing varies.
@@ -36,7 +36,7 @@ class Period:
     spectrum: tuple[tuple[float, float], ...]
 
 
-def find_period(series: Sequence[float], step_s: float) -> Period:
+def find_period(series: Sequence[float], step_s: float) -> Disturbance:
     """Find the strongest regular disturbance of a series of equal steps.
 
     - `series`: at least 16 values.
@@ -51,7 +51,7 @@ def find_period(series: Sequence[float], step_s: float) -> Period:
     line_hz = 1 / (values.size * step_s)
     total = float(power.sum())
     if total <= 0:
-        return Period(0.0, 0.0, tuple((edge, 0.0) for edge in _edges(power.size, line_hz)))
+        return Disturbance(0.0, 0.0, tuple((edge, 0.0) for edge in _edges(power.size, line_hz)))
     power /= total
     lines, scores = _combs(power)
     best = int(np.flatnonzero(scores >= _AS_GOOD * scores.max())[-1])
@@ -59,7 +59,7 @@ def find_period(series: Sequence[float], step_s: float) -> Period:
     near = slice(max(0, best - 2 * _SPREAD), best + 1)
     best = near.start + int(np.argmax(scores[near]))
     share = min(1.0, max(0.0, float(scores[best])))
-    return Period(float(lines[best] * line_hz), share, _bands(power, line_hz))
+    return Disturbance(float(lines[best] * line_hz), share, _bands(power, line_hz))
 
 
 def _combs(power: Any) -> tuple[Any, Any]:

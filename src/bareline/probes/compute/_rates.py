@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bareline.probes._native import (
-    Point,
+    MeasuredPoint,
     Report,
     positive,
     spread_metrics,
@@ -58,7 +58,7 @@ def peak_samples(report: Report) -> Iterable[Sample]:
     yield Sample("peak_rate", peak)
 
 
-def only_point(report: Report) -> Point:
+def only_point(report: Report) -> MeasuredPoint:
     """Give the point of an output that has one, or raise ParseError: it has more."""
     if len(report.points) != 1:
         raise ParseError(f"{len(report.points)} points instead of one")

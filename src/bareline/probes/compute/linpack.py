@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import Point, kernels_of_header, native, options, read_report
+from bareline.probes._native import MeasuredPoint, kernels_of_header, native, options, read_report
 from bareline.probes.base import Probe
 from bareline.probes.compute._rates import (
     check_options,
@@ -89,7 +89,7 @@ class Linpack(Probe[LinpackParams]):
         return kernels_of_header(read_report(output, "nodebench", "linpack").header)
 
 
-def solved_order(point: Point) -> int:
+def solved_order(point: MeasuredPoint) -> int:
     """Give the order of a system whose solution passed HPL's check.
 
     Raises ParseError: it did not pass, or the order is missing.

@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import Point, native, options, positive, read_report
+from bareline.probes._native import MeasuredPoint, native, options, positive, read_report
 from bareline.probes.base import Probe
 from bareline.probes.compute._periodicity import find_period
 from bareline.probes.compute._rates import check_options, count_of, only_point, thread_options
@@ -120,14 +120,14 @@ class Noise(Probe[NoiseParams]):
             yield Sample("spectrum", share, {"frequency_hz": frequency_hz})
 
 
-def _share(point: Point, name: str) -> float:
+def _share(point: MeasuredPoint, name: str) -> float:
     value = point.number(name)
     if value < 0:
         raise ParseError(f"{name} = {value} is negative")
     return value
 
 
-def _bins(point: Point, count: int) -> list[int]:
+def _bins(point: MeasuredPoint, count: int) -> list[int]:
     """Give the lost time of each bin in ns."""
     bins = point.fields.get("lost_ns")
     if not isinstance(bins, list) or len(bins) != count:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bareline.probes._native import Point, Report, positive, read_report
+from bareline.probes._native import MeasuredPoint, Report, positive, read_report
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Output, Sample
 
@@ -66,7 +66,7 @@ def header_number(report: Report, key: str) -> float:
     return value
 
 
-def read_phase(point: Point, name: str, rate: str, amount: float) -> Phase:
+def read_phase(point: MeasuredPoint, name: str, rate: str, amount: float) -> Phase:
     """Read a phase in which so much was done.
 
     - `name`: how the fields of its times begin.

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import Point, native, options, positive, read_report
+from bareline.probes._native import MeasuredPoint, native, options, positive, read_report
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -104,7 +104,7 @@ class Create(Probe[CreateParams]):
         return ("not-synced",) if params.sync == "none" else ()
 
 
-def _is_directory(point: Point) -> bool:
+def _is_directory(point: MeasuredPoint) -> bool:
     return point.at.get("phase") == "directory_sync"
 
 

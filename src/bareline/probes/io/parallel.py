@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import Point, Report, native, options
+from bareline.probes._native import MeasuredPoint, Report, native, options
 from bareline.probes.base import Probe
 from bareline.probes.io._job import (
     Files,
@@ -151,7 +151,7 @@ class Parallel(Probe[ParallelParams]):
         yield Sample("sync_share", point.number("sync_s") / write_s)
 
 
-def _each_bytes(params: ParallelParams, point: Point, ranks: int) -> float:
+def _each_bytes(params: ParallelParams, point: MeasuredPoint, ranks: int) -> float:
     """Give what every rank wrote and read."""
     written_bytes = point.number("written_bytes")
     each_bytes = written_bytes / ranks
@@ -167,7 +167,12 @@ def _each_bytes(params: ParallelParams, point: Point, ranks: int) -> float:
 
 
 def _samples(
-    report: Report, point: Point, way: str, each_bytes: float, ranks: int, doubts: tuple[str, ...]
+    report: Report,
+    point: MeasuredPoint,
+    way: str,
+    each_bytes: float,
+    ranks: int,
+    doubts: tuple[str, ...],
 ) -> Iterable[Sample]:
     phase = read_phase(point, way, f"loop_{way}_rate", each_bytes * ranks)
     caveats = (*common_caveats(report, phase), *doubts)
@@ -175,7 +180,7 @@ def _samples(
     yield from phase_samples(phase, way, each_bytes, {}, caveats)
 
 
-def _writing_caveats(params: ParallelParams, point: Point) -> tuple[str, ...]:
+def _writing_caveats(params: ParallelParams, point: MeasuredPoint) -> tuple[str, ...]:
     cached = params.mode == "direct" and point.number("cached_after_write_bytes") > 0
     unsynced = ("not-synced",) if params.sync == "none" else ()
     return (*unsynced, "not-direct") if cached else unsynced

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import Point, native, options, positive, read_report
+from bareline.probes._native import MeasuredPoint, native, options, positive, read_report
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -94,7 +94,7 @@ class Sequential(Probe[SequentialParams]):
             yield from _samples(params, point)
 
 
-def _samples(params: SequentialParams, point: Point) -> Iterator[Sample]:
+def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]:
     """Give a point's samples, each with what makes it doubtful."""
     block_bytes = int(str(point.at["block_bytes"]))
     whole_bytes = params.file_bytes // block_bytes * block_bytes
@@ -120,12 +120,12 @@ def _samples(params: SequentialParams, point: Point) -> Iterator[Sample]:
     yield Sample("sync_share", sync_s * point.number("loop_write_rate") / written_bytes, point.at)
 
 
-def _writing_caveats(params: SequentialParams, point: Point) -> tuple[str, ...]:
+def _writing_caveats(params: SequentialParams, point: MeasuredPoint) -> tuple[str, ...]:
     cached = params.mode == "direct" and point.number("cached_after_write_bytes") > 0
     return ("not-direct",) if cached else ()
 
 
-def _reading_caveats(point: Point) -> tuple[str, ...]:
+def _reading_caveats(point: MeasuredPoint) -> tuple[str, ...]:
     return ("page-cache",) if point.number("cached_before_read_bytes") > 0 else ()
 
 

@@ -46,7 +46,7 @@ class StreamParams:
     mode: Literal["single", "all"] = "single"
 
 
-class Stream(Probe[StreamParams]):
+class StreamProbe(Probe[StreamParams]):
     """Copy, scale, add and triad; bytes counted as STREAM defines them."""
 
     name: ClassVar[str] = "memory.stream"
@@ -82,4 +82,4 @@ class Stream(Probe[StreamParams]):
         return {"": asked_size(output)}
 
 
-PROBE = Stream()
+PROBE = StreamProbe()

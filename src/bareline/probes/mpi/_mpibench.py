@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from bareline.probes._native import (
-    Point,
+    MeasuredPoint,
     cut_caveats,
     native,
     positive,
@@ -94,7 +94,7 @@ def rate_metrics(metric: str = "bandwidth", unit: str = "B/s") -> dict[str, Metr
     }
 
 
-def latency_samples(point: Point) -> Iterable[Sample]:
+def latency_samples(point: MeasuredPoint) -> Iterable[Sample]:
     """Give the samples of `latency_metrics`."""
     yield from spread_samples(point, "time", "latency", point.at)
     for name in _MEANS:
@@ -119,7 +119,9 @@ def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
         yield replace(sample, value=mean) if sample.metric == "latency" else sample
 
 
-def rate_samples(point: Point, series: str = "rate", metric: str = "bandwidth") -> Iterable[Sample]:
+def rate_samples(
+    point: MeasuredPoint, series: str = "rate", metric: str = "bandwidth"
+) -> Iterable[Sample]:
     """Give the samples of `rate_metrics` from a series and its loop mean."""
     yield from spread_samples(point, series, metric, point.at)
     mean = positive(point.number(f"loop_{series}"), f"loop_{series}", point)
@@ -172,7 +174,7 @@ class MpiFunction(Probe[MpiParams]):
             yield from mean_of_loop(samples) if looped else samples
 
     @staticmethod
-    def point_samples(point: Point) -> Iterable[Sample]:
+    def point_samples(point: MeasuredPoint) -> Iterable[Sample]:
         """Turn one point into samples; a row may have another way."""
         return latency_samples(point)
 

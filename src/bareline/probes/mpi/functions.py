@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import Point, positive
+from bareline.probes._native import MeasuredPoint, positive
 from bareline.probes.base import declared
 from bareline.probes.mpi._mpibench import (
     MpiFunction,
@@ -82,7 +82,7 @@ class OverlapParams(MpiParams):
     operation: Operation = "iallreduce"
 
 
-def _with_bandwidth(point: Point) -> Iterable[Sample]:
+def _with_bandwidth(point: MeasuredPoint) -> Iterable[Sample]:
     """Add the bandwidth of a ping-pong: message size over latency."""
     yield from latency_samples(point)
     size_bytes = point.at.get("size_bytes")
@@ -92,19 +92,19 @@ def _with_bandwidth(point: Point) -> Iterable[Sample]:
         yield Sample("bandwidth", size_bytes / point.quantile("time", "median"), point.at)
 
 
-def _with_rate(point: Point) -> Iterable[Sample]:
+def _with_rate(point: MeasuredPoint) -> Iterable[Sample]:
     """Add the bandwidth of messages that are not empty: what a rank sends and receives."""
     yield from latency_samples(point)
     if point.at.get("size_bytes"):
         yield from rate_samples(point)
 
 
-def _of_pairs(point: Point) -> Iterable[Sample]:
+def _of_pairs(point: MeasuredPoint) -> Iterable[Sample]:
     yield from rate_samples(point)
     yield from rate_samples(point, "message_rate", "message_rate")
 
 
-def _of_ends(point: Point) -> Iterable[Sample]:
+def _of_ends(point: MeasuredPoint) -> Iterable[Sample]:
     """Give what a message costs each end itself.
 
     ``send`` is the time of ``MPI_Send`` while nothing else is under way, ``receive`` that of
@@ -115,7 +115,7 @@ def _of_ends(point: Point) -> Iterable[Sample]:
         yield Sample(metric, positive(point.quantile(metric, "median"), metric, point), point.at)
 
 
-def _of_overlap(point: Point) -> Iterable[Sample]:
+def _of_overlap(point: MeasuredPoint) -> Iterable[Sample]:
     """Give the time of both together, each alone, and the share of communication that vanishes."""
     for metric, series in (
         ("latency", "time"),

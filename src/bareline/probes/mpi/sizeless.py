@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from bareline.probes._native import Point, native, positive, read_report
+from bareline.probes._native import MeasuredPoint, native, positive, read_report
 from bareline.probes.base import Probe, declared
 from bareline.probes.mpi._mpibench import effort, latency_metrics, latency_samples, mean_of_loop
 from bareline.vocabulary.collectives import COLLECTIVES
@@ -67,23 +67,23 @@ class SizelessFunction(Probe[Any]):
         return mean_of_loop(samples) if looped else samples
 
     @staticmethod
-    def point_samples(point: Point) -> Iterable[Sample]:
+    def point_samples(point: MeasuredPoint) -> Iterable[Sample]:
         """Turn the point into samples; a row may have another way."""
         return latency_samples(point)
 
 
-def _of_init(point: Point) -> Iterable[Sample]:
+def _of_init(point: MeasuredPoint) -> Iterable[Sample]:
     yield Sample("time", positive(point.quantile("time", "max"), "time", point))
     yield Sample("time_rank_mean", point.number("rank_mean"))
 
 
-def _of_first_message(point: Point) -> Iterable[Sample]:
+def _of_first_message(point: MeasuredPoint) -> Iterable[Sample]:
     """Give the first exchange, and the one after it."""
     yield Sample("time", positive(point.quantile("time", "max"), "time", point))
     yield Sample("time_next", positive(point.number("next"), "next", point))
 
 
-def _of_beside(point: Point) -> Iterable[Sample]:
+def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
     """Give what a loop takes after a message, and after itself; means without lost cores.
 
     Beside it an all-reduce of 8 B, and one after 100 us of reading memory.
@@ -96,7 +96,7 @@ def _of_beside(point: Point) -> Iterable[Sample]:
         yield Sample(name, positive(point.quantile(name, "median"), name, point))
 
 
-def _trimean(point: Point, name: str) -> float:
+def _trimean(point: MeasuredPoint, name: str) -> float:
     low, middle, high = (point.quantile(name, one) for one in ("q1", "median", "q3"))
     return positive((low + 2 * middle + high) / 4, name, point)
 

@@ -17,7 +17,7 @@ from bareline.platforms.holder import wait_ready
 from bareline.platforms.launchers.installation import launcher_names
 from bareline.platforms.layers.container.images import resolve
 from bareline.platforms.layers.container.look import (
-    Look,
+    ContainerView,
     check_libc,
     check_mpi,
     look_facts,
@@ -25,7 +25,7 @@ from bareline.platforms.layers.container.look import (
     read_look,
 )
 from bareline.platforms.layers.container.options import Container
-from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, Image, Runtime
+from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, ImageKind, Runtime
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.process import Process, holding, run_process
 from bareline.platforms.workdir import OWN_FOLDER, folder_name
@@ -66,7 +66,7 @@ class Boxes:
         self._stack = ExitStack()
         self._holders: list[Process] = []
         self._ready: tuple[str, ...] = ()
-        self._looks: tuple[Look, Look] | None = None
+        self._looks: tuple[ContainerView, ContainerView] | None = None
         self._fitting: set[str] = set()
 
     @property
@@ -142,7 +142,7 @@ class Boxes:
             made = ask(node, ["sh", "-c", f'{OWN_FOLDER}own_folder "$1"', "sh", box.folder])
             if made.exit_code:
                 raise PlatformError(made.stderr.strip(), where=where)
-        if box.kind in (Image.HOST, Image.STORED):
+        if box.kind in (ImageKind.HOST, ImageKind.STORED):
             return
         if ask(node, ["test", "-e", box.image]).exit_code:
             raise PlatformError(
@@ -151,7 +151,7 @@ class Boxes:
                 hint="give a path that every node has",
             )
         if self.runtime.needs_places:
-            own = "" if box.kind is Image.PATH else "make"
+            own = "" if box.kind is ImageKind.PATH else "make"
             # What lies below a folder that is shown is there without a place of its own.
             places = ["/dev", "/proc", "/sys", *_outermost((*box.readable, *box.writable))]
             done = ask(node, ["sh", "-c", _PLACES, "sh", box.image, own, *places])

@@ -24,7 +24,7 @@ from bareline.host.tools import install_hint, require
 from bareline.platforms.images.bootstrap import PROGRAMS, bootstrap, workplace
 from bareline.platforms.images.sources import archive_of, host_suite
 from bareline.platforms.layers.container.options import Container
-from bareline.platforms.layers.container.runtimes import Image
+from bareline.platforms.layers.container.runtimes import ImageKind
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -204,12 +204,12 @@ _PACKAGES = ("iproute2", "procps", "ethtool", *PROGRAMS)
 def resolve(container: Container, cache: Path, where: str) -> str:
     """Give the path of an image, made if need be, or its name in the runtime's store."""
     kind = container.kind
-    if kind is Image.HOST:
+    if kind is ImageKind.HOST:
         return "/"
-    if kind in (Image.PATH, Image.STORED):
+    if kind in (ImageKind.PATH, ImageKind.STORED):
         return container.image
     folder = cache.absolute() / "containers"
-    if kind is Image.ARCHIVE:
+    if kind is ImageKind.ARCHIVE:
         return str(unpacked(Path(container.image), folder))
     return str(_built(folder, cache, where))
 

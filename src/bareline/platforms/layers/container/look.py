@@ -35,7 +35,7 @@ def look_script() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ContainerView:
     """What a program sees around it.
 
     - `libraries`: flavour and version of the MPI libraries whose launchers are there.
@@ -50,14 +50,14 @@ class Look:
         found = _NUMBERS.search(self.said.get("libc", ""))
         return found[0] if found and "musl" not in self.said["libc"] else ""
 
-    def differing(self, outside: Look) -> tuple[str, ...]:
+    def differing(self, outside: ContainerView) -> tuple[str, ...]:
         """Name the kinds of namespaces that are not those outside."""
         pairs = ((kind, self.said.get(f"ns.{kind}"), outside.said.get(f"ns.{kind}"))
                 for kind in _KINDS)  # fmt: skip
         return tuple(kind for kind, own, other in pairs if own and own != other)
 
 
-def read_look(text: str) -> Look:
+def read_look(text: str) -> ContainerView:
     """Read what the script printed."""
     said: dict[str, str] = {}
     libraries = []
@@ -67,10 +67,12 @@ def read_look(text: str) -> Look:
             libraries.append(known)
         elif key:
             said.setdefault(key.strip(), value.strip())
-    return Look(said, tuple(libraries))
+    return ContainerView(said, tuple(libraries))
 
 
-def check_mpi(inside: Look, outside: Look, mpi: MpiInstallation, where: str) -> None:
+def check_mpi(
+    inside: ContainerView, outside: ContainerView, mpi: MpiInstallation, where: str
+) -> None:
     """Refuse an image whose MPI library does not fit the one outside.
 
     Ranks inside talk to a launcher outside, and programs were built against its library: both
@@ -101,7 +103,7 @@ def check_mpi(inside: Look, outside: Look, mpi: MpiInstallation, where: str) -> 
         )
 
 
-def check_libc(inside: Look, needed: str, where: str) -> None:
+def check_libc(inside: ContainerView, needed: str, where: str) -> None:
     """Refuse an image whose C library is older than what bareline's own programs need."""
     if not needed:
         return
@@ -132,7 +134,7 @@ def _ordered(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def look_facts(inside: Look, outside: Look, share: str) -> dict[str, Scalar]:
+def look_facts(inside: ContainerView, outside: ContainerView, share: str) -> dict[str, Scalar]:
     """Tell what a program in the container sees, and what of it is not what is outside."""
     kinds = inside.differing(outside)
     facts: dict[str, Scalar] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bareline.platforms.layers.container.runtimes import RUNTIMES, Image
+from bareline.platforms.layers.container.runtimes import RUNTIMES, ImageKind
 from bareline.vocabulary.platform import Options
 
 if TYPE_CHECKING:
@@ -40,23 +40,26 @@ class Container(BaseModel):
     bind: tuple[_Path, ...] = ()
 
     @property
-    def kind(self) -> Image:
+    def kind(self) -> ImageKind:
         """What kind of image is meant."""
         if self.image in ("host", "bareline"):
-            return Image(self.image)
+            return ImageKind(self.image)
         if not self.image.startswith("/"):
-            return Image.STORED
-        return Image.ARCHIVE if self.image.endswith(_ARCHIVES) else Image.PATH
+            return ImageKind.STORED
+        return ImageKind.ARCHIVE if self.image.endswith(_ARCHIVES) else ImageKind.PATH
 
     @model_validator(mode="after")
     def _fits_together(self) -> Container:
         runtime = RUNTIMES[self.runtime]
-        if self.kind is Image.STORED and not _STORED.fullmatch(self.image):
+        if self.kind is ImageKind.STORED and not _STORED.fullmatch(self.image):
             raise ValueError(f"`image`: '{self.image}' is no name of an image")
-        if self.kind in (Image.PATH, Image.ARCHIVE) and ".." in PurePosixPath(self.image).parts:
+        if (
+            self.kind in (ImageKind.PATH, ImageKind.ARCHIVE)
+            and ".." in PurePosixPath(self.image).parts
+        ):
             raise ValueError("`image`: write its path without '..'")
         if self.kind not in runtime.images:
-            known = ", ".join(image.words for image in Image if image in runtime.images)
+            known = ", ".join(image.words for image in ImageKind if image in runtime.images)
             raise ValueError(
                 f"`image`: {runtime.title} takes no {self.kind.words}; it takes {known}"
             )

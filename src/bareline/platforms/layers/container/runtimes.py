@@ -9,7 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 
-class Image(StrEnum):
+class ImageKind(StrEnum):
     """What a container shows as its root."""
 
     HOST = "host"
@@ -25,14 +25,14 @@ class Image(StrEnum):
 
 
 _WORDS = {
-    Image.HOST: '"host"',
-    Image.BARELINE: '"bareline"',
-    Image.PATH: "path of a root folder or image file",
-    Image.ARCHIVE: "path of an archive",
-    Image.STORED: "name of an image in its store",
+    ImageKind.HOST: '"host"',
+    ImageKind.BARELINE: '"bareline"',
+    ImageKind.PATH: "path of a root folder or image file",
+    ImageKind.ARCHIVE: "path of an archive",
+    ImageKind.STORED: "name of an image in its store",
 }
 #: A root folder, however it came about.
-FOLDERS = frozenset({Image.BARELINE, Image.PATH, Image.ARCHIVE})
+FOLDERS = frozenset({ImageKind.BARELINE, ImageKind.PATH, ImageKind.ARCHIVE})
 
 
 class Expanded(str):
@@ -74,7 +74,7 @@ class Box:
     """
 
     image: str
-    kind: Image
+    kind: ImageKind
     writable: tuple[str, ...]
     readable: tuple[str, ...]
     folder: str
@@ -123,7 +123,7 @@ class Runtime:
     name: str
     title: str
     program: str
-    images: frozenset[Image]
+    images: frozenset[ImageKind]
     start: tuple[str, ...]
     join: tuple[str, ...] = ()
     read_only: tuple[str, ...] = ()
@@ -179,9 +179,9 @@ class Runtime:
 
     def image_id(self, box: Box) -> list[str]:
         """Give the command line that prints what identifies the image; none where nothing does."""
-        if box.kind is Image.HOST:
+        if box.kind is ImageKind.HOST:
             return []
-        if box.kind is Image.STORED:
+        if box.kind is ImageKind.STORED:
             return self._filled(self.stored_id, box)
         return ["sh", "-c", _HASH, "sh", box.image]
 
@@ -194,7 +194,7 @@ class Runtime:
                     shown = [path for path in paths if path != "/tmp" or not self.has_tmp]
                     filled += [part.replace("{}", path) for path in shown for part in way]
             elif word == _IMAGE:
-                way = self.stored if box.kind is Image.STORED else self.root
+                way = self.stored if box.kind is ImageKind.STORED else self.root
                 filled += [part.replace("{}", box.image) for part in way]
             elif isinstance(word, Expanded):
                 filled.append(word)
@@ -212,7 +212,7 @@ def _apptainer(name: str, title: str) -> Runtime:
         name=name,
         title=title,
         program=name,
-        images=FOLDERS | {Image.STORED},
+        images=FOLDERS | {ImageKind.STORED},
         start=(name, "exec", _FOLDERS, _IMAGE),
         join=(name, "exec", "instance://{name}"),
         read_only=("--bind", "{}:{}:ro"),
@@ -232,7 +232,7 @@ case $kind in *rootless*)
 esac"""
 
 
-def _podman(name: str, title: str, user: Sequence[str], images: frozenset[Image]) -> Runtime:
+def _podman(name: str, title: str, user: Sequence[str], images: frozenset[ImageKind]) -> Runtime:
     # Ranks reach each other as they do outside: network, memory and processes are the node's.
     shared = ("--network=host", "--ipc=host", "--pid=host")
     begin = (name, "run", "--rm", "--interactive", EVERY_NAME, *shared, *user)
@@ -263,7 +263,7 @@ _ROWS = (
         name="bwrap",
         title="bubblewrap",
         program="bwrap",
-        images=FOLDERS | {Image.HOST},
+        images=FOLDERS | {ImageKind.HOST},
         start=(
             *("bwrap", "--unshare-user", "--die-with-parent", "--ro-bind", _IMAGE, "/"),
             *("--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc"),
@@ -296,17 +296,20 @@ _ROWS = (
         "podman",
         "Podman",
         (KEEPING_USER,),
-        frozenset({Image.BARELINE, Image.PATH, Image.ARCHIVE, Image.STORED}),
+        frozenset({ImageKind.BARELINE, ImageKind.PATH, ImageKind.ARCHIVE, ImageKind.STORED}),
     ),
     _podman(
-        "docker", "Docker", ("--user", Expanded('"$(id -u):$(id -g)"')), frozenset({Image.STORED})
+        "docker",
+        "Docker",
+        ("--user", Expanded('"$(id -u):$(id -g)"')),
+        frozenset({ImageKind.STORED}),
     ),
     # Variables of the host are those inside.
     Runtime(
         name="sarus",
         title="Sarus",
         program="sarus",
-        images=frozenset({Image.STORED}),
+        images=frozenset({ImageKind.STORED}),
         start=("sarus", "run", _FOLDERS, _IMAGE),
         read_only=("--mount=type=bind,source={},destination={},readonly",),
         writable=("--mount=type=bind,source={},destination={}",),
@@ -316,7 +319,7 @@ _ROWS = (
         name="enroot",
         title="Enroot",
         program="enroot",
-        images=frozenset({Image.PATH, Image.STORED}),
+        images=frozenset({ImageKind.PATH, ImageKind.STORED}),
         start=("enroot", "start", EVERY_NAME, _FOLDERS, _IMAGE),
         join=("enroot", "exec", EVERY_NAME, HOLDER),
         read_only=("--mount", "{}:{}:none:x-create=dir,bind,ro"),
@@ -330,7 +333,7 @@ _ROWS = (
         name="runsc",
         title="gVisor (runsc)",
         program="runsc",
-        images=FOLDERS | {Image.HOST},
+        images=FOLDERS | {ImageKind.HOST},
         start=(
             *("runsc", "--platform=ptrace", "--network=none", "do"),
             *("-force-overlay=false", "-root", _IMAGE, "--"),

@@ -39,7 +39,7 @@ class Mounted:
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class MountingNode:
     """A node that others of a platform reach."""
 
     name: str
@@ -181,7 +181,7 @@ def serve(run: Run, exports: Sequence[Export], address: str, folder: str) -> Non
 
 
 def mount_served(
-    chosen: Nfs, server: Peer, clients: Sequence[Run], folder: Path, below: Path
+    chosen: Nfs, server: MountingNode, clients: Sequence[Run], folder: Path, below: Path
 ) -> Mounted:
     """Mount a folder of a node of the platform, or of a server that is there, on all clients.
 
@@ -218,7 +218,7 @@ def mount_options(chosen: Nfs) -> str:
 
 
 def mount_gluster(
-    peers: Sequence[Peer],
+    peers: Sequence[MountingNode],
     chosen: Gluster,
     folder: Path,
     below: Path,
