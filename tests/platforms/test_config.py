@@ -23,7 +23,7 @@ def test_the_variables_of_a_platform_are_kept_with_it(kind):
     [
         ("OPENBLAS_CORETYPE=SkylakeX", "is no table"),
         (["A"], "is no table"),
-        ({"OMP_NUM_THREADS": 2}, "value of 'OMP_NUM_THREADS' is not a text"),
+        ({"OMP_NUM_THREADS": 2}, "'environment.OMP_NUM_THREADS': 2 is no text; write it in quotes"),
         ({"A": "\0"}, "value of 'A' is not a text"),
         ({"A B": "c"}, "'A B' is no variable"),
         ({"": "c"}, "'' is no variable"),

@@ -14,7 +14,7 @@ from bareline.cli.output import EXIT_USAGE, complain, emit, emit_blocks, prints
 from bareline.vocabulary.errors import PlatformError, UsageError
 
 if TYPE_CHECKING:
-    from bareline.platforms.reframe import SitePlatforms
+    from bareline.platforms.site import SitePlatforms
 
 
 class _PlatformsGroup(TyperGroup):
@@ -93,7 +93,7 @@ def show(
 
 
 @app.command(name="from-reframe")
-@prints("platforms-from-reframe", "platforms.reframe.FromReframe", alone=True)
+@prints("platforms-from-reframe", "platforms.site.FromReframe", alone=True)
 def from_reframe(
     file: Annotated[
         Path,
@@ -109,7 +109,7 @@ def from_reframe(
 
 
 @app.command(name="from-benchpark")
-@prints("platforms-from-benchpark", "platforms.reframe.FromReframe", alone=True)
+@prints("platforms-from-benchpark", "platforms.site.FromReframe", alone=True)
 def from_benchpark(
     place: Annotated[
         Path, typer.Argument(metavar="PLACE", help="Its file variables.yaml, or a folder of them.")

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 from pydantic.json_schema import models_json_schema
 
 from bareline.platforms.base import load_platform_types
@@ -24,17 +24,37 @@ from bareline.vocabulary.texts import shown_name
 #: Read from the current folder when the command line names no platform file.
 DEFAULT_FILE = Path("platforms.toml")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-#: What a table of every type may hold beside its options.
-_COMMON_SCHEMA: dict[str, Any] = {
-    "title": {"type": "string"},
-    "cores_per_node": {"type": "integer", "minimum": 1},
-    "environment": {"type": "object", "additionalProperties": {"type": "string"}},
-    "build": {"type": "string"},
-    **Terms.model_json_schema()["properties"],
+#: The next step by what is wrong in a table.
+_HINTS = {
+    "cores_per_node": "write how many cores of each node ranks may have, or leave it out",
+    "build": "write the path of a program or folder of the nodes",
+    "environment": 'write environment = { OPENBLAS_CORETYPE = "SkylakeX" }',
 }
-_COMMON = ("type", *_COMMON_SCHEMA)
-#: Nodes of the largest machines have fewer.
-_MOST_CORES = 1_000_000
+
+
+def _variables(environment: dict[str, str]) -> dict[str, str]:
+    for name, value in environment.items():
+        if not _VARIABLE.fullmatch(name) or name == TRIAL_VARIABLE:
+            raise ValueError(f"'{name}' is no variable to set")
+        if "\0" in value:
+            raise ValueError(f"the value of '{name}' is not a text")
+    return environment
+
+
+def _absolute(path: str) -> str:
+    if path and not path.startswith("/"):
+        raise ValueError(f"'{path}' is no absolute path")
+    return path
+
+
+class _Common(Terms):
+    """What a table of every type may hold beside its options."""
+
+    title: str = ""
+    #: Nodes of the largest machines have fewer.
+    cores_per_node: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] | None = None
+    environment: Annotated[dict[str, str], AfterValidator(_variables)] = Field(default_factory=dict)
+    build: Annotated[str, AfterValidator(_absolute)] = ""
 
 
 def load_platforms(
@@ -124,74 +144,33 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
     kind = table["type"]
     if kind not in types:
         raise PlatformError(f"no platform type '{kind}'", where=where, hint=_types_hint(kind))
-    options = {key: value for key, value in table.items() if key not in _COMMON}
-    title, cores = table.get("title", ""), table.get("cores_per_node")
-    if not isinstance(title, str):
-        raise PlatformError("'title' is not a text", where=where)
-    if cores is not None and (type(cores) is not int or not 1 <= cores <= _MOST_CORES):
-        raise PlatformError(
-            "'cores_per_node' is no number of cores",
-            where=where,
-            hint="write how many cores of each node ranks may have, or leave it out",
-        )
-    build = _build(table.get("build", ""), where)
-    limits = _limits(table, where)
-    variables = _environment(table.get("environment", {}), where)
-    model = types[kind].options
+    model, shared = types[kind].options, _Common.model_fields
     try:
-        checked = model.model_validate(options)
-        return PlatformSpec(name, kind, checked, title, builtin, cores, variables, build, limits)
+        common = _Common.model_validate({key: table[key] for key in shared if key in table})
+        options = model.model_validate(
+            {key: value for key, value in table.items() if key != "type" and key not in shared}
+        )
     except ValidationError as error:
         problem = problem_of(error)
-        key, message, hint = problem.key, problem.said, None
+        key, message, hint = problem.key, problem.said, _HINTS.get(problem.key)
         if problem.kind == "extra_forbidden":
             message = "no such option"
-            known = sorted([*model.model_fields, *_COMMON[1:]])
+            known = sorted([*model.model_fields, *shared])
             hint = did_you_mean(key, known, f"use one of: {', '.join(known)}")
         raise PlatformError(
             f"'{key}': {message}" if key else message, where=where, hint=hint
-        ) from (error)
-
-
-def _limits(table: Mapping[str, Any], where: str) -> Terms:
-    """Check what a run may take of a platform."""
-    given = {key: table[key] for key in Terms.model_fields if key in table}
-    try:
-        return Terms.model_validate(given)
-    except ValidationError as error:
-        problem = problem_of(error)
-        raise PlatformError(f"'{problem.key}': {problem.said}", where=where) from error
-
-
-def _build(path: Any, where: str) -> str:
-    """Check the path that ``{build}`` stands for in commands."""
-    if not isinstance(path, str) or (path and not path.startswith("/")):
-        raise PlatformError(
-            "'build' is no absolute path",
-            where=where,
-            hint="write the path of a program or folder of the nodes",
-        )
-    return path
-
-
-def _environment(table: Any, where: str) -> tuple[tuple[str, str], ...]:
-    """Check the variables that programs get on a platform."""
-    if not isinstance(table, Mapping):
-        raise PlatformError(
-            "'environment' is no table",
-            where=where,
-            hint='write environment = { OPENBLAS_CORETYPE = "SkylakeX" }',
-        )
-    for name, value in table.items():
-        if not _VARIABLE.fullmatch(name) or name == TRIAL_VARIABLE:
-            raise PlatformError(f"'environment': '{name}' is no variable to set", where=where)
-        if not isinstance(value, str) or "\0" in value:
-            raise PlatformError(
-                f"'environment': the value of '{name}' is not a text",
-                where=where,
-                hint="write it in quotes",
-            )
-    return tuple(table.items())
+        ) from error
+    return PlatformSpec(
+        name,
+        kind,
+        options,
+        common.title,
+        builtin,
+        common.cores_per_node,
+        tuple(common.environment.items()),
+        common.build,
+        Terms.model_validate(common.model_dump(include=set(Terms.model_fields))),
+    )
 
 
 #: Types that `packages/bareline-contrib` brings.
@@ -226,14 +205,14 @@ def platforms_schema() -> dict[str, Any]:
     models = [(platform.options, "validation") for platform in types.values()]
     found, shared = models_json_schema(models)  # type: ignore[arg-type]
     definitions = shared.get("$defs", {})
-    tables = []
+    tables, common = [], _Common.model_json_schema()["properties"]
     for name, platform in types.items():
         place = found[platform.options, "validation"]["$ref"].rpartition("/")[2]
         options = definitions[place]
         kind = {"type": {"const": name}}
         definitions[f"type-{name}"] = {
             **options,
-            "properties": {**_COMMON_SCHEMA, **options.get("properties", {}), **kind},
+            "properties": {**common, **options.get("properties", {}), **kind},
             "required": [*options.get("required", []), "type"],
         }
         tables.append({"$ref": f"#/$defs/type-{name}"})

@@ -13,37 +13,19 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from typing_extensions import TypedDict
 
-from bareline.platforms.config import make_spec
+from bareline.platforms.site import LAUNCHERS, SLURM, SitePlatforms, options, read_site_file
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.files import NotRegular, read_bounded, step_to_read
 from bareline.vocabulary.invalid import problem_of
-from bareline.vocabulary.platform import platform_name
-from bareline.vocabulary.texts import cleaned
 
 _LARGEST_BYTES = 16 << 20
 _HOW = "print it with `reframe -C FILE --system=SYSTEM:PARTITION --show-config` and give that"
-#: Options of Slurm that platforms have of their own, by how ``access`` may spell them.
-SLURM = {
-    "-p": "partition",
-    "-A": "account",
-    "-q": "qos",
-    "-C": "constraint",
-    "--partition": "partition",
-    "--account": "account",
-    "--qos": "qos",
-    "--constraint": "constraint",
-    "--reservation": "reservation",
-}
-LAUNCHERS = {"srun": "srun", "mpirun": "mpirun", "mpiexec": "mpirun"}
 _TIME = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 
 
@@ -87,50 +69,11 @@ class _Config(_Part):
     environments: list[_Environment] = Field(default_factory=list)
 
 
-class FromReframe(TypedDict):
-    """``platforms from-...``: tables of a platform file, and what they leave out."""
-
-    platform: dict[str, dict[str, Any]]
-    notes: dict[str, list[str]]
-
-
-@dataclass(slots=True)
-class SitePlatforms:
-    """The platforms of a site.
-
-    - `tables`: the table of each platform by its name, as a platform file has it.
-    - `notes`: what of a platform could not be taken over, by its name; a platform without a table
-      could not be taken over at all.
-    """
-
-    tables: dict[str, dict[str, Any]] = field(default_factory=dict)
-    notes: dict[str, list[str]] = field(default_factory=dict)
-
-    def toml(self) -> str:
-        """Write the platform file, with the notes as comments."""
-        import tomli_w
-
-        parts = []
-        for name, notes in self.notes.items():
-            comments = [cleaned(" ".join(f"# {note}".split())) + "\n" for note in notes]
-            if name in self.tables:
-                comments.append(tomli_w.dumps({"platform": {name: self.tables[name]}}))
-            else:
-                comments.insert(0, f"# {name} is left out:\n")
-            parts.append("".join(comments))
-        return "\n".join(parts)
-
-
 def read_site(file: Path) -> SitePlatforms:
     """Read the platforms of a ReFrame configuration."""
+    content = read_site_file(file, _LARGEST_BYTES, _HOW)
     try:
-        content = json.loads(read_bounded(file, _LARGEST_BYTES))
-        config = _Config.model_validate(content)
-    except NotRegular as error:
-        raise PlatformError(f"{error.strerror}", where=str(file), hint=_HOW) from error
-    except OSError as error:
-        why = f"cannot be read: {error.strerror or error}"
-        raise PlatformError(why, where=str(file), hint=step_to_read(error, _HOW)) from error
+        config = _Config.model_validate(json.loads(content))
     except ValidationError as error:
         problem = problem_of(error)
         why = f"no configuration of ReFrame: '{problem.key}': {problem.said}"
@@ -143,45 +86,33 @@ def read_site(file: Path) -> SitePlatforms:
     for system in config.systems:
         for partition in system.partitions:
             for environ in partition.environs or [""]:
-                _add(site, system.name, partition, known.get(environ), environ)
+                title = f"{system.name}:{partition.name}" + (f"+{environ}" if environ else "")
+                notes = []
+                if environ and environ not in known:
+                    notes.append(
+                        f"the environment '{environ}' is not in this file: if ReFrame printed it, "
+                        f"ask with --system={system.name}:{partition.name}"
+                    )
+                parts = [partition, *([known[environ]] if environ in known else [])]
+                site.add(title, notes, partial(_table, title, partition, parts))
     return site
 
 
-def _add(
-    site: SitePlatforms,
-    system: str,
-    partition: _Partition,
-    environment: _Environment | None,
-    environ: str,
-) -> None:
-    """Add the platform of a partition with one of its environments."""
-    title = f"{system}:{partition.name}" + (f"+{environ}" if environ else "")
-    name = platform_name(title)
-    notes = site.notes.setdefault(name, [])
-    if name in site.tables:
-        notes.append(f"{title} would have the same name and is left out")
-        return
-    if environ and environment is None:
-        notes.append(
-            f"the environment '{environ}' is not in this file: if ReFrame printed it, ask with "
-            f"--system={system}:{partition.name}"
-        )
+def _table(
+    title: str, partition: _Partition, parts: Sequence[_Environment], notes: list[str]
+) -> dict[str, Any] | None:
+    """Give the table of a partition with its environment, if there is one."""
     reader = _READERS.get(partition.scheduler)
     if reader is None:
         notes.append(f"no type of platform for the scheduler '{partition.scheduler}'")
-        return
+        return None
     table: dict[str, Any] = {"title": f"{title}{f', {partition.descr}' * bool(partition.descr)}"}
     table |= reader(partition, notes)
-    table |= _surroundings([partition, *([environment] if environment else [])], table, notes)
+    table |= _surroundings(parts, table, notes)
     cores = partition.processor
     if cores.num_cpus and table["type"] != "local":
         table["cores_per_node"] = cores.num_cpus // (cores.num_cpus_per_core or 1)
-    try:
-        make_spec(name, table, where=name)
-    except PlatformError as error:
-        notes.append(str(error))
-        return
-    site.tables[name] = table
+    return table
 
 
 def _slurm(partition: _Partition, notes: list[str]) -> dict[str, Any]:
@@ -232,27 +163,6 @@ _READERS = {
     **{"slurm": _slurm, "squeue": _slurm, "local": _local, "ssh": _ssh},
     **dict.fromkeys(("pbs", "torque", "lsf", "flux"), _job),
 }
-
-
-def options(access: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Give the options of ``access`` with their values; a bare word has none."""
-    words = []
-    for text in access:
-        try:
-            words += shlex.split(text)
-        except ValueError:
-            words.append(text)
-    at = 0
-    while at < len(words):
-        option, equals, value = words[at].partition("=")
-        short = not option.startswith("--") and option.startswith("-")
-        if short and len(option) > 2:
-            option, value = option[:2], option[2:] + equals + value
-        elif short and not equals and at + 1 < len(words) and not words[at + 1].startswith("-"):
-            at += 1
-            value = words[at]
-        yield option, value
-        at += 1
 
 
 def _surroundings(

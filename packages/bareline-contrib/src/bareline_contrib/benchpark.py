@@ -15,14 +15,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bareline.platforms.config import make_spec
-from bareline.platforms.reframe import LAUNCHERS, SLURM, SitePlatforms, options
+from bareline.platforms.site import LAUNCHERS, SLURM, SitePlatforms, options, read_site_file
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.files import NotRegular, read_bounded, step_to_read
-from bareline.vocabulary.platform import platform_name
 
 _LARGEST_BYTES = 4 << 20
 _MOST_SYSTEMS = 1000
@@ -57,7 +55,7 @@ def read_site(place: Path) -> SitePlatforms:
     site = SitePlatforms()
     for file in _files(place):
         for title, variables, notes in _systems(file):
-            _add(site, title, variables, [*notes, *_beside(file)])
+            site.add(title, [*notes, *_beside(file)], partial(_table, title, variables))
     return site
 
 
@@ -78,7 +76,10 @@ def _files(place: Path) -> list[Path]:
 
 def _systems(file: Path) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
     """Give the systems of a file: what each is called, its variables, and what was not read."""
-    text = _text(file)
+    try:
+        text = read_site_file(file, _LARGEST_BYTES, _HOW).decode()
+    except ValueError as error:
+        raise PlatformError(f"is no text: {error}", where=str(file), hint=_HOW) from error
     if file.suffix == ".py":
         yield from _of_program(text, file)
         return
@@ -91,20 +92,6 @@ def _systems(file: Path) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
     others = [str(key) for key in content if key != "variables"]
     notes = [f"'{name}' is not taken over" for name in others]
     yield file.resolve().parent.name, variables, notes
-
-
-def _text(file: Path) -> str:
-    try:
-        return read_bounded(file, _LARGEST_BYTES).decode()
-    except NotRegular as error:
-        raise PlatformError(f"{error.strerror}", where=str(file), hint=_HOW) from error
-    except OSError as error:
-        why = f"cannot be read: {error.strerror or error}"
-        raise PlatformError(why, where=str(file), hint=step_to_read(error, _HOW)) from error
-    except ValueError as error:
-        raise PlatformError(
-            f"is no text, or larger than 4 MiB: {error}", where=str(file), hint=_HOW
-        ) from error
 
 
 def _yaml(text: str, file: Path) -> Any:
@@ -184,42 +171,31 @@ def _beside(file: Path) -> list[str]:
     ]
 
 
-def _add(site: SitePlatforms, title: str, variables: Mapping[str, Any], more: list[str]) -> None:
-    """Add the platform of a system."""
-    name = platform_name(title)
-    notes = site.notes.setdefault(name, [])
-    if name in site.tables:
-        notes.append(f"{title} would have the same name and is left out")
-        return
-    notes += more
-    told = {str(key): _word(value) for key, value in variables.items()}
-    scheduler = told.pop("scheduler", "") or ""
+def _table(title: str, variables: Mapping[str, Any], notes: list[str]) -> dict[str, Any] | None:
+    """Give the table of a system."""
+    texts = {str(key): _word(value) for key, value in variables.items()}
+    scheduler = texts.pop("scheduler", "") or ""
     if scheduler not in _TYPES:
         notes.append(f"no type of platform for the scheduler '{scheduler[:60]}'")
-        return
+        return None
     table: dict[str, Any] = {"title": title, "type": _TYPES[scheduler]}
     if table["type"] == "job":
         notes.append(f"for its jobs: bareline submit --with {scheduler}")
     elif table["type"] == "local":
         notes.append("this is the machine that bareline runs on")
-    _take(table, told, notes)
+    _take(table, texts, notes)
     if table["type"] != "local" and "nodes" not in table:
         notes.append("the number of nodes is bareline's default: set `nodes`")
-    try:
-        make_spec(name, table, where=name)
-    except PlatformError as error:
-        notes.append(str(error))
-        return
-    site.tables[name] = table
+    return table
 
 
-def _take(table: dict[str, Any], told: Mapping[str, str | None], notes: list[str]) -> None:
+def _take(table: dict[str, Any], texts: Mapping[str, str | None], notes: list[str]) -> None:
     """Take over each variable that a platform of this type has a word for; note the others."""
     slurm = table["type"] == "slurm"
     numbers = {"sys_cores_per_node": "cores_per_node", "n_nodes": "nodes"}
     if slurm:
         numbers["timeout"] = "time_min"
-    for key, text in told.items():
+    for key, text in texts.items():
         if text is None:
             notes.append(f"'{key}' is not taken over")
         elif text.lower() in _PLACEHOLDERS or key in _SILENT:

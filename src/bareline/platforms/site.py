@@ -1,0 +1,125 @@
+"""A site's own description of its systems as platforms: what every reader of such files shares."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from bareline.platforms.config import make_spec
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import NotRegular, read_bounded, step_to_read
+from bareline.vocabulary.platform import platform_name
+from bareline.vocabulary.texts import cleaned
+
+#: Options of Slurm that platforms have of their own, by how ``access`` may spell them.
+SLURM = {
+    "-p": "partition",
+    "-A": "account",
+    "-q": "qos",
+    "-C": "constraint",
+    "--partition": "partition",
+    "--account": "account",
+    "--qos": "qos",
+    "--constraint": "constraint",
+    "--reservation": "reservation",
+}
+#: What platforms call launchers.
+LAUNCHERS = {"srun": "srun", "mpirun": "mpirun", "mpiexec": "mpirun"}
+
+
+class FromReframe(TypedDict):
+    """``platforms from-...``: tables of a platform file, and what they leave out."""
+
+    platform: dict[str, dict[str, Any]]
+    notes: dict[str, list[str]]
+
+
+@dataclass(slots=True)
+class SitePlatforms:
+    """The platforms of a site.
+
+    - `tables`: the table of each platform by its name, as a platform file has it.
+    - `notes`: what of a platform could not be taken over, by its name; a platform without a table
+      could not be taken over at all.
+    """
+
+    tables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+
+    def toml(self) -> str:
+        """Write the platform file, with the notes as comments."""
+        import tomli_w
+
+        parts = []
+        for name, notes in self.notes.items():
+            comments = [cleaned(" ".join(f"# {note}".split())) + "\n" for note in notes]
+            if name in self.tables:
+                comments.append(tomli_w.dumps({"platform": {name: self.tables[name]}}))
+            else:
+                comments.insert(0, f"# {name} is left out:\n")
+            parts.append("".join(comments))
+        return "\n".join(parts)
+
+    def add(
+        self,
+        title: str,
+        notes: Sequence[str],
+        table_of: Callable[[list[str]], dict[str, Any] | None],
+    ) -> None:
+        """Add the platform of a system.
+
+        - `notes`: what is known to be left out.
+        - `table_of`: gives its table, or None where there is no type for it; adds to the notes.
+        """
+        name = platform_name(title)
+        all_notes = self.notes.setdefault(name, [])
+        if name in self.tables:
+            all_notes.append(f"{title} would have the same name and is left out")
+            return
+        all_notes += notes
+        table = table_of(all_notes)
+        if table is None:
+            return
+        try:
+            make_spec(name, table, where=name)
+        except PlatformError as error:
+            all_notes.append(str(error))
+        else:
+            self.tables[name] = table
+
+
+def read_site_file(file: Path, most_bytes: int, hint: str) -> bytes:
+    """Read a file of a site; raises PlatformError: it cannot be read."""
+    try:
+        return read_bounded(file, most_bytes)
+    except OSError as error:
+        why = error.strerror or str(error)
+        if not isinstance(error, NotRegular):
+            why = f"cannot be read: {why}"
+        raise PlatformError(why, where=str(file), hint=step_to_read(error, hint)) from error
+
+
+def options(access: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Give the options of ``access`` with their values; a bare word has none."""
+    words = []
+    for text in access:
+        try:
+            words += shlex.split(text)
+        except ValueError:
+            words.append(text)
+    at = 0
+    while at < len(words):
+        option, equals, value = words[at].partition("=")
+        short = not option.startswith("--") and option.startswith("-")
+        if short and len(option) > 2:
+            option, value = option[:2], option[2:] + equals + value
+        elif short and not equals and at + 1 < len(words) and not words[at + 1].startswith("-"):
+            at += 1
+            value = words[at]
+        yield option, value
+        at += 1
