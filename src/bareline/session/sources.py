@@ -28,7 +28,7 @@ from bareline.vocabulary.errors import ToolMissing, one_line
 from bareline.vocabulary.facts import source_fact
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import PlatformSpec
-from bareline.vocabulary.sources import Source
+from bareline.vocabulary.sources import LOAD_MODULE, Source
 from bareline.vocabulary.units import count, format_duration, listing
 
 #: Spack on a network file system that it has not read yet takes tens of seconds.
@@ -42,7 +42,7 @@ _OWN = re.compile(r"_|_.*|SHLVL|PWD|OLDPWD|PS1|BASH_.*|LOADEDMODULES|LMOD_.*|MOD
 #: How EasyBuild writes what no variable may have in its name.
 _SIGNS = {"+": "PLUS", "-": "MIN", ".": ""}
 #: The first word says what to do. It loads in its own shell, which says what that changed; a
-#: program is looked for there. Modules may end well whatever happens: what they list tells.
+#: program is looked for there.
 _SCRIPT = """
 fail() { echo "$1" >&2; exit 3; }
 has() { type "$1" >/dev/null 2>&1; }
@@ -59,7 +59,7 @@ look() {
     has "$1" || [ -z "$SPACK_ROOT" ] || PATH=$PATH:$SPACK_ROOT/bin
     has "$1" || fail "$2"
 }
-load_module() {
+load_built() {
     look module "there are no environment modules"
     local folder
     for folder in "$EASYBUILD_INSTALLPATH" "$EASYBUILD_PREFIX" "$HOME/.local/easybuild"; do
@@ -67,8 +67,7 @@ load_module() {
         [ ! -d "$folder/modules/all" ] || module use "$folder/modules/all" >&2
         break
     done
-    module load "$1" >&2 </dev/null
-    [[ :$LOADEDMODULES: == *":$1:"* ]] || fail "the module '$1' cannot be loaded"
+    load_module "$1" "$1:" >&2 || fail "the module '$1' cannot be loaded"
     root=${!2}
     [ -z "$root" ] || printf '\\nbareline-prefix %s\\n' "$root"
     for recipe in "$root"/easybuild/*.eb; do
@@ -105,9 +104,9 @@ eessi)
     [ -n "$version" ] || version=$(ls "$stack" 2>/dev/null | sort -V | tail -n 1)
     [ -r "$stack/$version/init/bash" ] || fail "there is no EESSI in $stack/$version"
     . "$stack/$version/init/bash" >&2 </dev/null
-    load_module "$what" "$root"
+    load_built "$what" "$root"
     ;;
-easybuild) load_module "$what" "$root" ;;
+easybuild) load_built "$what" "$root" ;;
 esac
 show after
 where has "$@"
@@ -177,7 +176,7 @@ class Sources:
         mark = tuple(pair for pair in to.env if pair[0] == TRIAL_VARIABLE)
 
         def ask(*words: str, timeout_s: float = _FIND_S) -> str:
-            argv = ("bash", "-c", _SCRIPT, "bash", *words)
+            argv = ("bash", "-c", LOAD_MODULE + _SCRIPT, "bash", *words)
             asked = Command(argv=argv, env=(*spec.environment, *mark), requires=("bash",))
             return _said(allocation.run(asked, Layout(), timeout_s=timeout_s), timeout_s)
 

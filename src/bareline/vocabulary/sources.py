@@ -13,6 +13,22 @@ from bareline.vocabulary.units import format_duration
 
 _MODULE = r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_][A-Za-z0-9_.+-]*)+"
 
+#: Functions of a shell, for sh and bash. `find_modules` sees that there are environment modules,
+#: which not every shell is told of; `load_module` loads $1. Old versions end well whatever happens,
+#: so that the list of what is loaded counts: there it begins like $2.
+LOAD_MODULE = """\
+find_modules() {
+    for file in /etc/profile.d/lmod.sh /etc/profile.d/modules.sh /usr/share/modules/init/sh; do
+        command -v module >/dev/null 2>&1 || { [ -r "$file" ] && . "$file"; }
+    done
+    command -v module >/dev/null 2>&1
+}
+load_module() {
+    module load "$1" </dev/null || return 1
+    case :$LOADEDMODULES: in *:"$2"*) ;; *) return 1 ;; esac
+}
+"""
+
 
 class _Kind(NamedTuple):
     pattern: re.Pattern[str]

@@ -219,7 +219,8 @@ class NativePrograms:
             self._tell(f"{name} lacks {listing(libraries)}: programs that want it fail there")
 
     def _receive(self, nodes: Sequence[int], folder: str, what: str, content: bytes) -> list[str]:
-        lines = self._nodes.talk_lines(nodes, script("receiver"), [folder, what])
+        text = script("answers") + script("receiver")
+        lines = self._nodes.talk_lines(nodes, text, [folder, what])
 
         def send_one(item: tuple[tuple[str, ...], Sequence[str]]) -> list[str]:
             names, line = item

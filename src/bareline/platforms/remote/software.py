@@ -24,6 +24,7 @@ from bareline.platforms.launchers import LAUNCHERS, MpiInstallation, identify, l
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.scripts.conversation import conversation, script
 from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.sources import LOAD_MODULE
 
 #: The name of a module, as ``module load`` takes it.
 ModuleName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+/-]+$")]
@@ -32,17 +33,12 @@ SoftwareName = Annotated[
     str, Field(pattern=r"^(module|spack|conda):[A-Za-z0-9_/][A-Za-z0-9_.+/@-]*$")
 ]
 _LOAD_S = 60.0
-#: $1 how many things, then each as KIND:NAME, then the program. Old versions of Environment Modules
-#: end well whatever happens: what they list as loaded tells, as what the others set does.
+#: $1 how many things, then each as KIND:NAME, then the program. What tools set tells that they did.
 _LOADER = """
 wanted=("${@:2:$1}")
 shift $(($1 + 1))
 fail() { echo "$1" >&2; exit 126; }
 has() { type "$1" >/dev/null 2>&1; }
-load_module() {
-    has module || fail "there are no environment modules"
-    module load "$1" >/dev/null 2>&1 && [[ :$LOADEDMODULES == *:"${1%%/*}"* ]]
-}
 activate_spack() {
     local setup=$SPACK_ROOT/share/spack/setup-env.sh said
     has spack || { [ -r "$setup" ] && . "$setup"; }
@@ -64,7 +60,11 @@ activate_conda() {
 for each in "${wanted[@]}"; do
     name=${each#*:}
     case $each in
-    module:*) load_module "$name" || fail "the module '$name' cannot be loaded" ;;
+    module:*)
+        has module || fail "there are no environment modules"
+        load_module "$name" "${name%%/*}" >/dev/null 2>&1 ||
+            fail "the module '$name' cannot be loaded"
+        ;;
     spack:*) activate_spack "$name" || fail "the Spack environment '$name' cannot be activated" ;;
     conda:*) activate_conda "$name" || fail "the conda environment '$name' cannot be activated" ;;
     esac
@@ -91,7 +91,7 @@ def loader(software: Sequence[str]) -> list[str]:
     """
     if not software:
         return []
-    return ["bash", "-lc", _LOADER, "bash", str(len(software)), *software]
+    return ["bash", "-lc", LOAD_MODULE + _LOADER, "bash", str(len(software)), *software]
 
 
 def try_software(nodes: Nodes, software: Sequence[str]) -> None:

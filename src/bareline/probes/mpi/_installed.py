@@ -13,6 +13,7 @@ from typing import Protocol
 from bareline.formats.reading import Reading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Failed, Measured, Sample
+from bareline.vocabulary.sources import LOAD_MODULE
 
 _NAME = "find-program.sh"
 #: Runs on every rank. Where the program is missing, one rank says so.
@@ -24,11 +25,9 @@ say() {
     exit 2
 }
 if [ -n "$modules" ]; then
-    for file in /etc/profile.d/lmod.sh /etc/profile.d/modules.sh /usr/share/modules/init/sh; do
-        command -v module >/dev/null 2>&1 || { [ -r "$file" ] && . "$file"; }
-    done
-    command -v module >/dev/null 2>&1 || say "there are no environment modules on $(uname -n)"
-    module load "$modules" || say "the module '$modules' cannot be loaded on $(uname -n)"
+    find_modules || say "there are no environment modules on $(uname -n)"
+    load_module "$modules" "${modules%%/*}" ||
+        say "the module '$modules' cannot be loaded on $(uname -n)"
 fi
 if [ -z "$folder" ]; then
     command -v "$program" >/dev/null 2>&1 && exec "$program" "$@"
@@ -73,7 +72,7 @@ def installed_command(
     return Command(
         argv=("sh", f"{{workdir}}/{_NAME}", params.module, folder, program, *options),
         mpi=True,
-        inputs=((_NAME, _SCRIPT),),
+        inputs=((_NAME, LOAD_MODULE + _SCRIPT),),
         requires=("sh",) if folder or params.module else ("sh", program),
     )
 
