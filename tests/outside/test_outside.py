@@ -118,7 +118,13 @@ def passes(folders, env, cwd):
 
 
 @pytest.mark.parametrize(
-    "tests", ["test_contrib.py", "test_xen.py", pytest.param("test_ec2.py", marks=pytest.mark.slow)]
+    "tests",
+    [
+        "test_contrib.py",
+        "test_runtimes.py",
+        "test_xen.py",
+        pytest.param("test_ec2.py", marks=pytest.mark.slow),
+    ],
 )
 def test_the_contributed_package_passes_its_tests(contrib_folder, tests, tmp_path):
     package = Path(__file__).parents[2] / "packages" / "bareline-contrib"

@@ -14,7 +14,7 @@ from bareline.doctor.programs import find_program, program
 from bareline.host.cache import cache_folder
 from bareline.host.tools import install_hint, package_hint
 from bareline.platforms.layers.container.boxes import check_runtime
-from bareline.platforms.layers.container.runtimes import RUNTIMES
+from bareline.platforms.layers.container.runtimes import runtimes as known_runtimes
 from bareline.platforms.layers.filesystem.options import (
     FileSystem,
     Gluster,
@@ -200,7 +200,7 @@ _RUNTIME_HINT = "install what your site uses, if a platform is to have it"
 def runtimes() -> Iterable[HostCheck]:
     """Name the runtimes that are here one by one, and the others together: few sites have many."""
     missing = []
-    for runtime in RUNTIMES.values():
+    for runtime in known_runtimes().values():
         if find_program(runtime.program) is None:
             missing.append(runtime.title)
             continue
@@ -214,7 +214,7 @@ def runtimes() -> Iterable[HostCheck]:
         yield found
     if missing:
         detail = f"not installed: {listing(missing)}"
-        usual = RUNTIMES["bwrap"]
+        usual = known_runtimes()["bwrap"]
         hint = install_hint(usual.program) if usual.title in missing else _RUNTIME_HINT
         yield HostCheck("others", Area.CONTAINERS, Health.MISSING, detail, hint)
 

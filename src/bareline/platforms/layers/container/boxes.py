@@ -25,7 +25,7 @@ from bareline.platforms.layers.container.look import (
     read_look,
 )
 from bareline.platforms.layers.container.options import Container
-from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, ImageKind, Runtime
+from bareline.platforms.layers.container.runtimes import Box, ImageKind, Runtime, runtimes
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.process import Process, holding, run_process
 from bareline.platforms.workdir import OWN_FOLDER, folder_name
@@ -57,7 +57,7 @@ class Boxes:
     """The containers of an allocation."""
 
     def __init__(self, options: Container, nodes: Nodes, cache: Path, where: str) -> None:
-        self.runtime = RUNTIMES[options.runtime]
+        self.runtime = runtimes()[options.runtime]
         self._options = options
         self._nodes = nodes
         self._where = f"{where}, container"
@@ -233,8 +233,8 @@ def _outermost(folders: Iterable[str]) -> list[str]:
 def check_container(options: Container | None) -> None:
     """See, without side effects, that a container's runtime is on this machine and works."""
     if options:
-        require(RUNTIMES[options.runtime].program)
-        check_runtime(RUNTIMES[options.runtime])
+        require(runtimes()[options.runtime].program)
+        check_runtime(runtimes()[options.runtime])
 
 
 def check_runtime(runtime: Runtime) -> None:

@@ -6,20 +6,26 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from bareline.platforms.layers.container.runtimes import RUNTIMES, ImageKind
+from bareline.platforms.layers.container.runtimes import ImageKind, runtimes
 from bareline.vocabulary.platform import Options
 
 if TYPE_CHECKING:
     Name = str
 else:
-    Name = Literal[tuple(RUNTIMES)]
+    Name = Literal[tuple(runtimes())]
 _Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.+@=-]+)+$")]
 #: Names of images in a runtime's own store: registry, name, tag or digest.
 _STORED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@+-]{0,254}")
 #: What is an archive of an image, not an image that a runtime takes as it is.
 _ARCHIVES = (".tar", ".tar.gz", ".tgz")
+
+
+def _installed(name: object) -> object:
+    if name in ("enroot", "sarus") and name not in runtimes():
+        raise ValueError(f"install the package that brings {name}: bareline-contrib")
+    return name
 
 
 class Container(BaseModel):
@@ -34,7 +40,7 @@ class Container(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    runtime: Name
+    runtime: Annotated[Name, BeforeValidator(_installed)]
     image: str = "bareline"
     share: Literal["rank", "node"] = "rank"
     bind: tuple[_Path, ...] = ()
@@ -50,7 +56,7 @@ class Container(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Container:
-        runtime = RUNTIMES[self.runtime]
+        runtime = runtimes()[self.runtime]
         if self.kind is ImageKind.STORED and not _STORED.fullmatch(self.image):
             raise ValueError(f"`image`: '{self.image}' is no name of an image")
         if (
@@ -85,9 +91,9 @@ class ContainerKeys(Options):
 
     @model_validator(mode="after")
     def _starts_there(self) -> ContainerKeys:
-        if self.container and RUNTIMES[self.container.runtime].whole and not self.one_machine:
+        if self.container and runtimes()[self.container.runtime].whole and not self.one_machine:
             raise ValueError(
-                f"`container`: {RUNTIMES[self.container.runtime].title} has no network here, so "
+                f"`container`: {runtimes()[self.container.runtime].title} has no network here, so "
                 "that no launcher reaches into it: only a platform of type local has it"
             )
         return self

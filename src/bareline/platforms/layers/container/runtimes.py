@@ -1,4 +1,7 @@
-"""Container runtimes, one row each: how a container starts, is held, and is joined."""
+"""Container runtimes, one row each: how a container starts, is held, and is joined.
+
+Others install theirs under the entry-point group ``bareline.runtimes``: a `Runtime`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
+from functools import cache
+from itertools import chain
+
+from bareline.vocabulary.plugins import brought, checked, named
 
 
 class ImageKind(StrEnum):
@@ -87,7 +93,7 @@ class Box:
 
 
 #: In the place of the options that show folders, and of the words for the image.
-_FOLDERS, _IMAGE = "{folders}", "{image}"
+SHOWN, IMAGE = "{folders}", "{image}"
 #: Of a file its content; of a root folder names, sizes and modes, but not those of the places
 #: where the node's own folders are seen.
 _HASH = """\
@@ -189,11 +195,11 @@ class Runtime:
         """Put folders, image and name in their places; a word for the shell stays one."""
         filled: list[str] = []
         for word in words:
-            if word == _FOLDERS:
+            if word == SHOWN:
                 for way, paths in ((self.read_only, box.readable), (self.writable, box.writable)):
                     shown = [path for path in paths if path != "/tmp" or not self.has_tmp]
                     filled += [part.replace("{}", path) for path in shown for part in way]
-            elif word == _IMAGE:
+            elif word == IMAGE:
                 way = self.stored if box.kind is ImageKind.STORED else self.root
                 filled += [part.replace("{}", box.image) for part in way]
             elif isinstance(word, Expanded):
@@ -213,7 +219,7 @@ def _apptainer(name: str, title: str) -> Runtime:
         title=title,
         program=name,
         images=FOLDERS | {ImageKind.STORED},
-        start=(name, "exec", _FOLDERS, _IMAGE),
+        start=(name, "exec", SHOWN, IMAGE),
         join=(name, "exec", "instance://{name}"),
         read_only=("--bind", "{}:{}:ro"),
         writable=("--bind", "{}"),
@@ -241,12 +247,12 @@ def _podman(name: str, title: str, user: Sequence[str], images: frozenset[ImageK
         title=title,
         program=name,
         images=images,
-        start=(*begin, _FOLDERS, _IMAGE),
+        start=(*begin, SHOWN, IMAGE),
         join=(name, "exec", "--interactive", EVERY_NAME, "{name}"),
         read_only=("--volume", "{}:{}:ro"),
         writable=("--volume", "{}:{}"),
         root=("--rootfs", "{}"),
-        stored_id=(name, "image", "inspect", "--format", "{{.Id}}", _IMAGE),
+        stored_id=(name, "image", "inspect", "--format", "{{.Id}}", IMAGE),
         named=True,
         tried=("/bin/sh", "-c", _DOCKER) if name == "docker" else (name, "info"),
         remedy="start the machine's daemon, and join its group (`usermod -aG docker $USER`)"
@@ -265,9 +271,9 @@ _ROWS = (
         program="bwrap",
         images=FOLDERS | {ImageKind.HOST},
         start=(
-            *("bwrap", "--unshare-user", "--die-with-parent", "--ro-bind", _IMAGE, "/"),
+            *("bwrap", "--unshare-user", "--die-with-parent", "--ro-bind", IMAGE, "/"),
             *("--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc"),
-            *("--ro-bind", "/sys", "/sys", _FOLDERS, "--"),
+            *("--ro-bind", "/sys", "/sys", SHOWN, "--"),
         ),
         join=("nsenter", "--target", HOLDER, "--user", "--mount", "--preserve-credentials", "--"),
         read_only=("--ro-bind", "{}", "{}"),
@@ -282,8 +288,8 @@ _ROWS = (
         title="Charliecloud",
         program="ch-run",
         images=FOLDERS,
-        start=("ch-run", _FOLDERS, _IMAGE, "--"),
-        join=("ch-run", Expanded(f"--join-pid={HOLDER}"), _IMAGE, "--"),
+        start=("ch-run", SHOWN, IMAGE, "--"),
+        join=("ch-run", Expanded(f"--join-pid={HOLDER}"), IMAGE, "--"),
         read_only=("--bind", "{}"),
         writable=("--bind", "{}"),
         has_tmp=True,
@@ -304,28 +310,6 @@ _ROWS = (
         ("--user", Expanded('"$(id -u):$(id -g)"')),
         frozenset({ImageKind.STORED}),
     ),
-    # Variables of the host are those inside.
-    Runtime(
-        name="sarus",
-        title="Sarus",
-        program="sarus",
-        images=frozenset({ImageKind.STORED}),
-        start=("sarus", "run", _FOLDERS, _IMAGE),
-        read_only=("--mount=type=bind,source={},destination={},readonly",),
-        writable=("--mount=type=bind,source={},destination={}",),
-    ),
-    # An image file (squashfs), or a container that was created, by its name.
-    Runtime(
-        name="enroot",
-        title="Enroot",
-        program="enroot",
-        images=frozenset({ImageKind.PATH, ImageKind.STORED}),
-        start=("enroot", "start", EVERY_NAME, _FOLDERS, _IMAGE),
-        join=("enroot", "exec", EVERY_NAME, HOLDER),
-        read_only=("--mount", "{}:{}:none:x-create=dir,bind,ro"),
-        writable=("--mount", "{}:{}"),
-        version="version",
-    ),
     # Launcher and ranks are in one sandbox, which has no network: its own stack refuses some
     # kernels, and the machine's would not be gVisor's. Without the overlay's option what is written
     # is seen inside only.
@@ -336,12 +320,18 @@ _ROWS = (
         images=FOLDERS | {ImageKind.HOST},
         start=(
             *("runsc", "--platform=ptrace", "--network=none", "do"),
-            *("-force-overlay=false", "-root", _IMAGE, "--"),
+            *("-force-overlay=false", "-root", IMAGE, "--"),
         ),
         whole=True,
         tried=("runsc", "--platform=ptrace", "--network=none", "do", "true"),
         remedy="it needs ptrace, and a kernel that it knows",
     ),
 )
-#: By the name that platform files give.
-RUNTIMES: Mapping[str, Runtime] = MappingProxyType({one.name: one for one in _ROWS})
+
+
+@cache
+def runtimes() -> Mapping[str, Runtime]:
+    """Give every runtime by the name that platform files give, those of plug-ins included."""
+    own = ((__name__, one) for one in _ROWS)
+    found = chain(own, checked("container runtime", brought("bareline.runtimes"), Runtime))
+    return named("container runtime", found, lambda runtime: runtime.name)
