@@ -28,7 +28,7 @@ from scipy.stats import binomtest
 
 from bareline.build.native import ensure_native
 from bareline.host.cache import cache_folder
-from bareline.platforms.launchers import find_mpi
+from bareline.platforms.launchers.installation import find_mpi
 
 FENCES = ("default", "tree", "ring")
 LIMIT_S = 10.0

@@ -17,7 +17,7 @@ import pytest
 import bareline
 from bareline.host.cache import cache_folder
 from bareline.platforms.base import Allocation, Context, load_platform_types
-from bareline.platforms.launchers import find_mpi
+from bareline.platforms.launchers.installation import find_mpi
 from bareline.platforms.netns import namespaces
 from bareline.platforms.netns import platform as netns_platform
 from bareline.testing.bench import Bench, OpenBenches, keeping

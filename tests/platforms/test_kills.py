@@ -13,7 +13,7 @@ import pytest
 from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
 from bareline.platforms.config import platforms_from_toml
-from bareline.platforms.launchers import find_mpi
+from bareline.platforms.launchers.installation import find_mpi
 from bareline.platforms.process import processes_with
 from bareline.session import begin
 from bareline.study.study import study_from_toml

@@ -14,7 +14,7 @@ import pytest
 from bareline.build.native import ensure_native
 from bareline.host.cache import cache_folder, scratch_folder
 from bareline.platforms import workdir
-from bareline.platforms.launchers import find_mpi
+from bareline.platforms.launchers.installation import find_mpi
 from bareline.probes.base import find_probe
 from bareline.session.judge import judge_output
 from bareline.vocabulary.errors import BarelineError, PlatformError

@@ -11,7 +11,7 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.summary import summarize
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import platforms_from_toml
-from bareline.platforms.launchers import find_mpi
+from bareline.platforms.launchers.installation import find_mpi
 from bareline.probes.base import find_probe
 from bareline.profile.files import PROFILE_FILE, read_profile, why_unprofiled
 from bareline.report.content.document import document_of

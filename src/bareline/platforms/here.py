@@ -17,7 +17,7 @@ from bareline.build.native import NativeBuild, build_native, ensure_native
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.hosts import HostsAllocation
-from bareline.platforms.launchers import MpiInstallation, find_mpi
+from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
 from bareline.platforms.launchers.job import Node
 from bareline.platforms.layers.container.boxes import check_container
 from bareline.platforms.layers.container.options import ContainerKeys

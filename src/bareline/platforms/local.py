@@ -11,8 +11,8 @@ from typing import ClassVar
 from bareline.platforms.base import Allocation, Context
 from bareline.platforms.here import HereAllocation, HereOptions, HerePlatform, core_facts
 from bareline.platforms.hosts import contained
-from bareline.platforms.launchers import Job, Transport, mpi_facts
-from bareline.platforms.launchers.job import Node
+from bareline.platforms.launchers.installation import mpi_facts
+from bareline.platforms.launchers.job import Job, Node, Transport
 from bareline.platforms.layers.filesystem.mounted import (
     Mounted,
     MountingNode,

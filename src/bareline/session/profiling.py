@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bareline.host.cache import cache_folder
 from bareline.platforms.here import build_here
-from bareline.platforms.launchers import MpiInstallation, find_mpi
+from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
 from bareline.profile.files import read_profile, write_profile
 from bareline.profile.journal import journal_of
 from bareline.profile.period import find_period, period_file, write_period

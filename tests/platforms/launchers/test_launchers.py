@@ -13,15 +13,9 @@ import subprocess
 
 import pytest
 
-from bareline.platforms.launchers import (
-    Job,
-    MpiInstallation,
-    Network,
-    find_mpi,
-    identify,
-    srun_argv,
-)
-from bareline.platforms.launchers.job import Node
+from bareline.platforms.launchers.installation import MpiInstallation, find_mpi, identify
+from bareline.platforms.launchers.job import Job, Network, Node
+from bareline.platforms.launchers.srun import srun_argv
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PinningKeys

@@ -16,8 +16,8 @@ from bareline.platforms.here import (
 )
 from bareline.platforms.holder import tool
 from bareline.platforms.hosts import contained
-from bareline.platforms.launchers import Job, Network, mpi_facts
-from bareline.platforms.launchers.job import Node, agent_text
+from bareline.platforms.launchers.installation import mpi_facts
+from bareline.platforms.launchers.job import Job, Network, Node, agent_text
 from bareline.platforms.layers.filesystem.mounted import (
     Mounted,
     MountingNode,

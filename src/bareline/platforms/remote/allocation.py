@@ -15,7 +15,7 @@ from bareline.build.native import NativeBuild, ensure_native
 from bareline.host.cache import scratch_folder
 from bareline.platforms.base import Context, Platform
 from bareline.platforms.hosts import HostsAllocation
-from bareline.platforms.launchers import MpiInstallation, find_mpi
+from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
 from bareline.platforms.launchers.job import Node
 from bareline.platforms.process import Finished, local_environment
 from bareline.platforms.remote.native import NativePrograms, Way, build_there

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from bareline.platforms.launchers import Transport
+from bareline.platforms.launchers.job import Transport
 from bareline.platforms.layers.container.options import ContainerKeys
 from bareline.platforms.remote.native import Way
 from bareline.platforms.remote.software import ModuleName, SoftwareName

@@ -25,7 +25,7 @@ from bareline.build.native import NativeBuild, ensure_native
 from bareline.build.sources import source_files, source_folder, sources_key
 from bareline.host.owner import owner_mark
 from bareline.host.tools import install_hint
-from bareline.platforms.launchers import find_mpi
+from bareline.platforms.launchers.installation import find_mpi
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.process import run_process, spawn
 from bareline.platforms.scripts.conversation import script

@@ -20,7 +20,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bareline.platforms.launchers import LAUNCHERS, MpiInstallation, identify, launcher_names
+from bareline.platforms.launchers.installation import (
+    LAUNCHERS,
+    MpiInstallation,
+    identify,
+    launcher_names,
+)
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.scripts.conversation import conversation, script
 from bareline.vocabulary.errors import PlatformError, ToolMissing

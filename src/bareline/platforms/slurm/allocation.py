@@ -10,8 +10,9 @@ from functools import cached_property
 
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Context
-from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi, srun_argv
-from bareline.platforms.launchers.job import Node
+from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
+from bareline.platforms.launchers.job import Job, Network, Node
+from bareline.platforms.launchers.srun import srun_argv
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.remote.cluster import cluster_facts, read_topology, scattered

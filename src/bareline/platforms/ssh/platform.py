@@ -14,8 +14,8 @@ from pathlib import Path
 from bareline.host.tools import require
 from bareline.platforms.base import Availability, Context
 from bareline.platforms.hosts import contained
-from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi
-from bareline.platforms.launchers.job import Node, agent_text
+from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
+from bareline.platforms.launchers.job import Job, Network, Node, agent_text
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.remote.cluster import cluster_facts
 from bareline.platforms.remote.software import find_remote_mpi

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bareline.host.load import processor_s
 from bareline.platforms.base import Allocation
-from bareline.platforms.launchers import Job, MpiInstallation, Network
-from bareline.platforms.launchers.job import Node
+from bareline.platforms.launchers.installation import MpiInstallation
+from bareline.platforms.launchers.job import Job, Network, Node
 from bareline.platforms.layers.neighbours import busy_neighbours, facts_of, run_against_copies
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.shell import END_MARKED

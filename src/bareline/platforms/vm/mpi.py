@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bareline.platforms.launchers import LAUNCHERS, MpiInstallation, identify
+from bareline.platforms.launchers.installation import LAUNCHERS, MpiInstallation, identify
 from bareline.platforms.process import Finished
 from bareline.platforms.vm.image import AutoImage
 

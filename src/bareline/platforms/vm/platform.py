@@ -16,7 +16,7 @@ from bareline.host.cache import cache_folder
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Availability, Context, Platform
 from bareline.platforms.here import build_here, core_facts
-from bareline.platforms.launchers import MpiInstallation, find_mpi
+from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
 from bareline.platforms.remote.keys import Keys, make_keys
 from bareline.platforms.vm import remains, room
 from bareline.platforms.vm.allocation import TenantAllocation, VmAllocation
