@@ -19,11 +19,16 @@ from bareline.platforms.layers.container.boxes import Boxes
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.filesystem.mounted import Mounted
 from bareline.platforms.nodes import Nodes
-from bareline.platforms.process import Finished, kill_marked, local_environment, run_process
+from bareline.platforms.process import (
+    Finished,
+    kill_marked,
+    local_environment,
+    run_process,
+    signal_as_negative,
+)
 from bareline.platforms.scripts.conversation import Conversation, conversation
 from bareline.platforms.scripts.housekeeping import Housekeeping, house_script, housekeeping
 from bareline.platforms.serving import Ports, serving
-from bareline.platforms.shell import signal_as_negative
 from bareline.platforms.workdir import check_storage, folder_name, remove_abandoned
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Server
 from bareline.vocabulary.nodeset import fold

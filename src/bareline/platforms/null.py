@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from bareline.platforms.base import Allocation, Platform
+from bareline.platforms.process import Finished
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import Options
@@ -90,33 +91,18 @@ class NullAllocation(Allocation):
 
             time.sleep(min(self._options.pause_s, timeout_s))
             if self._options.pause_s > timeout_s:
-                return Output(
-                    stdout="",
-                    stderr="",
-                    exit_code=-9,
-                    duration_s=timeout_s,
-                    timed_out=True,
-                    argv=command.argv,
-                )
+                return Finished("", "", -9, timeout_s, True).output(command.argv)
         plan = json.loads(command.argv[1])
         token = dict(command.env).get(TRIAL_VARIABLE, "0")
         index = int(token.rpartition("-")[2])
         every = self._options.fail_every
         if every and index % every == every - 1:
-            return Output(
-                stdout="",
-                stderr="planted failure\n",
-                exit_code=1,
-                duration_s=0.0,
-                argv=command.argv,
-            )
+            return Finished("", "planted failure\n", 1, 0.0, False).output(command.argv)
         # Seeded by the trial, so that a continued run draws what it would have drawn.
         factors = draw(plan["shape"], plan["spread"], self._generator(index), plan["points"])
         scale = plan["median_s"] * self._options.factor * (1 + plan["drift"] * index) * self._boot
         times = [float(value) for value in factors * scale]
-        return Output(
-            stdout=json.dumps(times), stderr="", exit_code=0, duration_s=0.0, argv=command.argv
-        )
+        return Finished(json.dumps(times), "", 0, 0.0, False).output(command.argv)
 
 
 class NullPlatform(Platform[NullOptions]):

@@ -1,4 +1,4 @@
-"""Run a program with a time limit and leave nothing of it behind."""
+"""Run a program with a time limit and leave nothing of it behind; what passes a remote shell."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import ctypes
 import os
 import re
 import selectors
+import shlex
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -47,15 +48,7 @@ class Finished:
 
     def output(self, argv: Sequence[str], **more: Any) -> Output:
         """Give it as a trial's output; `more` are fields that it does not know, or knows worse."""
-        known = {
-            "stdout": self.stdout,
-            "stderr": self.stderr,
-            "exit_code": self.exit_code,
-            "duration_s": self.duration_s,
-            "timed_out": self.timed_out,
-            "cut": self.cut,
-        }
-        return Output(**{**known, "argv": tuple(argv), **more})
+        return Output(**{**asdict(self), "argv": tuple(argv), **more})
 
     @property
     def why(self) -> str:
@@ -325,3 +318,22 @@ def processes_with(chosen: Callable[[str], bool]) -> list[int]:
                 found.append(int(entry.name))
                 break
     return found
+
+
+def remote_line(
+    argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
+) -> str:
+    """Write a command as one line for a shell on another machine; quoted here and only here."""
+    inner = list(argv)
+    if env:
+        inner = ["env", *(f"{key}={value}" for key, value in env.items()), *inner]
+    line = shlex.join(inner)
+    if cwd:
+        line = f"cd {shlex.quote(cwd)} && {line}"
+    # A shell that stays tells death by a signal as a code; ssh alone says 255 for everything.
+    return f"{line}; exit $?"
+
+
+def signal_as_negative(code: int) -> int:
+    """Turn a shell's way of telling death by a signal, 128 and more, into ``subprocess``'s."""
+    return 128 - code if 128 < code < 128 + signal.NSIG else code

@@ -33,6 +33,21 @@ own_folder() {
     return 1
 }
 """
+#: Defines the function that ends what carries a trial's mark, and waits until it is gone: nothing
+#: is to run into the next trial. $1 is the mark as VARIABLE=VALUE.
+END_MARKED = """\
+end_marked() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        left=
+        for p in $(grep -lazsxF "$1" /proc/[0-9]*/environ); do
+            p=${p%/environ}
+            [ "${p#/proc/}" = $$ ] || { kill -9 "${p#/proc/}" 2>/dev/null && left=yes; }
+        done
+        [ -n "$left" ] || return 0
+        sleep 0.05
+    done
+}
+"""
 #: How the name of a folder begins that must not outlive the bareline that made it.
 PREFIX = "bareline-work-"
 #: Lists what begins like one of its arguments.

@@ -99,7 +99,4 @@ class Access:
         done = run_process(
             ["ssh", "-F", str(self.config), *words, name, "true"], timeout_s=2 * _TRY_S
         )
-        if done.exit_code == 0:
-            return ""
-        lines = done.stderr.strip().splitlines()
-        return lines[-1] if lines else f"ssh ended with {done.exit_code}"
+        return done.why if done.exit_code else ""

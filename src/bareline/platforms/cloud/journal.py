@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from bareline.host.owner import has_ended, owner_mark, owner_pid
+from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.cloud.provider import INSTANCE, Thing
 from bareline.vocabulary.files import sync_folder
 
@@ -58,11 +58,6 @@ class Story:
     def is_abandoned(self) -> bool:
         """Whether its process has ended."""
         return has_ended(self.owner)
-
-    @property
-    def process(self) -> int:
-        """Number of its process."""
-        return owner_pid(self.owner)
 
     @property
     def instances(self) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bareline.host.locks import file_lock
+from bareline.host.owner import owner_pid
 from bareline.platforms.cloud.journal import PREFIX, Story, folder_of, is_abandoned, journals
 from bareline.platforms.cloud.provider import INSTANCE, BackOff, Insistence, Steward, Thing
 from bareline.vocabulary.errors import PlatformError
@@ -201,4 +202,4 @@ def summary(story: Story, now: float) -> str:
     """Say what a living bareline has in a cloud: ``2 instances for 0.4 h (process 123)``."""
     names = story.instances
     hours = max(now - story.up_since[name] for name in names) / HOUR_S
-    return f"{count(len(names), 'instance')} for {hours:.1f} h (process {story.process})"
+    return f"{count(len(names), 'instance')} for {hours:.1f} h (process {owner_pid(story.owner)})"

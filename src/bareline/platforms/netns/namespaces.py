@@ -9,7 +9,6 @@ and its hosts and removes their links.
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -125,17 +124,9 @@ def _try_privileges() -> Privilege:
 
 def obstacle(privilege: Privilege) -> str:
     """Make namespaces and say what went wrong; empty when nothing did."""
-    done = subprocess.run(
-        _unshare(privilege, ["sh", "-c", _TRY, "try", "try", ""]),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env=system_environment(),
-        check=False,
-    )
-    if done.returncode == 0:
-        return ""
-    return (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    line = _unshare(privilege, ["sh", "-c", _TRY, "try", "try", ""])
+    done = run_process(line, env=system_environment(), timeout_s=SETUP_S)
+    return done.why if done.exit_code else ""
 
 
 def _privilege_hint() -> str:

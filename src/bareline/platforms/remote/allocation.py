@@ -17,12 +17,11 @@ from bareline.platforms.base import Context, Platform
 from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
 from bareline.platforms.launchers.job import Node
-from bareline.platforms.process import Finished, local_environment
+from bareline.platforms.process import Finished, local_environment, signal_as_negative
 from bareline.platforms.remote.native import NativePrograms, Way, build_there
 from bareline.platforms.remote.software import loader, try_software
 from bareline.platforms.scripts.conversation import Conversation, conversation, script
 from bareline.platforms.scripts.description import CommonSet, common_set, number_of
-from bareline.platforms.shell import signal_as_negative
 from bareline.platforms.workdir import session_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar

@@ -15,8 +15,7 @@ from bareline.platforms.excerpt import KEEP_FILE, cut_of_file
 from bareline.platforms.scripts.conversation import Conversation, script
 from bareline.platforms.scripts.description import number_of
 from bareline.platforms.serving import READY_S
-from bareline.platforms.shell import END_MARKED
-from bareline.platforms.workdir import LOOK_AT_STORAGE, OWN_FOLDER
+from bareline.platforms.workdir import END_MARKED, LOOK_AT_STORAGE, OWN_FOLDER
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import nodes_text
 

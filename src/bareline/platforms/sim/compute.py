@@ -26,6 +26,7 @@ from bareline.platforms.base import Context
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.platforms.process import Finished
 from bareline.vocabulary.errors import BarelineError, PlatformError
+from bareline.vocabulary.files import replacing
 from bareline.vocabulary.model import Command, Layout
 from bareline.vocabulary.platform import PlatformSpec
 
@@ -146,9 +147,8 @@ def save(path: Path, recording: Recording, about: Mapping[str, Any]) -> None:
     }
     content = {**about, **numbers, "stretches": rows}
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_text(tomli_w.dumps(content), encoding="utf-8")
-    part.replace(path)
+    with replacing(path) as part:
+        part.write_text(tomli_w.dumps(content), encoding="utf-8")
 
 
 _RUNS = 3

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,6 +18,7 @@ from bareline.host.load import foreign_cores, read_load
 from bareline.platforms.base import Context
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replacing
 from bareline.vocabulary.instructions import kernel_set
 from bareline.vocabulary.model import Command, Layout
 from bareline.vocabulary.platform import PlatformSpec
@@ -87,9 +87,8 @@ def rates_here(context: Context, processor: str) -> Here:
         return Here(Rates(**known["rates"]), float(known["busy_cores"]))
     found = _measure(context)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_text(json.dumps(asdict(found)), encoding="utf-8")
-    part.replace(path)
+    with replacing(path) as part:
+        part.write_text(json.dumps(asdict(found)), encoding="utf-8")
     return found
 
 

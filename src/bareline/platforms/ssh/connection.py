@@ -14,11 +14,10 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
-from bareline.platforms.process import local_environment, run_process
+from bareline.platforms.process import local_environment, remote_line, run_process
 from bareline.platforms.scripts.conversation import Peer, leave_all, listening, peer, script
 from bareline.platforms.scripts.description import Description, read_description
 from bareline.platforms.scripts.housekeeping import house_script
-from bareline.platforms.shell import remote_line
 from bareline.vocabulary.errors import NotNow, PlatformError
 
 #: A host that is silent this long is lost: three times 15 s are 45 s.

@@ -28,7 +28,6 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Layout, Scalar
 from bareline.vocabulary.nodeset import nodes_text
 from bareline.vocabulary.platform import PlatformSpec
-from bareline.vocabulary.units import count
 
 #: So many hosts' addresses are looked up at a time.
 _ASKED_AT_ONCE = 8
@@ -207,13 +206,6 @@ class SshAllocation(RemoteAllocation):
         return {**facts, **how, **cluster_facts(names, options.switches, options.excluded)}
 
 
-def open_all(connections: Sequence[Connection]) -> dict[str, Description]:
-    """Open every connection; give what each host tells of itself, by its name."""
-    for connection in connections:
-        connection.start()
-    return {connection.name: connection.wait() for connection in connections}
-
-
 def _address_towards(address: str) -> str:
     """Give the address of this machine from which packets to another one leave."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -270,10 +262,7 @@ class SshPlatform(RemotePlatform[SshOptions]):
         options = self.spec.options
         names = options.names
         with self.starting(layout):
-            if layout.nodes > len(names):
-                raise PlatformError(
-                    f"{layout.nodes} nodes are wanted of {count(len(names), 'host')}"
-                )
+            pass
         make_room(max(1, layout.nodes))
         with (
             # The path of a socket has 107 characters at most.
@@ -291,7 +280,9 @@ class SshPlatform(RemotePlatform[SshOptions]):
                 for name in names[: max(1, layout.nodes)]
             ]
             stack.callback(close_all, connections)
-            descriptions = open_all(connections)
+            for connection in connections:
+                connection.start()
+            descriptions = {one.name: one.wait() for one in connections}
             hosts = SshAllocation(options, self.context, connections, descriptions)
             with contained(options.container, hosts, self.context.cache, self.spec.name):
                 yield hosts

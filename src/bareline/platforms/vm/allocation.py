@@ -14,13 +14,12 @@ from bareline.platforms.launchers.installation import MpiInstallation
 from bareline.platforms.launchers.job import Job, Network, Node
 from bareline.platforms.layers.neighbours import busy_neighbours, facts_of, run_against_copies
 from bareline.platforms.remote.allocation import RemoteAllocation
-from bareline.platforms.shell import END_MARKED
 from bareline.platforms.vm.filesystem import mount_in_guests
 from bareline.platforms.vm.fleet import ANSWER_S, GuestFleet
 from bareline.platforms.vm.guest import DEVICE, Guest, GuestAccess
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.remains import read_changes
-from bareline.platforms.workdir import runs_virtually
+from bareline.platforms.workdir import END_MARKED, runs_virtually
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 

@@ -10,9 +10,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from bareline.platforms.process import run_process
 from bareline.platforms.repair import bring_up
 from bareline.platforms.vm import room
 from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, moved
@@ -25,6 +24,7 @@ from bareline.platforms.vm.guest import (
     wrong_size,
 )
 from bareline.platforms.vm.hypervisor import Hypervisor
+from bareline.platforms.vm.medium import Medium
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.states import SavedStates
 from bareline.vocabulary.errors import PlatformError
@@ -35,15 +35,6 @@ ANSWER_S = 20.0
 #: The interval between ready and first answer is short and its ends are known to 0.2 s.
 _CLOCK_TOLERANCE = 1.5
 _CLOCK_WAITS_S = (0.0, 3.0)
-
-
-class Medium(Protocol):
-    """What a guest starts from: an image made ready for one guest at a time."""
-
-    disk_format: str
-
-    def prepare(self, guest: Guest, folder: Path) -> tuple[Path, Boot | None, Path | None]:
-        """Make a guest's disk, and what it boots from or its medium for cloud-init."""
 
 
 class GuestFleet:
@@ -353,12 +344,3 @@ class GuestFleet:
                     if guest.uuid.encode() in words and b"qemu" in words[0]:
                         return int(entry.name)
         return None
-
-
-def overlay(base: Path, base_format: str, path: Path) -> Path:
-    """Make an empty copy-on-write layer over an image."""
-    path.unlink(missing_ok=True)
-    argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", base_format, "-b", str(base)]
-    done = run_process([*argv, str(path)], timeout_s=30.0)
-    done.must("the guest's disk cannot be made")
-    return path

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from bareline.platforms.process import Finished, local_environment, run_process
+from bareline.platforms.process import Finished, local_environment, remote_line, run_process
 from bareline.platforms.remote.keys import Keys, client_config, known_hosts
-from bareline.platforms.shell import remote_line
 from bareline.platforms.vm.domain import MANAGEMENT_MAC, MEASURED_MAC, share_tag
 from bareline.platforms.vm.hardware import Nic
 from bareline.platforms.vm.hypervisor import Hypervisor

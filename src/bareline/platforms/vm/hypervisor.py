@@ -13,7 +13,6 @@ import time
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 from bareline.host.tools import install_hint
@@ -104,12 +103,7 @@ class Hypervisor:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property

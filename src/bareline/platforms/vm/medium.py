@@ -13,7 +13,6 @@ from bareline.host.tools import install_hint
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.keys import Keys
 from bareline.platforms.vm.domain import Boot
-from bareline.platforms.vm.fleet import overlay
 from bareline.platforms.vm.guest import DEVICE, Guest, guest_script, settings_files
 from bareline.platforms.vm.hardware import Image
 from bareline.platforms.vm.image import AutoImage
@@ -174,6 +173,19 @@ class CloudMedium:
                 f"{self._options.kernel_args}".strip(),
             )
         return disk, boot, medium
+
+
+#: What a guest starts from: made ready for one guest at a time.
+Medium = AutoMedium | CloudMedium
+
+
+def overlay(base: Path, base_format: str, path: Path) -> Path:
+    """Make an empty copy-on-write layer over an image."""
+    path.unlink(missing_ok=True)
+    argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", base_format, "-b", str(base)]
+    done = run_process([*argv, str(path)], timeout_s=30.0)
+    done.must("the guest's disk cannot be made")
+    return path
 
 
 def seed_files(

@@ -22,12 +22,12 @@ from bareline.platforms.vm import remains, room
 from bareline.platforms.vm.allocation import TenantAllocation, VmAllocation
 from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, pool_xml, vcpu_pins
 from bareline.platforms.vm.filesystem import start_exports, with_share
-from bareline.platforms.vm.fleet import GuestFleet, Medium
+from bareline.platforms.vm.fleet import GuestFleet
 from bareline.platforms.vm.guest import SERVER, Guest, GuestAccess, host_address, make_guests
 from bareline.platforms.vm.hardware import Image, parse_cpu_set
 from bareline.platforms.vm.hypervisor import TOOLS, Hypervisor, import_libvirt
 from bareline.platforms.vm.image import IMAGE_TOOLS, AutoImage, built_image, with_kernel
-from bareline.platforms.vm.medium import AutoMedium, CloudMedium, counter_argument
+from bareline.platforms.vm.medium import AutoMedium, CloudMedium, Medium, counter_argument
 from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.preflight import (
@@ -64,7 +64,8 @@ class VmPlatform(Platform[VmOptions]):
     def check(cls, spec: PlatformSpec[VmOptions]) -> None:
         """See that guests with these options can be started here."""
         _check_tools(spec.options)
-        check_host(_on_host(spec.options), spec.options.cores_per_node)
+        # The file system is looked for as a share of a folder that is there.
+        check_host(with_share(spec.options, Path("/tmp")), spec.options.cores_per_node)
 
     @classmethod
     def available(cls, spec: PlatformSpec[VmOptions]) -> Availability:
@@ -301,11 +302,6 @@ def _medium(
         return CloudMedium(options.image, options, guests, keys)
     assert image is not None
     return AutoMedium(image, options, guests, keys, emulated=emulated)
-
-
-def _on_host(options: VmOptions) -> VmOptions:
-    """Give the options with the file system as a share of a folder that is there."""
-    return with_share(options, Path("/tmp"))
 
 
 def _core_facts(options: VmOptions, fleet: GuestFleet) -> dict[str, Scalar]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -266,9 +265,7 @@ def _key() -> list[str]:
 
 def qemu_version() -> str:
     """Give the version that QEMU says it is."""
-    done = subprocess.run(
-        ["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=False
-    )
+    done = run_process(["qemu-system-x86_64", "--version"], timeout_s=_TIMEOUT_S)
     return done.stdout.partition("\n")[0]
 
 
