@@ -31,7 +31,7 @@ _MOST_REASONS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PlanCell:
     """A case on a platform: how it is laid out there, and how long a trial of it may take.
 
     `launches` is how often it is launched at most; None for as often as the study says.
@@ -53,7 +53,7 @@ class Choice:
     """
 
     cases: tuple[Case, ...]
-    cells: Mapping[tuple[int, int], Cell]
+    cells: Mapping[tuple[int, int], PlanCell]
     left_out: tuple[LeftOut, ...]
 
 
@@ -63,7 +63,7 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
     Raises StudyError: a measure is impossible on any platform.
     """
     numbers: dict[Case, int] = {}
-    cells: dict[tuple[int, int], Cell] = {}
+    cells: dict[tuple[int, int], PlanCell] = {}
     left_out: dict[tuple[int, Case], LeftOut] = {}
     capacities = [spec.capacity for spec in platforms]
     for measure, case in study.cases(platforms):
@@ -86,7 +86,7 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
                 at = numbers.setdefault(case, len(numbers))
                 asked = Pinning.parse(case.pinning) if case.pinning else spec.options.pinning
                 placed = replace(layout, pinning=asked) if command.mpi else layout
-                cell = Cell(placed, measure.timeout_s, measure.launches(case))
+                cell = PlanCell(placed, measure.timeout_s, measure.launches(case))
                 cells.setdefault((number, at), cell)
     return Choice(
         tuple(numbers),

@@ -62,7 +62,7 @@ _Clause = list[Piece]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AnswerScope:
     """What the answer rests on.
 
     - `cells`: those that the question names.
@@ -76,9 +76,9 @@ class Question:
     predicted: Predicted | None = None
     with_nodes: bool = False
 
-    def of(self, platform: str) -> Question:
+    def of(self, platform: str) -> AnswerScope:
         """Give what is of one platform."""
-        return Question(
+        return AnswerScope(
             [finding for finding in self.findings if finding.platform == platform],
             [cell for cell in self.cells if cell.platform == platform],
             self.margin,
@@ -123,7 +123,7 @@ class Question:
         return largest[0], largest[1]
 
 
-def answer(asked: Question, platforms: Sequence[str], baseline: str) -> Sentence:
+def answer(asked: AnswerScope, platforms: Sequence[str], baseline: str) -> Sentence:
     """Say what was asked of each platform, those that lose most first."""
     brief = len(platforms) > _MOST_PLATFORMS
     alike: dict[Sentence, list[str]] = {}
@@ -144,7 +144,7 @@ def answer(asked: Question, platforms: Sequence[str], baseline: str) -> Sentence
     return sentence(*body, Break(), *against, f"{noise}.")
 
 
-def _of_platform(own: Question, *, brief: bool) -> _Clause:
+def _of_platform(own: AnswerScope, *, brief: bool) -> _Clause:
     """Say all of one platform: losses, gains, what did not come, and what the rest is."""
     losses = [cell for cell in own.cells if cell.verdict is Verdict.SLOWER]
     gains = [cell for cell in own.cells if cell.verdict is Verdict.FASTER]
@@ -172,7 +172,9 @@ def _of_platform(own: Question, *, brief: bool) -> _Clause:
 # What was asked -----------------------------------------------------------------------------------
 
 
-def _programs(own: Question, cells: Sequence[Cell], *, worse: bool, brief: bool) -> list[_Clause]:
+def _programs(
+    own: AnswerScope, cells: Sequence[Cell], *, worse: bool, brief: bool
+) -> list[_Clause]:
     """Say what was asked and differs: one with both its values, several by their range."""
     parts = []
     ended = [cell for cell in cells if cell.ratio is not None and not _by_loss(cell)]
@@ -201,7 +203,7 @@ def _by_loss(cell: Cell) -> bool:
     return cell.lost is not None and cell.lost.by_loss != 0
 
 
-def _figures(own: Question, layer: Layer, group: Sequence[Cell], worst: Cell) -> _Clause:
+def _figures(own: AnswerScope, layer: Layer, group: Sequence[Cell], worst: Cell) -> _Clause:
     assert worst.ratio is not None
     every = [cell for cell in own.cells if cell.layer is layer]
     likely = sum(cell.grade is Grade.LIKELY for cell in group)
@@ -233,7 +235,7 @@ def _takes(ratio: Estimate, rate: bool) -> _Clause:
     return [amount, " ", Interval(bounds[0] or "-", bounds[1] or "unlimited")]
 
 
-def _because(own: Question, worst: Cell) -> _Clause:
+def _because(own: AnswerScope, worst: Cell) -> _Clause:
     """Say where most of a program's extra time goes, and what was predicted of it."""
     one = next((one for one in own.breakdowns if one.cell.place == worst.place), None)
     reason = ""
@@ -249,7 +251,7 @@ def _because(own: Question, worst: Cell) -> _Clause:
 
 
 def _layers(
-    own: Question, verdict: Verdict, asked: set[tuple[Layer, str]], *, named: bool
+    own: AnswerScope, verdict: Verdict, asked: set[tuple[Layer, str]], *, named: bool
 ) -> list[_Clause]:
     """Say the worst, or best, of each layer beside what was asked."""
     found: dict[Layer, list[Finding]] = {}
@@ -284,14 +286,14 @@ def _amount(finding: Finding, verdict: Verdict) -> _Clause:
     return [sure, *at_most(finding.of(verdict)[0], finding.rate, of_several=several)]
 
 
-def _change(own: Question, finding: Finding, verdict: Verdict) -> _Clause:
+def _change(own: AnswerScope, finding: Finding, verdict: Verdict) -> _Clause:
     return [f"{own.where(finding)} ", *_amount(finding, verdict)]
 
 
 # What did not come, and what is open --------------------------------------------------------------
 
 
-def _undelivered(own: Question) -> list[_Clause]:
+def _undelivered(own: AnswerScope) -> list[_Clause]:
     """Say how many of the planned cases failed here, and how many points are missing."""
     parts: list[_Clause] = []
     failed, every = failed_cases(own.findings)
@@ -311,7 +313,7 @@ def _undelivered(own: Question) -> list[_Clause]:
     return parts
 
 
-def _crashes(own: Question) -> list[_Clause]:
+def _crashes(own: AnswerScope) -> list[_Clause]:
     """Say how many launches lost something of what is compared all the same: all, or some sizes."""
     found: dict[tuple[str, bool], tuple[int, int]] = {}
     for finding in own.findings:
@@ -336,7 +338,7 @@ def _crashes(own: Question) -> list[_Clause]:
     return parts
 
 
-def _rest(own: Question, *, whole: bool) -> list[_Clause]:
+def _rest(own: AnswerScope, *, whole: bool) -> list[_Clause]:
     """Say what of it is open, with its interval, and what is equal."""
     compared = [finding for finding in own.findings if finding.compared]
     few = [finding for finding in compared if undecided_yet(finding)]
@@ -362,7 +364,7 @@ def _rest(own: Question, *, whole: bool) -> list[_Clause]:
     return [[", ".join(text)]]
 
 
-def _open(own: Question) -> list[_Clause]:
+def _open(own: AnswerScope) -> list[_Clause]:
     """Say what of the question is open: its own interval and its own forecast."""
     by_mean = {point.place for finding in own.means for point in finding.points}
     cells = [

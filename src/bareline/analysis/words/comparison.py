@@ -10,7 +10,7 @@ import polars as pl
 
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.numbers.programs import predicted_times
-from bareline.analysis.words.answer import Question
+from bareline.analysis.words.answer import AnswerScope
 from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.parts import Sentence
 from bareline.analysis.words.promise import promise
@@ -37,7 +37,7 @@ class Comparison(JudgedComparison):
     def glance(self) -> Glance:
         """The verdict at a glance: one line, and a matrix of layers and platforms."""
         predicted = predicted_times(self.records, self.baseline)
-        asked = Question(self.findings, self.asked, self.margin, self.breakdowns, predicted)
+        asked = AnswerScope(self.findings, self.asked, self.margin, self.breakdowns, predicted)
         exact = [pair.platform for pair in self.pairs if pair.exact]
         rows = self.points.filter(~pl.col("platform").is_in(exact)).get_column("p_adjusted").count()
         sure = promise(self.judged, self.pairs, rows, self.controls)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bareline.analysis.judgements.findings import ORDER, Finding
 from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.words.amounts import amount_pieces, mean_pieces, reach
-from bareline.analysis.words.answer import Question, answer
+from bareline.analysis.words.answer import AnswerScope, answer
 from bareline.analysis.words.parts import Amount, Piece, Platform, Sentence, joined, sentence
 from bareline.analysis.words.remarks import failed_cases, launches_words, seen_range, undecided_yet
 from bareline.vocabulary.model import Layer
@@ -60,7 +60,7 @@ class Glance:
     promise: str
 
 
-def glance(asked: Question, platforms: Sequence[str], baseline: str, *, promise: str) -> Glance:
+def glance(asked: AnswerScope, platforms: Sequence[str], baseline: str, *, promise: str) -> Glance:
     """Condense findings about platforms into one line and a matrix."""
     findings, margin = asked.findings, asked.margin
     layers = [layer for layer in Layer if any(part.layer is layer for part in findings)]
