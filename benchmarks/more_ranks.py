@@ -8,7 +8,8 @@ of all periods on three networks, one rank a node. Beside it stand what the tota
 itself at the same counts give: the best c + a p^i log2(p)^j (what Extra-P fits), and the speed-up
 that is ideal. `--without-computing` compares what messages take alone, for which no core need be
 free; with it the machine must be at rest, and the profiles of as many ranks as there are cores tell
-computing.
+computing. `--extrap PROGRAM` is Extra-P's own `extrap` (`pip install extrap` into an environment of
+its own), which then extrapolates the totals as well.
 """
 
 from __future__ import annotations
@@ -79,6 +80,20 @@ def by_totals(counts: Sequence[int], times: Sequence[float], ranks: int) -> floa
     return best[1]
 
 
+def by_extrap(program: str, counts: Sequence[int], times: Sequence[float], ranks: int) -> float:
+    """Let Extra-P extrapolate totals."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        points = " ".join(f"({count})" for count in counts)
+        data = "\n".join(f"DATA {time}" for time in times)
+        file.write(f"PARAMETER p\n\nREGION total\nMETRIC time\nPOINTS {points}\n{data}\n")
+        file.flush()
+        line = [program, "--text", file.name, "--print", "functions-python", "--disable-progress"]
+        done = subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True)
+    model = done.stdout.strip()
+    print(f"Extra-P: {model} from {[float(f'{time:.4g}') for time in times]} s")
+    return float(eval(model, {"p": ranks, "log2": np.log2}))
+
+
 def main() -> None:
     """Print a row for each network."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -87,12 +102,13 @@ def main() -> None:
     parser.add_argument("--counts", type=int, nargs="+", default=[2, 4, 8, 16])
     parser.add_argument("--ranks", type=int, default=64)
     parser.add_argument("--grid")
+    parser.add_argument("--extrap", metavar="PROGRAM")
     parser.add_argument("--without-computing", action="store_true")
     asked = parser.parse_args()
     factor = 1e-6 if asked.without_computing else 1.0
     grid = parse_grid(asked.grid) if asked.grid else None
     errors: dict[str, list[float]] = {}
-    print("network   itself s   predicted   by totals   ideal")
+    print("network   itself s   predicted   by totals   ideal", "  Extra-P" * bool(asked.extrap))
     with tempfile.TemporaryDirectory() as folder:
         periods = [profiled(asked.app, asked.size, n, Path(folder)) for n in asked.counts]
         for name in NETWORKS:
@@ -115,6 +131,8 @@ def main() -> None:
                 "by totals": by_totals(asked.counts, times, asked.ranks),
                 "ideal": times[0] * asked.counts[0] / asked.ranks,
             }
+            if asked.extrap:
+                guesses["Extra-P"] = by_extrap(asked.extrap, asked.counts, times, asked.ranks)
             for kind, guess in guesses.items():
                 errors.setdefault(kind, []).append(guess / true_s - 1)
             said = "   ".join(f"{guess / true_s - 1:+9.1%}" for guess in guesses.values())

@@ -327,6 +327,25 @@ def test_a_slower_link_does_not_multiply_what_launches_differ_by():
     assert slower.at(128) == pytest.approx(4 * rough.at(8) + 40 * added, rel=0.02)
 
 
+def test_code_after_messages_is_slower_by_what_the_probe_says_there_and_back():
+    def ladder(name, between_s):
+        one = network(name)
+        own = {}
+        for which, value in (("between", between_s), ("alone", 1e-6)):
+            key = CurveKey(f"mpi.beside_compute {which}", 2, 2)
+            own[key] = Curve(key, np.array([0.0]), np.full((6, 1), value))
+        return replace(one, curves={**one.curves, **own})
+
+    a, b = ladder("a", 1.1e-6), ladder("b", 1.5e-6)
+    # Of a millisecond of computing 0.4 us are lost, and won on the way back.
+    for before, after, more_s in ((a, b, 4e-7), (b, a, -4e-7)):
+        planted = replace(case(), a=before, b=after)
+        _, costs = planted.costs(1.0)
+        assert costs.beside * costs.beside_s == pytest.approx(more_s)
+        found = planted.replayed(1.0).compute_s[0] - planted.replayed().compute_s[0]
+        assert found == pytest.approx(STEPS * more_s)
+
+
 def test_what_if():
     planted = case(a=SLOW, size=1 << 20)
     twice = parse_what_if(["latency=x0.5", "bandwidth=x2"]).applied(planted.a)

@@ -122,12 +122,12 @@ class Ladder:
         return self.curve(probe, 2, nodes)
 
     def beside(self, ranks: int) -> tuple[float, float] | None:
-        """Give what messages slow the computing after them, as a ratio, and of how many seconds."""
+        """Give what messages slow the code after them, as a ratio, and what it takes then, in s."""
         nodes = min(self.layout.nodes, ranks)
         between, alone = (self.curve(name, ranks, nodes) for name in (BETWEEN, ALONE))
         if between is None or alone is None:
             return None
-        return between.latency_s / alone.latency_s, alone.latency_s
+        return between.latency_s / alone.latency_s, between.latency_s
 
     def resampled(self, rng: np.random.Generator) -> Ladder:
         """Draw launches anew, the same ones for all curves: they were taken side by side."""

@@ -160,7 +160,7 @@ class PredictionCase:
         before, after = self.a.beside(ranks), self.b.beside(ranks)
         slower, first_s = (0.0, 0.0)
         if before is not None and after is not None:
-            slower, first_s = after[0] / before[0] - 1, after[1]
+            slower, first_s = after[0] / before[0] - 1, before[1]  # of a stretch that A traced
         b = Costs(self.b, compute=factor, io=self.io, beside=slower, beside_s=first_s)
         return Costs(self.a), b
 

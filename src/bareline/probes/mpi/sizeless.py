@@ -84,7 +84,7 @@ def _of_first_message(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
-    """Give what a loop takes after a message, and after itself; means without lost cores.
+    """Give what code takes after a message, and after itself; means without lost cores.
 
     Beside it an all-reduce of 8 B, and one after 100 us of reading memory.
     """
@@ -142,7 +142,7 @@ PROBES = (
         SizelessFunction,
         "mpi.beside_compute",
         title="computing between messages",
-        summary="what the network costs the processor: a loop after messages and after itself",
+        summary="what the network costs the processor: code after messages and after itself",
         source="bareline",
         params=MpiSizelessParams,
         min_ranks=2,
