@@ -34,11 +34,11 @@ class Form:
     unit: str
 
     @classmethod
-    def of(cls, ratio: float, rate: bool) -> Form:
-        """Choose the form in which a ratio reads best."""
+    def of(cls, ratio: float, rate: bool, *others: float) -> Form:
+        """Choose the form in which a ratio, and others of the same sentence, read best."""
         worse = ratio > 1
         how = word(rate, worse=worse)
-        if max(ratio, 1 / ratio) > _PERCENT_BELOW:
+        if max(max(each, 1 / each) for each in (ratio, *others)) > _PERCENT_BELOW:
             return cls(lambda r: significant(r if worse else 1 / r), f"times {how}")
         if rate and worse:
             return cls(lambda r: _percent(1 - 1 / r), f"% {how}")
@@ -99,15 +99,19 @@ def span(lo: float | None, hi: float | None, rate: bool) -> str:
     if not lo and not hi:
         return "any amount either way"
 
+    both = [ratio for ratio in (lo, hi) if ratio]
+
     def end(ratio: float | None, *, worse: bool) -> tuple[str, str]:
         if not ratio:
             return "any amount", word(rate, worse=worse)
         if ratio == 1:
             return "equal", ""
-        form = Form.of(ratio, rate)
+        form = Form.of(ratio, rate, *both)
         return form.write(ratio), form.unit
 
     low, high = end(lo, worse=False), end(hi, worse=True)
+    if hi and hi < 1:
+        low, high = high, low
     first = low[0] if low[1] == high[1] else " ".join(filter(None, low))
     return f"between {first} and {' '.join(filter(None, high))}"
 
@@ -136,11 +140,15 @@ def _lost_ratio(point: Cell, rate: bool) -> list[Piece]:
     return [*ratio_pieces(point.ratio, rate), f" ({lost_words(point)})"]
 
 
-def at_most(point: Cell, rate: bool, *, of_several: bool) -> list[Piece]:
-    """Say a change without its interval, as the largest of several: ``up to 2.34 times slower``."""
+def at_most(point: Cell, rate: bool, *, of_several: bool, direction: bool) -> list[Piece]:
+    """Say a change without its interval, as the largest of several: ``up to 2.34 times slower``.
+
+    Without its direction where the sentence has said it.
+    """
     if point.ratio is None:
         return amount_pieces([point], rate)
-    amount = Amount(Form.of(point.ratio.value, rate).text(point.ratio.value))
+    text = Form.of(point.ratio.value, rate).text(point.ratio.value)
+    amount = Amount(text if direction else text.rpartition(" ")[0])
     return ["up to ", amount] if of_several else [amount]
 
 
@@ -210,11 +218,10 @@ def outlook_words(points: Sequence[Cell], margin: float) -> str:
     if middle.fewest > _MOST_LAUNCHES:
         return f"more than {_MOST_LAUNCHES} launches would be needed"
     low, high = _rounded(middle.fewest), _rounded(middle.most)
-    ends = f"between {low} and {high}"
     if middle.likely > _MOST_LAUNCHES:
-        return f"{ends} launches would decide"
-    about = f"about {_rounded(middle.likely)} launches would decide"
-    return about if low == high else f"{about}, {ends}"
+        return f"between {low} and {high} launches would decide"
+    ends = "" if low == high else f" ({low} to {high})"
+    return f"about {_rounded(middle.likely)} launches{ends} would decide"
 
 
 def _rounded(launches: float) -> str:

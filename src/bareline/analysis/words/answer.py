@@ -39,6 +39,7 @@ from bareline.analysis.words.remarks import (
     incomparable,
     launches_words,
     layer_name,
+    one_machine,
     seen_range,
     simulations,
     undecided_yet,
@@ -141,7 +142,7 @@ def answer(asked: AnswerScope, platforms: Sequence[str], baseline: str) -> Sente
     failed = failed_cases(asked.findings, baseline=True)
     against.append(f", where {failed[0]} of {failed[1]} cases failed" if failed[0] else "")
     against += simulations(asked.findings, platforms, baseline)
-    return sentence(*body, Break(), *against, f"{noise}.")
+    return sentence(*body, Break(), *against, f"{noise}{one_machine(asked.findings)}.")
 
 
 def _of_platform(own: AnswerScope, *, brief: bool) -> _Clause:
@@ -222,7 +223,7 @@ def _figures(own: AnswerScope, layer: Layer, group: Sequence[Cell], worst: Cell)
     some = "all" if len(group) == len(every) else f"{len(group)} of {len(every)}"
     aside = f", {likely} of them likely" if 0 < likely < len(group) else ""
     clause = [f"{some} {noun} {sure}are ", *amount_pieces(group, worst.rate), aside]
-    return [*clause, f", most {own.name(worst)}{both}"]
+    return [*clause, f", {own.name(worst)} the most{both}"]
 
 
 def _takes(ratio: Estimate, rate: bool) -> _Clause:
@@ -274,16 +275,18 @@ def _layers(
         return clauses
     if not order:
         return []
-    pieces: list[_Clause] = [[f"{layer_name(k)} ", *_amount(shown[k], verdict)] for k in order]
+    pieces: list[_Clause] = [
+        [f"{layer_name(k)} ", *_amount(shown[k], verdict, direction=False)] for k in order
+    ]
     return [[f"also {how}: ", *joined(pieces, last=", ")]]
 
 
-def _amount(finding: Finding, verdict: Verdict) -> _Clause:
+def _amount(finding: Finding, verdict: Verdict, *, direction: bool = True) -> _Clause:
     sure: Piece = "likely " if finding.grade is Grade.LIKELY else ""
     if finding.by_mean:
         return [sure, *mean_pieces(finding, bounded=False)]
-    several = len(finding.points) > 1
-    return [sure, *at_most(finding.of(verdict)[0], finding.rate, of_several=several)]
+    several, first = len(finding.points) > 1, finding.of(verdict)[0]
+    return [sure, *at_most(first, finding.rate, of_several=several, direction=direction)]
 
 
 def _change(own: AnswerScope, finding: Finding, verdict: Verdict) -> _Clause:
@@ -383,7 +386,7 @@ def _open(own: AnswerScope) -> list[_Clause]:
     several = f"of {len(cells)}, most " if len(cells) > 1 else ""
     of = f" {several}{name}" if several else f" of {name}" if name else ""
     beyond = widest.ratio is not None and (widest.ratio.lo or 0.0) > 1
-    head = "not decided" if beyond else "no loss shown"
+    head = "not certain" if beyond else "no loss shown"
     statement = f"{head}{of}: {reach(widest, widest.rate, own.margin)}"
     return [[statement, f", {why}" if why else ""]]
 

@@ -48,6 +48,13 @@ def undecided_yet(finding: Finding) -> bool:
     return bool(points) and not finding.exact and min(p.n_both for p in points) < MIN_LAUNCHES
 
 
+def one_machine(findings: Sequence[Finding]) -> str:
+    """Say once that nodes share a machine, where that holds for everything that is compared."""
+    compared = [finding for finding in findings if finding.compared]
+    alike = compared and all("shared-host" in codes(finding.caveats) for finding in compared)
+    return "; all nodes share one machine's cores and memory" if alike else ""
+
+
 def seen_range(finding: Finding) -> str:
     """Describe a finding's ratios: ``MPI_Bcast 1.29 to 3.9 times as long as ib, most at 8 B``."""
     points = [point for point in finding.compared if point.ratio is not None]

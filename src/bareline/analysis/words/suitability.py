@@ -71,11 +71,11 @@ def _by_basis(judgement: Judgement) -> str:
             high = max(inf if ground.hi is None else ground.hi for ground in shown)
             limits = [f"at least {significant(low)}"] if low else []
             limits += [] if high == inf else [f"at most {significant(high)}"]
-            text = f"{' and '.join(limits)} times worse: " if limits else ""
-            return f"{text}{_words(shown[0])}: that does not decide"
+            text = f"{' and '.join(limits)} times worse, inconclusive: " if limits else ""
+            return f"{text}{_words(shown[0])}"
         case Basis.FEW:
-            text = f"{len(shown)} of {len(every)} figures do not decide"
-            return f"{text}, most: {_words(shown[0])}"
+            text = f"{len(shown)} of {len(every)} measurements are inconclusive"
+            return f"{text}; the widest: {_words(shown[0])}"
         case Basis.WORST:
             return f"{_MEANING[judgement.of_measured]}; worst: {_words(shown[0])}"
 

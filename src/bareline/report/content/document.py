@@ -63,13 +63,14 @@ class Document:
 
     Platforms are in the order of display, but that the baseline is shown first; each fact has a
     value for each of them. Without exhibits the default ones are drawn. `folder` is the run
-    directory as the reader knows it.
+    directory as the reader knows it. A study's own title is the document's, and `about` says what
+    is compared; without one it is the other way round.
     """
 
     comparison: Comparison
     title: str
+    about: str
     subtitle: str
-    study_title: str
     study_description: str = ""
     platforms: Sequence[PlatformInfo]
     fact_rows: Sequence[FactLine] = ()
@@ -251,11 +252,13 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[FactLine] | None 
     predictions, undrawn = _predictions(records)
     facts = {name: records.facts.get(name, {}) for name in records.platforms}
     study = records.study
+    titles = study_title(study), _compared(records.platforms, comparison.baseline)
+    title, about = titles if study.get("title") else reversed(titles)
     return Document(
         comparison=comparison,
-        title=_title(records.platforms, comparison.baseline),
+        title=title,
+        about=about,
         subtitle=_subtitle(records),
-        study_title=study_title(study),
         study_description=study.get("description", ""),
         platforms=[_platform(records, name) for name in records.platforms],
         fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
@@ -301,7 +304,7 @@ def study_title(study: Mapping[str, Any]) -> str:
     return f"{title}, at scale {study['scale']}" if study.get("scale") else title
 
 
-def _title(names: Sequence[str], baseline: str) -> str:
+def _compared(names: Sequence[str], baseline: str) -> str:
     others = [name for name in names if name != baseline]
     return f"{listing(others)} compared with {baseline}" if others else f"{baseline} alone"
 

@@ -63,15 +63,15 @@ def _steps(one: Breakdown) -> Waterfall:
     for piece, begin in zip(pieces, ends, strict=False):
         look = "more" if piece.extra > 0 else "less"
         bars.append(_bar(piece.name, _amount(piece), piece.call, begin, piece.extra, full, look))
-    left = with_interval(rest, write="{:+.2f}".format)
+    left = with_interval(rest, write=_signed)
     bars.append(_bar("not explained", left, "", ends[-1], rest.value, full, "rest"))
-    total = f"{one.ratio.value:.2f}"
+    total = f"{one.ratio.value:.2f} times"
     bars.append(_bar(one.cell.platform, total, "", 0.0, one.ratio.value, full, "own"))
     largest = one.largest
     summary = ratio_words(one.ratio, rate=False)
     if largest is not None and largest.extra > _LEAST:
         via = f", mostly {largest.call}" if largest.call else ""
-        summary += f"; {largest.extra:+.2f} of the baseline's time is {largest.name}{via}"
+        summary += f": {largest.name} adds {largest.extra:.2f} of the baseline's time{via}"
     return Waterfall(
         title=sentence_case(", ".join(filter(None, [one.title, _case(one)]))),
         platform=one.cell.platform,
@@ -83,7 +83,7 @@ def _steps(one: Breakdown) -> Waterfall:
 
 def _source(one: Breakdown) -> str:
     """Say what the pieces come from: ``profiles of 6 pairs of launches, their median``."""
-    what = "profiles" if one.by_profile else "the program's own split"
+    what = "profiles" if one.by_profile else "the program's own timers"
     if one.launches == 1:
         return f"{what} of one launch on each side"
     return f"{what}, median over {one.launches} pairs of launches"
@@ -91,8 +91,14 @@ def _source(one: Breakdown) -> str:
 
 def _amount(piece: Piece) -> str:
     """Write a piece with the range of its launches, where they differ."""
-    ends = (f"{piece.lo:+.2f}", f"{piece.hi:+.2f}")
-    return f"{piece.extra:+.2f}" + (f" ({' to '.join(ends)})" if ends[0] != ends[1] else "")
+    ends = (_signed(piece.lo), _signed(piece.hi))
+    return _signed(piece.extra) + (f" ({' to '.join(ends)})" if ends[0] != ends[1] else "")
+
+
+def _signed(share: float) -> str:
+    """Write a share of the baseline's time; what rounds to nothing has no sign."""
+    text = f"{share:+.2f}"
+    return text if float(text) else "0.00"
 
 
 def _case(one: Breakdown) -> str:

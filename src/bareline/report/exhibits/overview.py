@@ -63,9 +63,9 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     probes = {finding.probe for finding in findings}
     margin = f"±{document.margin * 100:g}\u00a0%"
     caption = (
-        f"Right of 1 is worse than {document.baseline}, left is better. Bars are 95 % "
-        f"intervals of the worst point; pale bars reach over all points of a class. The shaded "
-        f"band ({margin}) counts as equal."
+        f"Right of 1 is worse than {document.baseline}, left is better. A mark is the worst "
+        f"decided point of a row, without any the farthest, with its 95 % interval; a pale bar "
+        f"reaches over all its points. The shaded band ({margin}) counts as equal."
     )
     yield Draft(
         title=spec.title or f"Every probe, relative to {document.baseline}",
@@ -99,8 +99,8 @@ def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[_Row], 
         for own in grouped_by(rows, lambda row: row[0].probe).values()
     ]
     return [*worst], (
-        f"Of {len(rows)} rows the one that differs most is shown for each probe; the table "
-        "below has all shown values, the sections the rest."
+        f"Of {len(rows)} rows one is shown for each probe: the one that differs most on any "
+        "platform. The table below has all shown values, the sections the rest."
     )
 
 
@@ -167,6 +167,7 @@ class _Drawing:
                 "lo": min(ratio.known),
                 "hi": self.ticks.domain[1] if is_open else max(ratio.known),
                 "text": plain(ratio.value),
+                "end": min(self.ticks.domain[1], max(*every, *ratio.known)),
             }
         )
 
@@ -242,13 +243,13 @@ class _Drawing:
         reach: Style = {"x": lo, "x2": "hi", "y": y}
         point: Style = {"tips": True, "size": 46 if wide else 32, "strokeWidth": 1.2, "opacity": 1}
         drawn = [
-            layer("rule", ranges, "stroke", **reach, strokeWidth=7, opacity=0.16),
+            layer("rule", ranges, "stroke", **reach, strokeWidth=7, opacity=0.25),
             layer("rule", marks, "stroke", **reach, strokeWidth=2.2, opacity=0.55),
             layer("point", marks, MARK, x=self._x(), y=y, **point),
         ]
         if self.pitch >= 11:
             soft: Style = {"dx": 8, "fontSize": 11, "color": colour("soft")}
-            drawn.append(written(marks, self._x("hi"), y, **soft))
+            drawn.append(written(marks, self._x("end"), y, **soft))
         return drawn
 
     def _legend(self) -> list[alt.Chart]:

@@ -201,7 +201,7 @@ def print_page(html: str, path: Path) -> Path:
 
 def render_markdown(document: Document, figures: Path | None = None) -> str:
     """Give the report's text."""
-    about = (document.study_title, document.subtitle, document.study_description)
+    about = (document.about, document.subtitle, document.study_description)
     head = [f"# {escaped(document.title)}", "  \n".join(map(escaped, filter(None, about)))]
     blocks = [*_verdict(document), *_claims(document), *sections(document, *draw_figures(document))]
     return cleaned("\n\n".join([*head, *markdown(blocks, figures)])) + "\n"
@@ -223,4 +223,4 @@ def _verdict(document: Document) -> Iterator[Block]:
 
 def _claims(document: Document) -> Iterator[Block]:
     if rows := claims_of(document.comparison).rows:
-        yield Section("Printed and measured", (claims_table(rows, sources=True),))
+        yield Section("Published and measured", (claims_table(rows, sources=True),))

@@ -59,7 +59,6 @@ def _front(document: Document, address: str) -> dict[str, object]:
         "picture": picture_address(address) if address else "",
         "glosses": glosses(document),
         **_matrix(document),
-        "asks": document.study_title.rstrip().endswith("?"),
     }
 
 

@@ -62,7 +62,7 @@ def picture(document: Document) -> bytes:
 
 
 def _words(document: Document) -> Iterator[str]:
-    yield _text(document.study_title, _LEFT_PX, 74, 24, "soft")
+    yield _text(document.about, _LEFT_PX, 74, 24, "soft")
     y = 100.0
     for line in textwrap.wrap(document.title, 46)[:2]:
         y += 44

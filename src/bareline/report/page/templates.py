@@ -92,6 +92,7 @@ def template_environment() -> jinja2.Environment:
         "explained": explained,
         "packed": _packed,
         "marked_code": _marked_code,
+        "unbroken": unbroken,
     }
     environment.tests |= {
         "table_block": lambda one: isinstance(one, Table),
@@ -141,6 +142,17 @@ def _size_text(size_bytes: int) -> str:
     return f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e5 else f"{size_bytes / 1e3:.0f} kB"
 
 
+#: A number and its unit, which a line never breaks; digits of a name such as ``net-1g`` are none.
+_UNIT = re.compile(
+    r"(?<=[\d)]) (?=(?:%|times|[nmuµ]?s|[kKMGT]?i?B(?:/s)?|[KMG]b/s|UTC|ranks?|nodes?)(?![\w/]))"
+)
+
+
+def unbroken(text: str) -> str:
+    """Let no line part a number from its unit, or a change's value from its arrow."""
+    return _UNIT.sub("\u00a0", text).replace(" → ", "\u00a0→\u00a0")
+
+
 #: Longest platform name that a line never breaks.
 _UNBROKEN = 24
 
@@ -164,7 +176,7 @@ def _set(sentence: Sentence) -> Markup:
     set_parts = []
     begun = False
     for part in sentence.parts:
-        text = part.text if begun else part.text[:1].upper() + part.text[1:]
+        text = unbroken(part.text if begun else part.text[:1].upper() + part.text[1:])
         match part:
             case Lead():
                 set_parts.append(Markup('<span class="lead">{}</span>').format(part.name))
