@@ -12,7 +12,8 @@ from bareline.vocabulary.errors import AnalysisError
 
 
 def test_the_title_says_what_is_compared(document: Document) -> None:
-    assert document.title == "vm-virtio and vm-e1000 compared with bare"
+    assert document.title == "Planted differences"
+    assert document.about == "vm-virtio and vm-e1000 compared with bare"
     assert "2025-11-20 14:03 UTC" in document.subtitle
     assert document.names == ("bare", "vm-virtio", "vm-e1000")
 
@@ -21,7 +22,7 @@ def test_another_baseline_stands_first(document: Document) -> None:
     records = read_runs([Run.open(Path(document.folder))])
     other = document_of(Comparison(records, "vm-virtio", 0.1))
     assert other.names[0] == "vm-virtio"
-    assert other.title == "bare and vm-e1000 compared with vm-virtio"
+    assert other.about == "bare and vm-e1000 compared with vm-virtio"
     assert other.margin == 0.1
     with pytest.raises(AnalysisError, match="no platform 'x'"):
         document_of(Comparison(records, "x"))

@@ -288,7 +288,8 @@ def test_markdown_says_what_the_page_says(document: Document, tmp_path: Path) ->
     text = file.read_text(encoding="utf-8")
     assert document.glance is not None
     lines = text.splitlines()
-    assert lines[0] == "# vm-virtio and vm-e1000 compared with bare"
+    assert lines[0] == "# Planted differences"
+    assert lines[2].startswith("vm-virtio and vm-e1000 compared with bare")
     assert "| Memory |" in text and "✗ failed" in text
     assert "times slower**" in text
     assert "![" in text and "](<figures/overview.svg>)" in text
