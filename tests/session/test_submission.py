@@ -101,7 +101,7 @@ def test_a_job_that_slurm_has_forgotten_has_ended(monkeypatch):
     monkeypatch.setattr(
         "bareline.session.batch.job_state", lambda job: type("State", (), {"state": "GONE"})()
     )
-    assert [state.words for state in states_of(Submission("r", "slurm", ("7",)))] == ["ended"]
+    assert [state.words for state in states_of(Submission("r", "slurm", ("7",), ()))] == ["ended"]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_strangers_run_gives_no_option_to_a_batch_system(made, job):
 def test_a_job_of_an_earlier_version_is_still_known(made):
     (made.path / "submission.json").write_text('{"system": "local", "job": "77"}')
     submission = submission_of(made)
-    assert submission == Submission(str(made.path), "local", ("77",))
+    assert submission == Submission(str(made.path), "local", ("77",), ())
     (state,) = states_of(submission)
     assert state.words.startswith("unknown: no batch system is called 'local'")
     assert see_to_jobs(made) == []

@@ -51,7 +51,7 @@ class Submission:
     run: str
     system: str
     jobs: tuple[str, ...]
-    command: tuple[str, ...] = ()
+    command: tuple[str, ...]
 
     def __str__(self) -> str:
         return f"{self.system} {', '.join(self.jobs)}"
