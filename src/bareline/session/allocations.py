@@ -43,7 +43,7 @@ _LONGEST_S = 960.0
 
 #: Beginnings of the keys of facts that only programs tell which run there.
 _STARTUP_FAILURES = "mpi.startup_failures"
-_TOLD_BY_PROGRAMS = (
+_BY_PROGRAMS = (
     *(BLAS_KERNELS, "mpi.library", "mpi.carrier.", "placement.", "from."),
     _STARTUP_FAILURES,
 )
@@ -186,7 +186,7 @@ class Allocations:
             before = self._run.facts(self._machine.number).get(name, {})
         except StoreError:
             before = {}  # A damaged file: this one is written anew.
-        by_programs = {key: before[key] for key in before if key.startswith(_TOLD_BY_PROGRAMS)}
+        by_programs = {key: before[key] for key in before if key.startswith(_BY_PROGRAMS)}
         chosen = {f"environment.{key}": text for key, text in self._specs[name].environment}
         price = price_facts(self._specs[name].limits, facts, self._cores.get(name, 0))
         self._facts[name] = {**by_programs, **chosen, **facts, **price}

@@ -43,8 +43,6 @@ _LEAST_OF_LATENCY = 0.05
 _FEWEST_SIZES = 6
 #: A message that takes no longer than this many times what a link needs for it waits for the link.
 _LINK_BOUND = 1.1
-#: Ranks that the study put on one node; 0 where it left the nodes to the platform.
-_ONE_NODE = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +153,8 @@ def _between_nodes(
     Its headline metric without another one.
     """
     wanted = pl.col("metric") == metric if metric else pl.col("headline")
-    apart = (pl.col("ranks") == 2) & (pl.col("nodes") != _ONE_NODE)
+    # Nodes are 0 where the study left them to the platform.
+    apart = (pl.col("ranks") == 2) & (pl.col("nodes") != 1)
     for table in tables:
         rows = table.filter(wanted & apart & (pl.col("probe") == probe))
         for row in rows.iter_rows(named=True):

@@ -271,11 +271,12 @@ def _append(
             index=index, block=blocks.next(case), platform=platform, case=case, layout=None
         )
         run.write_raw(trial, _output(one))
+        began = one.importer.started(one.launch)
         run.append(
             Record(
                 trial=trial,
                 outcome=one.imported.outcome,
-                started=_started(one),
+                started=began.isoformat(timespec="milliseconds") if began else now(),
                 duration_s=0.0,
                 caveats=_caveats(one.imported, case),
                 launch=launch,
@@ -293,12 +294,6 @@ def _launch_of(run: Run, record: Record) -> str:
 
 def _hash(launch: str) -> str:
     return hashlib.sha256(launch.encode(errors="surrogatepass")).hexdigest()[:32]
-
-
-def _started(found: FoundTrial) -> str:
-    """Give when a launch began, or when it was imported where its output does not say it."""
-    began = found.importer.started(found.launch)
-    return began.isoformat(timespec="milliseconds") if began else now()
 
 
 class _Blocks:

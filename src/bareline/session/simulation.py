@@ -13,7 +13,7 @@ import polars as pl
 
 from bareline.analysis.numbers.records import Records
 from bareline.host.cache import scratch_folder
-from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
+from bareline.platforms.base import Allocation, Context, load_platform_types
 from bareline.platforms.config import choose_platforms, make_spec
 from bareline.platforms.sim.options import SimOptions
 from bareline.platforms.sim.platform import SimAllocation, SimPlatform
@@ -94,7 +94,11 @@ class Simulations:
         """Simulate each case; those that cannot be are named in `left_out`."""
         spec = make_spec("calibration", table, where="the calibrated platform")
         missing = [] if left_out is None else left_out
-        with scratch_folder("calibration") as scratch, _acquire(spec, scratch) as cluster:
+        kind, layout = load_platform_types()[spec.type], Layout(spec.options.node_count)
+        with (
+            scratch_folder("calibration") as scratch,
+            kind(spec, Context(scratch)).acquire(layout) as cluster,
+        ):
             for case in self._cases.iter_rows(named=True):
                 if kernels and _COMPUTATION not in find_probe(case["probe"]).metrics:
                     continue
@@ -142,11 +146,6 @@ class Simulations:
                     simulated=value,
                     error=value / row["value"] - 1,
                 )
-
-
-def _acquire(spec: PlatformSpec[Any], scratch: Path) -> Any:
-    platform: Platform[Any] = load_platform_types()[spec.type](spec, Context(scratch))
-    return platform.acquire(Layout(spec.options.node_count))
 
 
 def _unfit(case: dict[str, Any], params: Any, spec: PlatformSpec[Any]) -> str:
