@@ -95,7 +95,7 @@ def test_without_a_trace_the_interval_is_honest():
 def test_disturbed_and_unfinished_bases_are_refused():
     with pytest.raises(AnalysisError, match=r"no core for 2\d\.\d%"):
         predict(case(queued_s=0.008))
-    quiet = case().profile
+    quiet = case().base.profile
     check_base(quiet)
     with pytest.raises(AnalysisError, match="unfinished"):
         check_base(replace(quiet, complete=False, ended="ended"))
@@ -249,7 +249,7 @@ def test_noise_of_the_ladder_widens_the_interval():
 
 
 def test_the_plan_is_a_study_of_what_the_profile_needs_and_nothing_more():
-    profile = case(size=3 << 10, ranks=4).profile
+    profile = case(size=3 << 10, ranks=4).base.profile
     needs = {(need.probe, need.ranks) for need in needs_of(profile)}
     assert needs == {
         ("mpi.pingpong", 2),
@@ -270,7 +270,7 @@ def test_the_plan_is_a_study_of_what_the_profile_needs_and_nothing_more():
 
 
 def test_the_plan_measures_long_messages_often_enough_and_few_at_once():
-    profile = case(size=1 << 20).profile
+    profile = case(size=1 << 20).base.profile
     study = study_from_toml(tomllib.loads(plan_study(profile)), where="plan")
     long = [m for m in study.measures if m.params.get("min_bytes", 0) > 1024]
     assert {m.probe for m in long} == {"mpi.pingpong", "mpi.bandwidth"}
@@ -292,7 +292,7 @@ def test_the_plan_measures_long_messages_often_enough_and_few_at_once():
 
 
 def test_the_needs_of_several_applications_are_joined():
-    small, large = (case(size=size).profile for size in (8, 1 << 20))
+    small, large = (case(size=size).base.profile for size in (8, 1 << 20))
     joined = merged([*needs_of(small), *needs_of(large)])
     assert [need.probe for need in joined] == sorted({need.probe for need in needs_of(large)})
     assert max(need.largest for need in joined) == 1 << 20
@@ -371,7 +371,7 @@ def test_other_processors_need_a_calibration_or_give_no_point():
     bounds = predict(replace(other, compute=ComputeFactor(None, 1.0, 4.0, "bounds")))
     assert bounds.time_s is None and bounds.hi_s / bounds.lo_s > 2.5
     known = predict(replace(other, compute=ComputeFactor(2.0, 1.9, 2.1, "calibrated")))
-    truth = replay(other.trace, Costs(other.b, compute=2.0)).time_s
+    truth = replay(other.base.trace, Costs(other.b, compute=2.0)).time_s
     assert known.time_s == pytest.approx(truth, rel=1e-6)
 
 
@@ -534,6 +534,6 @@ def test_steps_that_the_clock_leaves_out_take_their_messages_with_them(a, b):
 
 
 def test_wait_rows_are_charged_one_latency():
-    profile = case(steps=10).profile
+    profile = case(steps=10).base.profile
     waits = profile.calls.filter(pl.col("call") == "MPI_Waitall")
     assert waits["receives"].sum() == waits["count"].sum()
