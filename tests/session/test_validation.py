@@ -59,5 +59,5 @@ def test_within_a_node_and_between_nodes_are_never_held_against_each_other(tmp_p
     points = summarize(records).filter(pl.col("platform") == "net")
     simulations = Simulations(records, "net", points, print)
     for case in simulations._cases.iter_rows(named=True):
-        (check,) = simulations._beside(case, (Sample("latency_loop_mean", 1e-4),))
+        (check,) = simulations._agreements(case, (Sample("latency_loop_mean", 1e-4),))
         assert check.measured == pytest.approx({1: 1e-6, 2: 1e-4}[case["nodes"]])
