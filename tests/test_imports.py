@@ -87,7 +87,7 @@ def test_what_is_held_is_counted_from_the_sources(tmp_path):
         "a/z.py": "class C:\n x = 1\ndef told(_kept):\n x = 1\n",
     }.items():
         file = package / name
-        file.parent.mkdir(parents=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     assert _rooms_script().held_of(package) == {
         "arrows": {"a -> b": 0}, "wings": {}, "upwards": {}, "namesakes": {"C": 2},

@@ -130,5 +130,5 @@ def test_what_runs_is_told_while_its_bareline_lives(journal, tmp_path):
         journal.made(thing, "x")
     (story,) = remains.running(tmp_path, "nebula")
     now = story.up_since["n1"] + 1.5 * 3600
-    assert remains.told(story, now) == f"2 instances for 1.5 h (process {os.getpid()})"
+    assert remains.summary(story, now) == f"2 instances for 1.5 h (process {os.getpid()})"
     assert list(remains.running(tmp_path, "another")) == []
