@@ -28,6 +28,7 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Layout, Scalar
 from bareline.vocabulary.nodeset import nodes_text
 from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.units import count
 
 #: So many hosts' addresses are looked up at a time.
 _ASKED_AT_ONCE = 8
@@ -262,7 +263,10 @@ class SshPlatform(RemotePlatform[SshOptions]):
         options = self.spec.options
         names = options.names
         with self.starting(layout):
-            pass
+            if layout.nodes > len(names):
+                raise PlatformError(
+                    f"{layout.nodes} nodes are wanted of {count(len(names), 'host')}"
+                )
         make_room(max(1, layout.nodes))
         with (
             # The path of a socket has 107 characters at most.
