@@ -28,6 +28,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 Graph = dict[str, set[str]]
@@ -47,6 +48,7 @@ PARTICIPLES = frozenset({"told", "held", "kept", "around"})
 MOST_DOCSTRINGS = 0.15
 
 
+@cache
 def modules_of(package: Path) -> dict[str, ast.Module]:
     """Parse every module of a package, by dotted name below it; ``""`` is the package itself."""
     found = {}

@@ -160,14 +160,15 @@ class _Drawing:
         if len(every) > 1:
             self.drawn["ranges"].append({**base, "lo": min(every), "hi": max(every)})
         is_open = ratio.lo is not None and ratio.hi is None
+        hi = self.ticks.domain[1] if is_open else max(ratio.known)
         self.drawn["marks"].append(
             {
                 **base,
                 "x": ratio.value,
                 "lo": min(ratio.known),
-                "hi": self.ticks.domain[1] if is_open else max(ratio.known),
+                "hi": hi,
                 "text": plain(ratio.value),
-                "end": min(self.ticks.domain[1], max(*every, *ratio.known)),
+                "end": max(hi, *every),
             }
         )
 
