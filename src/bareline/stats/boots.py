@@ -18,17 +18,12 @@ from bareline.stats.stack import FloatArray, IntArray, as_stack
 def grouped(blocks: int, at: IntArray, boot: IntArray) -> IntArray:
     """Group blocks that share a boot, directly or by way of others.
 
-    Parameters
-    ----------
-    blocks
-        How many there are.
-    at, boot : int arrays, shape (k,)
-        That something of a block ran in a boot. A block that is in none stands alone.
+    - `blocks`: how many there are.
+    - `at`, `boot`: shape (k,); that something of a block ran in a boot. A block that is in none
+      stands alone.
 
-    Returns
-    -------
-    int array, shape (blocks,)
-        The group of each block, numbered from 0 in the order of their first blocks.
+    Gives the group of each block, shape (blocks,), numbered from 0 in the order of their first
+    blocks.
     """
     first = np.arange(blocks)
     if at.size:
@@ -48,12 +43,8 @@ def grouped(blocks: int, at: IntArray, boot: IntArray) -> IntArray:
 def collapsed(values: ArrayLike, groups: IntArray) -> FloatArray:
     """Return the mean of each group of blocks, shape (..., groups).
 
-    Parameters
-    ----------
-    values : array_like, shape (..., blocks)
-        NaN marks an absent launch, which its group does without.
-    groups
-        As `grouped` numbers them.
+    - `values`: shape (..., blocks); NaN marks an absent launch, which its group does without.
+    - `groups`: as `grouped` numbers them.
     """
     stack = as_stack(values)
     count = int(groups.max(initial=-1)) + 1

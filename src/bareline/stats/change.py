@@ -39,12 +39,10 @@ _SLACK = 1e-9
 class ChangePoints:
     """The largest step of each series.
 
-    Parameters
-    ----------
-    at : IntArray, shape (series,)
-        The first run of the new level; 0 where there is no step beyond the margin.
-    p : FloatArray, shape (series,)
-        Probability of such a step in any of the series if nothing changed in one of them.
+    - `at`: shape (series,); the first run of the new level; 0 where there is no step beyond the
+      margin.
+    - `p`: shape (series,); probability of such a step in any of the series if nothing changed in
+      one of them.
     """
 
     at: IntArray
@@ -54,19 +52,12 @@ class ChangePoints:
 def largest_steps(values: ArrayLike, *, margin: float, seed: int = 0) -> ChangePoints:
     """Find the largest step of each series, and how probable it is without any change.
 
-    Parameters
-    ----------
-    values : array_like, shape (series, runs)
-        Positive values, one a run, in the order of time; NaN where a run lacks it.
-    margin
-        Relative difference that does not matter.
-    seed
-        Of the orders that are tried.
+    - `values`: shape (series, runs); positive values, one a run, in the order of time; NaN where a
+      run lacks it.
+    - `margin`: relative difference that does not matter.
+    - `seed`: of the orders that are tried.
 
-    Raises
-    ------
-    ValueError
-        A value is infinite.
+    Raises ValueError: a value is infinite.
     """
     stack = as_stack(values)
     with np.errstate(divide="ignore", invalid="ignore"):

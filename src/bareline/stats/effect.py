@@ -18,20 +18,11 @@ from bareline.stats.stack import (
 def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> FloatArray:
     """Return P(value > baseline) - P(value < baseline) over all pairs of launches.
 
-    Parameters
-    ----------
-    values, baseline : array_like, shapes (..., n) and (..., m)
-        Launches; NaN marks an absent one.
+    - `values`, `baseline`: shapes (..., n) and (..., m); launches; NaN marks an absent one.
 
-    Returns
-    -------
-    array, shape (...)
-        From -1 (every value is below every baseline value) to 1; NaN without data.
+    From -1 (every value is below every baseline value) to 1; NaN without data.
 
-    Raises
-    ------
-    ValueError
-        If the leading shapes differ or a value is infinite.
+    Raises ValueError: the leading shapes differ or a value is infinite.
 
     References
     ----------

@@ -40,12 +40,8 @@ _SLACK = 1e-9
 class Exceedance:
     """Tests of a stack of cases; arrays of shape (cases,), NaN where nothing was lost or tried.
 
-    Attributes
-    ----------
-    p
-        Two-sided p-value of "both lose as many": the share of deals that lie as far apart.
-    least
-        The smallest that it could have been with so many launches and losses.
+    - `p`: two-sided p-value of "both lose as many": the share of deals that lie as far apart.
+    - `least`: the smallest that it could have been with so many launches and losses.
     """
 
     p: FloatArray
@@ -55,11 +51,8 @@ class Exceedance:
 def exceedance(over: ArrayLike, over_baseline: ArrayLike) -> Exceedance:
     """Test whether one side loses more launches to a limit than the other.
 
-    Parameters
-    ----------
-    over, over_baseline : array_like, shapes (cases, n) and (cases, m)
-        1 for a launch that was lost, 0 for one that ended, the share for a boot; NaN where nothing
-        was launched.
+    - `over`, `over_baseline`: shapes (cases, n) and (cases, m); 1 for a launch that was lost, 0 for
+      one that ended, the share for a boot; NaN where nothing was launched.
     """
     first, second = as_stack(over), as_stack(over_baseline, "baseline")
     p = np.full(first.shape[0], np.nan)
@@ -114,12 +107,8 @@ def _dealt(every: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
 def holm_of_testable(p_values: FloatArray, least: FloatArray, alpha: float) -> FloatArray:
     """Return Holm-adjusted p-values of what could be certain at all; NaN of everything else.
 
-    Parameters
-    ----------
-    p_values, least : arrays, shape (k,)
-        As of `exceedance`.
-    alpha
-        The level that they will be held against.
+    - `p_values`, `least`: shape (k,); as of `exceedance`.
+    - `alpha`: the level that they will be held against.
     """
     several = 1
     while np.count_nonzero(least <= alpha / several) > several:

@@ -30,17 +30,10 @@ BESIDE_LOST_ALPHA = 0.0375
 def holm(p_values: ArrayLike, weight: ArrayLike = 1.0) -> FloatArray:
     """Return Holm-adjusted p-values: those at most alpha are rejected at family-wise error alpha.
 
-    Parameters
-    ----------
-    p_values : array_like, shape (k,)
-        NaN (no test) stays NaN and does not count.
-    weight : array_like, shape (k,)
-        Each one's share of the error, relative to the others'.
+    - `p_values`: shape (k,); NaN (no test) stays NaN and does not count.
+    - `weight`: shape (k,); each one's share of the error, relative to the others'.
 
-    Raises
-    ------
-    ValueError
-        If a p-value lies outside [0, 1] or there is more than one axis.
+    Raises ValueError: a p-value lies outside [0, 1] or there is more than one axis.
 
     References
     ----------
@@ -60,15 +53,9 @@ def holm(p_values: ArrayLike, weight: ArrayLike = 1.0) -> FloatArray:
 def false_discovery(p_values: ArrayLike) -> FloatArray:
     """Return p-values adjusted to the false discovery rate, which holds among those at most alpha.
 
-    Parameters
-    ----------
-    p_values
-        As for `holm`.
+    - `p_values`: as for `holm`.
 
-    Raises
-    ------
-    ValueError
-        As for `holm`.
+    Raises ValueError: as for `holm`.
 
     References
     ----------

@@ -44,17 +44,11 @@ _SEED = 20260301
 class Deviations:
     """How units deviate from the others, on the scale of the values; an entry for each unit.
 
-    Attributes
-    ----------
-    shift, lo, hi
-        Trimmed mean over launches of the deviation, with an interval that holds for all units of
-        all families at once; NaN below 6 launches.
-    p
-        Of "its deviation is within the fence".
-    n
-        Launches used.
-    fence
-        What a healthy unit may deviate by.
+    - `shift`, `lo`, `hi`: trimmed mean over launches of the deviation, with an interval that holds
+      for all units of all families at once; NaN below 6 launches.
+    - `p`: of "its deviation is within the fence".
+    - `n`: launches used.
+    - `fence`: what a healthy unit may deviate by.
     """
 
     shift: FloatArray
@@ -68,14 +62,9 @@ class Deviations:
 def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -> Deviations:
     """Hold every unit against the others.
 
-    Parameters
-    ----------
-    values : float array, shape (units, launches)
-        Logarithms, larger is worse; NaN where a unit has none.
-    margin
-        Deviations up to this size never count, on the scale of the values.
-    alpha, tests
-        Error over so many tests, of which these are some.
+    - `values`: shape (units, launches); logarithms, larger is worse; NaN where a unit has none.
+    - `margin`: deviations up to this size never count, on the scale of the values.
+    - `alpha`, `tests`: error over so many tests, of which these are some.
     """
     centred = values - _others(values)
     n = np.count_nonzero(~np.isnan(centred), axis=1)
@@ -148,14 +137,9 @@ def _between(shift: FloatArray, level: float) -> float:
 class _Tail:
     """The upper tail of a healthy unit's standardised shift.
 
-    Parameters
-    ----------
-    extreme
-        Its largest draws, ascending.
-    draws
-        How many there were.
-    mean_excess
-        By how much the extreme ones exceed the smallest of them on average.
+    - `extreme`: its largest draws, ascending.
+    - `draws`: how many there were.
+    - `mean_excess`: by how much the extreme ones exceed the smallest of them on average.
     """
 
     extreme: FloatArray

@@ -65,24 +65,16 @@ def family_wise_p(
 ) -> FloatArray:
     """Return p-values that hold over all rows: the chance of any false claim at most alpha.
 
-    Parameters
-    ----------
-    differences : array_like, shape (k, n)
-        One row per comparison, one column per block; NaN where a row lacks a block.
-    zone : array_like, shape (k,)
-        Distance from 0 that does not matter, in the unit of each row.
-    side
-        "both" asks whether a row differs from 0, "above" whether it is larger than 0.
-    weight : array_like, shape (k,)
-        What Student's t of a row is multiplied by before rows are compared: a row that says more
-        than others need not wait until it is more extreme than each of them. Fixed beforehand, it
-        changes what is found, never how often nothing is.
+    - `differences`: shape (k, n); one row per comparison, one column per block; NaN where a row
+      lacks a block.
+    - `zone`: shape (k,); distance from 0 that does not matter, in the unit of each row.
+    - `side`: "both" asks whether a row differs from 0, "above" whether it is larger than 0.
+    - `weight`: shape (k,); what Student's t of a row is multiplied by before rows are compared: a
+      row that says more than others need not wait until it is more extreme than each of them. Fixed
+      beforehand, it changes what is found, never how often nothing is.
 
-    Returns
-    -------
-    array, shape (k,)
-        Step-down adjusted p-values; NaN for rows with fewer than six blocks. Reject those of at
-        most alpha.
+    Gives step-down adjusted p-values, shape (k,); NaN for rows with fewer than six blocks. Reject
+    those of at most alpha.
     """
     rows, zones, tested = _checked(differences, zone)
     adjusted = np.full(tested.shape, np.nan)
@@ -111,15 +103,9 @@ def family_wise_p(
 def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArray:
     """Return q-values: the share of false claims to expect among all rows at least as extreme.
 
-    Parameters
-    ----------
-    differences, zone
-        As for `family_wise_p`.
+    - `differences`, `zone`: as for `family_wise_p`.
 
-    Returns
-    -------
-    array, shape (k,)
-        NaN for rows with fewer than six blocks, 1 inside the zone.
+    Gives shape (k,), NaN for rows with fewer than six blocks, 1 inside the zone.
     """
     rows, zones, tested = _checked(differences, zone)
     found = np.full(tested.shape, np.nan)

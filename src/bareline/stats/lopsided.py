@@ -42,16 +42,10 @@ _SLACK = 1e-9
 def lopsided_p(differences: ArrayLike) -> float:
     """Return the p-value of "these rows of differences are symmetric about their middles".
 
-    Parameters
-    ----------
-    differences : array_like, shape (k, n)
-        One row per comparison, one column per block; NaN where a row lacks a block. Rows with
-        fewer than seven blocks are left out.
+    - `differences`: shape (k, n); one row per comparison, one column per block; NaN where a row
+      lacks a block. Rows with fewer than seven blocks are left out.
 
-    Returns
-    -------
-    float
-        NaN without any row that has enough blocks.
+    Gives NaN without any row that has enough blocks.
     """
     rows = as_stack(differences, "differences")
     if rows.ndim != 2:
@@ -74,10 +68,7 @@ def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
     its median, and at least what it is in half of the cases: those that noise makes look different
     are those that happen to spread little.
 
-    Parameters
-    ----------
-    values, baseline : array_like, shape (k, n)
-        Launches of cases that are alike.
+    - `values`, `baseline`: shape (k, n); launches of cases that are alike.
     """
     first, second = summarize(values), summarize(baseline)
     spread = np.fmax(first.iqr_over_median, second.iqr_over_median)

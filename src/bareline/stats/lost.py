@@ -32,18 +32,11 @@ _OPEN = 1e6  # a boot of many launches may have lost one of them
 class LostBounds:
     """What a difference at least and at most is; every field has the shape of the cases.
 
-    Attributes
-    ----------
-    shift, lo, hi : float array
-        Estimate and interval; infinite where lost launches leave them open.
-    nearest : float array
-        Where they leave the estimate open, the end of it that is known: NaN if none is.
-    p : float array
-        Two-sided p-value of "no difference", as if the lost launches spoke against it least.
-    n, n_baseline : int array
-        Launches, those lost included.
-    level : float array
-        Confidence level that the interval achieves.
+    - `shift`, `lo`, `hi`: estimate and interval; infinite where lost launches leave them open.
+    - `nearest`: where they leave the estimate open, the end of it that is known: NaN if none is.
+    - `p`: two-sided p-value of "no difference", as if the lost launches spoke against it least.
+    - `n`, `n_baseline`: launches, those lost included.
+    - `level`: confidence level that the interval achieves.
     """
 
     shift: FloatArray
@@ -59,12 +52,9 @@ class LostBounds:
 def extremes(values: FloatArray, beyond: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return values with lost launches at the least and at the most that they can be.
 
-    Parameters
-    ----------
-    values : array, shape (cases, n)
-        NaN where a launch is absent or lost.
-    beyond : int array, shape (cases, n)
-        1 for a launch that is larger than all, -1 for one that is smaller.
+    - `values`: shape (cases, n); NaN where a launch is absent or lost.
+    - `beyond`: shape (cases, n); 1 for a launch that is larger than all, -1 for one that is
+      smaller.
     """
     lost = np.isnan(values) & (beyond != 0)
     if not lost.any():

@@ -34,12 +34,8 @@ _SLACK = 1e-12
 class NullDistribution:
     """A symmetric null distribution on ``0 .. size``.
 
-    Parameters
-    ----------
-    size : int
-        Largest value of the statistic.
-    lower : callable
-        Vectorised ``P(T <= t)`` for integer t.
+    - `size`: largest value of the statistic.
+    - `lower`: vectorised ``P(T <= t)`` for integer t.
     """
 
     size: int

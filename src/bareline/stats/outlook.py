@@ -34,10 +34,8 @@ _LOOKED_AT = 41
 class LaunchOutlook:
     """Launches that would decide.
 
-    Parameters
-    ----------
-    fewest, likely, most
-        About so many, and the range in which four of five series are decided.
+    - `fewest`, `likely`, `most`: about so many, and the range in which four of five series are
+      decided.
     """
 
     fewest: float
@@ -50,19 +48,11 @@ def launches_to_decide(
 ) -> LaunchOutlook | None:
     """Estimate how many launches would decide a ratio that is undecided.
 
-    Parameters
-    ----------
-    ratio, lo, hi
-        In blocks, with its 95 % interval.
-    n
-        Values behind it.
-    margin
-        Relative difference that does not matter.
+    - `ratio`, `lo`, `hi`: in blocks, with its 95 % interval.
+    - `n`: values behind it.
+    - `margin`: relative difference that does not matter.
 
-    Returns
-    -------
-    LaunchOutlook or None
-        None where there is no interval.
+    Gives None where there is no interval.
     """
     if not lo or not hi or not math.isfinite(hi) or n < MIN_LAUNCHES or lo >= hi:
         return None

@@ -27,12 +27,9 @@ EXPAND_LIMIT = 1 << 21
 class Pairwise:
     """Order statistics and sign counts of the pairwise values of each case.
 
-    Attributes
-    ----------
-    at : float array, shape (cases, k)
-        Values at the ranks asked for.
-    not_above, not_below : int array, shape (cases,)
-        How many pairwise values are at most 0, and at least 0.
+    - `at`: shape (cases, k); values at the ranks asked for.
+    - `not_above`, `not_below`: shape (cases,); how many pairwise values are at most 0, and at least
+      0.
     """
 
     at: FloatArray
@@ -43,14 +40,10 @@ class Pairwise:
 def walsh_averages(rows: FloatArray, ranks: IntArray, tie: FloatArray) -> Pairwise:
     """Return order statistics of the averages ``(x_i + x_j) / 2``, i <= j, of each row.
 
-    Parameters
-    ----------
-    rows : array, shape (cases, n)
-        Values; NaN marks an absent one.
-    ranks : int array, shape (cases, k)
-        1-based ranks among the n (n + 1) / 2 averages; rank 0 gives NaN.
-    tie : array, shape (cases,)
-        Averages that are this close to 0 are counted as 0: they differ from it by rounding.
+    - `rows`: shape (cases, n); values; NaN marks an absent one.
+    - `ranks`: shape (cases, k); 1-based ranks among the n (n + 1) / 2 averages; rank 0 gives NaN.
+    - `tie`: shape (cases,); averages that are this close to 0 are counted as 0: they differ from it
+      by rounding.
     """
     n = rows.shape[-1]
 
@@ -69,12 +62,8 @@ def differences(
 ) -> Pairwise:
     """Return order statistics of the n m differences ``x_i - y_j`` of each case.
 
-    Parameters
-    ----------
-    first, second : array, shapes (cases, n) and (cases, m)
-        Values; NaN marks an absent one.
-    ranks, tie
-        As in `walsh_averages`.
+    - `first`, `second`: shapes (cases, n) and (cases, m); values; NaN marks an absent one.
+    - `ranks`, `tie`: as in `walsh_averages`.
     """
 
     def expand(cases: slice) -> FloatArray:

@@ -44,23 +44,15 @@ from bareline.stats.summary import summarize
 class Ratio:
     """Ratios of a stack of cases; every field has the shape of the stack's leading axes.
 
-    Attributes
-    ----------
-    ratio : float array
-        Values over baseline; NaN without data, or if a median is not positive.
-    lo, hi : float array
-        Its interval; NaN when either side has fewer than 6 launches, or off the log scale.
-    p : float array
-        Two-sided p-value of "no difference"; NaN when either side has fewer than 6 launches.
-    n, n_baseline : int array
-        Launches used. When paired, both are the number of complete blocks.
-    level : float array
-        Confidence level that the interval achieves.
-    on_logs : bool array
-        False for cases with a value that is not positive.
-    nearest : float array
-        Where lost launches leave the ratio open, what is known of it: it is at least so much, or
-        at most where this is below 1. NaN elsewhere.
+    - `ratio`: values over baseline; NaN without data, or if a median is not positive.
+    - `lo`, `hi`: its interval; NaN when either side has fewer than 6 launches, or off the log
+      scale.
+    - `p`: two-sided p-value of "no difference"; NaN when either side has fewer than 6 launches.
+    - `n`, `n_baseline`: launches used. When paired, both are the number of complete blocks.
+    - `level`: confidence level that the interval achieves.
+    - `on_logs`: false for cases with a value that is not positive.
+    - `nearest`: where lost launches leave the ratio open, what is known of it: it is at least so
+      much, or at most where this is below 1. NaN elsewhere.
     """
 
     ratio: FloatArray
@@ -86,27 +78,17 @@ def paired_ratio(
 ) -> Ratio:
     """Return the paired ratio of `values` to `baseline`, by signed-rank inversion.
 
-    Parameters
-    ----------
-    values, baseline : array_like, shape (..., n)
-        The same position on the last axis is the same block. A block in which either is NaN is
-        left out.
-    confidence : float
-        Level that the interval must at least have.
-    beyond, beyond_baseline : array_like of int, shape (..., n)
-        Launches that were lost to a limit and have no value: 1 where it would be larger than all,
-        -1 where it would be smaller, 0 elsewhere. Ranks need no more to count them. A bound that
-        they leave open is infinite.
-    floor : array_like, shape (..., n)
-        Of how much more is known where one launch of a block was lost: the logarithm of its ratio
-        is at least so large (either way); 0 for nothing.
-    groups : int array, shape (n,), optional
-        The boot of each block, as for `paired_shift`.
+    - `values`, `baseline`: shape (..., n); the same position on the last axis is the same block. A
+      block in which either is NaN is left out.
+    - `confidence`: level that the interval must at least have.
+    - `beyond`, `beyond_baseline`: shape (..., n); launches that were lost to a limit and have no
+      value: 1 where it would be larger than all, -1 where it would be smaller, 0 elsewhere. Ranks
+      need no more to count them. A bound that they leave open is infinite.
+    - `floor`: shape (..., n); of how much more is known where one launch of a block was lost: the
+      logarithm of its ratio is at least so large (either way); 0 for nothing.
+    - `groups`: shape (n,); the boot of each block, as for `paired_shift`.
 
-    Raises
-    ------
-    ValueError
-        If the shapes differ or a value is infinite.
+    Raises ValueError: the shapes differ or a value is infinite.
     """
     first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
     found = _ratio(first, second, paired_shift, confidence, groups)
@@ -127,19 +109,12 @@ def unpaired_ratio(
 
     For platforms that did not share blocks (two runs, an imported result).
 
-    Parameters
-    ----------
-    values, baseline : array_like, shapes (..., n) and (..., m)
-        Independent launches; NaN marks an absent one.
-    confidence : float
-        Level that the interval must at least have.
-    beyond, beyond_baseline, groups
-        As for `paired_ratio`.
+    - `values`, `baseline`: shapes (..., n) and (..., m); independent launches; NaN marks an absent
+      one.
+    - `confidence`: level that the interval must at least have.
+    - `beyond`, `beyond_baseline`, `groups`: as for `paired_ratio`.
 
-    Raises
-    ------
-    ValueError
-        If the leading shapes differ or a value is infinite.
+    Raises ValueError: the leading shapes differ or a value is infinite.
     """
     first, second = as_stack(values), as_stack(baseline, "baseline")
     found = _ratio(first, second, unpaired_shift, confidence, groups)
@@ -231,10 +206,7 @@ def differences_of_blocks(
     They are of logarithms, or of the values themselves in cases with a value that is not positive.
     A launch lost to a limit counts with the least that it says for certain.
 
-    Parameters
-    ----------
-    values, baseline, beyond, beyond_baseline, floor
-        As in `paired_ratio`.
+    - `values`, `baseline`, `beyond`, `beyond_baseline`, `floor`: as in `paired_ratio`.
     """
     first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
     on_logs = _all_positive(first, second)

@@ -16,14 +16,9 @@ def reached(values: ArrayLike, target: ArrayLike, *, confidence: float = 0.95) -
     is at most `target`. It looks at precision only: stopping on a p-value or on a verdict would
     make both meaningless.
 
-    Parameters
-    ----------
-    values : array_like, shape (..., n)
-        One value per launch; NaN marks an absent launch.
-    target : array_like, shape (...)
-        Relative half-width: 0.02 is 2 %.
-    confidence : float
-        Level of the interval.
+    - `values`: shape (..., n); one value per launch; NaN marks an absent launch.
+    - `target`: shape (...); relative half-width: 0.02 is 2 %.
+    - `confidence`: level of the interval.
     """
     width = relative_half_width(values, confidence=confidence)
     return np.asarray(width <= np.asarray(target, dtype=np.float64), dtype=np.bool_)

@@ -38,12 +38,8 @@ class SeriesTraits:
 def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> SeriesTraits:
     """Look at series of logarithms.
 
-    Parameters
-    ----------
-    values : array_like, shape (series, n)
-        In the order of the launches; NaN marks an absent one.
-    least
-        A drift or a gap below it does not matter.
+    - `values`: shape (series, n); in the order of the launches; NaN marks an absent one.
+    - `least`: a drift or a gap below it does not matter.
     """
     rows = as_stack(values)
     n = count_launches(rows)

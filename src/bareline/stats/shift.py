@@ -49,18 +49,11 @@ ROUNDING = 1e-12
 class Shift:
     """Shifts of a stack of cases; every field has the shape of the stack's leading axes.
 
-    Attributes
-    ----------
-    shift : float array
-        Hodges-Lehmann estimate of values minus baseline, in their unit; NaN without data.
-    lo, hi : float array
-        Its interval; NaN when either side has fewer than 6 launches.
-    p : float array
-        Two-sided p-value of "no shift"; NaN when either side has fewer than 6 launches.
-    n, n_baseline : int array
-        Launches used. When paired, both are the number of complete blocks.
-    level : float array
-        Confidence level that the interval achieves.
+    - `shift`: Hodges-Lehmann estimate of values minus baseline, in their unit; NaN without data.
+    - `lo`, `hi`: its interval; NaN when either side has fewer than 6 launches.
+    - `p`: two-sided p-value of "no shift"; NaN when either side has fewer than 6 launches.
+    - `n`, `n_baseline`: launches used. When paired, both are the number of complete blocks.
+    - `level`: confidence level that the interval achieves.
     """
 
     shift: FloatArray
@@ -82,23 +75,15 @@ def paired_shift(
 ) -> Shift:
     """Return the paired Hodges-Lehmann shift of `values` from `baseline`.
 
-    Parameters
-    ----------
-    values, baseline : array_like, shape (..., n)
-        The same position on the last axis is the same block. A block in which either is NaN is
-        left out.
-    confidence : float
-        Level that the interval must at least have.
-    rounding : array_like, shape (...), optional
-        Shifts up to this size are taken for 0. By default 1e-12 of each case's largest value.
-    groups : int array, shape (n,), optional
-        The boot of each block (`bareline.stats.boots.grouped`): the mean difference of a boot is
-        one value, and `n` counts boots.
+    - `values`, `baseline`: shape (..., n); the same position on the last axis is the same block. A
+      block in which either is NaN is left out.
+    - `confidence`: level that the interval must at least have.
+    - `rounding`: shape (...); shifts up to this size are taken for 0. By default 1e-12 of each
+      case's largest value.
+    - `groups`: shape (n,); the boot of each block (`bareline.stats.boots.grouped`): the mean
+      difference of a boot is one value, and `n` counts boots.
 
-    Raises
-    ------
-    ValueError
-        If the shapes differ or a value is infinite.
+    Raises ValueError: the shapes differ or a value is infinite.
     """
     first, second = as_stack(values), as_stack(baseline, "baseline")
     require_same_blocks(first, second)
@@ -132,19 +117,12 @@ def unpaired_shift(
 ) -> Shift:
     """Return the two-sample Hodges-Lehmann shift of `values` from `baseline`.
 
-    Parameters
-    ----------
-    values, baseline : array_like, shapes (..., n) and (..., m)
-        Independent launches; NaN marks an absent one.
-    confidence, rounding
-        As in `paired_shift`.
-    groups : int array, optional
-        As in `paired_shift`, of either side: n and m are one number then.
+    - `values`, `baseline`: shapes (..., n) and (..., m); independent launches; NaN marks an absent
+      one.
+    - `confidence`, `rounding`: as in `paired_shift`.
+    - `groups`: as in `paired_shift`, of either side: n and m are one number then.
 
-    Raises
-    ------
-    ValueError
-        If the leading shapes differ or a value is infinite.
+    Raises ValueError: the leading shapes differ or a value is infinite.
     """
     first, second = as_stack(values), as_stack(baseline, "baseline")
     require_same_cases(first, second)

@@ -18,17 +18,10 @@ BoolArray = NDArray[np.bool_]
 def as_stack(values: ArrayLike, name: str = "values") -> FloatArray:
     """Return `values` as a float64 stack.
 
-    Parameters
-    ----------
-    values : array_like, shape (..., n)
-        Finite numbers; NaN marks an absent launch.
-    name : str
-        What the error message calls them.
+    - `values`: shape (..., n); finite numbers; NaN marks an absent launch.
+    - `name`: what the error message calls them.
 
-    Raises
-    ------
-    ValueError
-        If there is no axis of launches, or a value is infinite.
+    Raises ValueError: there is no axis of launches, or a value is infinite.
     """
     stack = np.asarray(values, dtype=np.float64)
     if stack.ndim == 0:
@@ -68,12 +61,8 @@ def count_launches(stack: FloatArray) -> IntArray:
 def pick(rows: FloatArray, ranks: IntArray) -> FloatArray:
     """Return order statistics of sorted rows.
 
-    Parameters
-    ----------
-    rows : array, shape (cases, n)
-        Sorted along the last axis, NaN last.
-    ranks : int array, shape (cases, k)
-        1-based ranks; a rank outside ``1 .. n`` gives NaN.
+    - `rows`: shape (cases, n); sorted along the last axis, NaN last.
+    - `ranks`: shape (cases, k); 1-based ranks; a rank outside ``1 .. n`` gives NaN.
     """
     if rows.shape[-1] == 0:
         return np.full(ranks.shape, np.nan)

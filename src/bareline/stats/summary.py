@@ -26,22 +26,16 @@ TUKEY_FENCE = 1.5
 class SampleSummary:
     """Summaries of a stack of cases; every field has the shape of the stack's leading axes.
 
-    Attributes
-    ----------
-    n : int array
-        Launches present.
-    median : float array
-        In the unit of the values; NaN when n is 0. So are `p5` and `p95`.
-    lo, hi : float array
-        Order-statistic interval of the median; NaN when n < 6.
-    level : float array
-        Confidence level that the interval achieves, at least the one asked for; NaN when n < 6.
-    p5, p95 : float array
-        Percentiles of the launches, interpolated linearly.
-    iqr_over_median : float array
-        Interquartile range over |median|: the relative spread. NaN when only the median is 0.
-    outliers : int array
-        Launches beyond 1.5 interquartile ranges from the quartiles. They are counted, and kept.
+    - `n`: launches present.
+    - `median`: in the unit of the values; NaN when n is 0. So are `p5` and `p95`.
+    - `lo`, `hi`: order-statistic interval of the median; NaN when n < 6.
+    - `level`: confidence level that the interval achieves, at least the one asked for; NaN when n <
+      6.
+    - `p5`, `p95`: percentiles of the launches, interpolated linearly.
+    - `iqr_over_median`: interquartile range over |median|: the relative spread. NaN when only the
+      median is 0.
+    - `outliers`: launches beyond 1.5 interquartile ranges from the quartiles. They are counted, and
+      kept.
     """
 
     n: IntArray
@@ -62,12 +56,8 @@ def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
     keeps ``2 P(Binomial(n, 1/2) <= k - 1) <= 1 - confidence``. It assumes independent launches and
     nothing about their distribution.
 
-    Parameters
-    ----------
-    values : array_like, shape (..., n)
-        One value per launch; NaN marks an absent launch.
-    confidence : float
-        Level that the interval must at least have.
+    - `values`: shape (..., n); one value per launch; NaN marks an absent launch.
+    - `confidence`: level that the interval must at least have.
 
     References
     ----------
@@ -101,17 +91,10 @@ def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
 def relative_half_width(values: ArrayLike, *, confidence: float = 0.95) -> FloatArray:
     """Return half the width of the median's interval over |median|.
 
-    Parameters
-    ----------
-    values : array_like, shape (..., n)
-        One value per launch; NaN marks an absent launch.
-    confidence : float
-        Level of the interval.
+    - `values`: shape (..., n); one value per launch; NaN marks an absent launch.
+    - `confidence`: level of the interval.
 
-    Returns
-    -------
-    array, shape (...)
-        NaN when n < 6, or when the median is 0 and the interval is not.
+    Gives NaN when n < 6, or when the median is 0 and the interval is not.
     """
     stack = as_stack(values)
     rows = np.sort(as_rows(stack), axis=-1)

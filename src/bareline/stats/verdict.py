@@ -35,29 +35,15 @@ def judge(
     margin: ArrayLike = DEFAULT_MARGIN,
     alpha: float = ALPHA,
 ) -> NDArray[np.object_]:
-    """Return the verdicts of ratios.
+    """Return the verdicts of ratios, an object array of the broadcast shape.
 
-    Parameters
-    ----------
-    ratio, lo, hi : array_like
-        Estimate and interval; above 1 is worse. NaN bounds are inconclusive.
-    n : array_like of int
-        Launches, of the side that has fewer.
-    p_adjusted : array_like
-        p-values adjusted inside their family; NaN is inconclusive unless equivalent.
-    margin : array_like
-        Relative difference that does not matter: 0.02 is 2 %.
-    alpha : float
-        Family-wise error of "slower" and "faster".
+    - `ratio`, `lo`, `hi`: estimate and interval; above 1 is worse. NaN bounds are inconclusive.
+    - `n`: launches, of the side that has fewer.
+    - `p_adjusted`: p-values adjusted inside their family; NaN is inconclusive unless equivalent.
+    - `margin`: relative difference that does not matter: 0.02 is 2 %.
+    - `alpha`: family-wise error of "slower" and "faster".
 
-    Returns
-    -------
-    object array of `Verdict`, of the broadcast shape
-
-    Raises
-    ------
-    ValueError
-        If a margin is negative.
+    Raises ValueError: a margin is negative.
     """
     upper = 1.0 + _checked(margin, "margin")
     return _judge((ratio, lo, hi), n, p_adjusted, (1.0 / upper, np.ones(()), upper), alpha)
@@ -75,20 +61,12 @@ def judge_shift(
 ) -> NDArray[np.object_]:
     """Return the verdicts of differences, for cases that have no ratio (zeros, see `ratio`).
 
-    Parameters
-    ----------
-    shift, lo, hi : array_like
-        Estimate and interval in the metric's unit; above 0 is worse.
-    n, p_adjusted, alpha
-        As in `judge`.
-    tolerance : array_like
-        Difference that does not matter, in the metric's unit: the margin times |median of the
-        baseline|, which is 0 where the baseline's median is.
+    - `shift`, `lo`, `hi`: estimate and interval in the metric's unit; above 0 is worse.
+    - `n`, `p_adjusted`, `alpha`: as in `judge`.
+    - `tolerance`: difference that does not matter, in the metric's unit: the margin times |median
+      of the baseline|, which is 0 where the baseline's median is.
 
-    Raises
-    ------
-    ValueError
-        If a tolerance is negative.
+    Raises ValueError: a tolerance is negative.
     """
     upper = _checked(tolerance, "tolerance")
     return _judge((shift, lo, hi), n, p_adjusted, (-upper, np.zeros(()), upper), alpha)

@@ -73,10 +73,7 @@ class BesideRecords:
     def write_raw(self, trial: Trial, output: Output, attempt: int = 1) -> None:
         """Keep what a trial printed, re-parsable.
 
-        Raises
-        ------
-        StoreError
-            The disk is full or fails.
+        Raises StoreError: the disk is full or fails.
         """
         try:
             write_raw(self.raw_folder(trial, attempt), output)
@@ -86,10 +83,7 @@ class BesideRecords:
     def read_raw(self, trial: Trial, attempt: int = 1) -> Output | None:
         """Read what `write_raw` kept; None where the trial never came to print anything.
 
-        Raises
-        ------
-        StoreError
-            What stands there is no regular file, or too large.
+        Raises StoreError: what stands there is no regular file, or too large.
         """
         folder = self.raw_folder(trial, attempt)
         try:
@@ -104,10 +98,7 @@ class BesideRecords:
     def raw_file(self, index: int, name: str, attempt: int = 1) -> Path:
         """Give where a file is kept that the program of the trial with this index wrote.
 
-        Raises
-        ------
-        StoreError
-            A symbolic link leads there.
+        Raises StoreError: a symbolic link leads there.
         """
         file = self._raw_folder(index, attempt) / f"file.{name}"
         try:
@@ -135,10 +126,7 @@ class BesideRecords:
     def sessions(self) -> dict[int, Session]:
         """Read the sessions by number, as they came; none of runs of before they were kept.
 
-        Raises
-        ------
-        StoreError
-            A line other than a torn last one is damaged.
+        Raises StoreError: a line other than a torn last one is damaged.
         """
         if not os.path.lexists(self.path / SESSIONS_FILE):
             return {}
@@ -158,15 +146,10 @@ class BesideRecords:
     def facts(self, machine: int | None = None) -> dict[str, dict[str, Scalar]]:
         """Read the facts of every platform that came up, as the latest session found them.
 
-        Parameters
-        ----------
-        machine
-            Only as on this one. Without it on the first machine that a platform came up on.
+        - `machine`: only as on this one. Without it on the first machine that a platform came up
+          on.
 
-        Raises
-        ------
-        StoreError
-            A file of facts is damaged.
+        Raises StoreError: a file of facts is damaged.
         """
         known = {number: session.machine for number, session in self.sessions().items()}
         found: dict[str, dict[str, Scalar]] = {}
@@ -181,10 +164,7 @@ class BesideRecords:
     def facts_of(self, session: int) -> dict[str, dict[str, Scalar]]:
         """Read the facts of every platform that came up in a session.
 
-        Raises
-        ------
-        StoreError
-            A file of facts is damaged.
+        Raises StoreError: a file of facts is damaged.
         """
         found = {}
         for name in sorted(self.header.platforms):
@@ -214,10 +194,7 @@ class BesideRecords:
     def events(self) -> list[Event]:
         """Read what happened to platforms.
 
-        Raises
-        ------
-        StoreError
-            A line other than a torn last one is damaged.
+        Raises StoreError: a line other than a torn last one is damaged.
         """
         if not os.path.lexists(self.path / EVENTS_FILE):
             return []
@@ -226,10 +203,7 @@ class BesideRecords:
     def cost(self) -> dict[str, float] | None:
         """Read what the run has cost: core seconds by platform; None where nobody counted.
 
-        Raises
-        ------
-        StoreError
-            The file is damaged.
+        Raises StoreError: the file is damaged.
         """
         return read_cost(self.path)
 
@@ -238,10 +212,7 @@ class BesideRecords:
     def left_out(self) -> list[LeftOut]:
         """Read what the plan did not ask of a platform; nothing of runs of before it was kept.
 
-        Raises
-        ------
-        StoreError
-            A line is damaged.
+        Raises StoreError: a line is damaged.
         """
         if not os.path.lexists(self.path / LEFT_OUT_FILE):
             return []
@@ -255,10 +226,7 @@ class BesideRecords:
     def planned(self) -> list[tuple[str, Case]] | None:
         """Read which cases its plan asks of which platform; None where that was not kept.
 
-        Raises
-        ------
-        StoreError
-            A line is damaged.
+        Raises StoreError: a line is damaged.
         """
         if not os.path.lexists(self.path / PLANNED_FILE):
             return None
@@ -272,10 +240,7 @@ class BesideRecords:
     def write_predictions(self, text: str) -> None:
         """Keep what was predicted from the records, in place of what was kept before.
 
-        Raises
-        ------
-        StoreError
-            It cannot be written.
+        Raises StoreError: it cannot be written.
         """
         try:
             refuse_link(self.path / PREDICTIONS_FILE)
@@ -286,10 +251,7 @@ class BesideRecords:
     def read_predictions(self) -> bytes | None:
         """Read what `write_predictions` kept; None where nothing was.
 
-        Raises
-        ------
-        StoreError
-            It cannot be read.
+        Raises StoreError: it cannot be read.
         """
         try:
             return read_bounded(self.path / PREDICTIONS_FILE, MOST_FILE_BYTES, within=self.path)

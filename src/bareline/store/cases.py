@@ -42,10 +42,7 @@ def check_declared(
 ) -> None:
     """Hold what a line names against what the run's header declares.
 
-    Raises
-    ------
-    ValueError
-        The run has no such platform or probe, or the parameters are damaged.
+    Raises ValueError: the run has no such platform or probe, or the parameters are damaged.
     """
     if platform not in platforms:
         raise ValueError(f"the run has no platform '{platform}'")

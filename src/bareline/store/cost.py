@@ -27,10 +27,7 @@ _COST: TypeAdapter[dict[str, float]] = TypeAdapter(
 def read_cost(run: Path) -> dict[str, float] | None:
     """Read the core seconds by platform; None of a run of before they were counted.
 
-    Raises
-    ------
-    StoreError
-        The file is damaged.
+    Raises StoreError: the file is damaged.
     """
     try:
         return _COST.validate_json(read_bounded(run / COST_FILE, _LARGEST_BYTES, within=run))
@@ -55,10 +52,7 @@ def money(facts: Mapping[str, Scalar], core_hours: float | None) -> tuple[float,
 def write_cost(run: Path, core_s: Mapping[str, float]) -> None:
     """Write them in place of what stood there.
 
-    Raises
-    ------
-    OSError
-        They cannot be written.
+    Raises OSError: they cannot be written.
     """
     refuse_link(run / COST_FILE)
     rounded = {name: round(value, 3) for name, value in core_s.items()}

@@ -35,10 +35,7 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def write_file(path: Path, text: str) -> None:
     """Write a text file, and wait until the disk has it.
 
-    Raises
-    ------
-    OSError
-        It cannot be written.
+    Raises OSError: it cannot be written.
     """
     with _opened(path, os.O_TRUNC) as file:
         file.write(text)
@@ -49,10 +46,7 @@ def write_file(path: Path, text: str) -> None:
 def write_atomically(path: Path, text: str) -> None:
     """Write a text file so that whoever reads it finds the old text or the new one, whole.
 
-    Raises
-    ------
-    OSError
-        It cannot be written; what was there stays.
+    Raises OSError: it cannot be written; what was there stays.
     """
     temporary = path.with_name(path.name + ".part")
     try:
@@ -82,10 +76,7 @@ def _opened(path: Path, how: int) -> TextIO:
 def make_folder(path: Path) -> None:
     """Make a folder of a run, if it is not there.
 
-    Raises
-    ------
-    OSError
-        It cannot be made, or a symbolic link stands there.
+    Raises OSError: it cannot be made, or a symbolic link stands there.
     """
     path.mkdir(exist_ok=True)
     refuse_link(path)
@@ -126,10 +117,7 @@ def next_step(error: OSError, run: Path, *, imported: bool) -> str:
 def refuse_odd(found: os.stat_result, path: Path) -> None:
     """Refuse to write to what is no regular file.
 
-    Raises
-    ------
-    OSError
-        It is none.
+    Raises OSError: it is none.
     """
     if not stat.S_ISREG(found.st_mode):
         raise NotRegular("not a regular file", path)
@@ -138,10 +126,7 @@ def refuse_odd(found: os.stat_result, path: Path) -> None:
 def appended(path: Path) -> TextIO:
     """Open a text file to append to it.
 
-    Raises
-    ------
-    OSError
-        It cannot be written.
+    Raises OSError: it cannot be written.
     """
     return _opened(path, os.O_APPEND)
 
@@ -149,10 +134,7 @@ def appended(path: Path) -> TextIO:
 def refuse_link(path: Path) -> None:
     """Refuse to write where a symbolic link leads elsewhere.
 
-    Raises
-    ------
-    OSError
-        It is one.
+    Raises OSError: it is one.
     """
     if path.is_symlink():
         raise OSError(40, f"'{path.name}' is a symbolic link")
@@ -161,10 +143,7 @@ def refuse_link(path: Path) -> None:
 def cut_torn_line(descriptor: int) -> None:
     """Remove a last line without its newline from an open file.
 
-    Raises
-    ------
-    StoreError
-        It is longer than any that was ever begun.
+    Raises StoreError: it is longer than any that was ever begun.
     """
     size = os.fstat(descriptor).st_size
     end = size
@@ -187,15 +166,9 @@ def whole_lines(
 ) -> Iterator[T]:
     """Read the lines of a file of a run, without a torn last one.
 
-    Parameters
-    ----------
-    most_bytes
-        Most that the file may hold; without it, only its lines are bounded.
+    - `most_bytes`: most that the file may hold; without it, only its lines are bounded.
 
-    Raises
-    ------
-    StoreError
-        The file cannot be read, or `read` raised ValueError on a line.
+    Raises StoreError: the file cannot be read, or `read` raised ValueError on a line.
     """
     file = run / name
     try:

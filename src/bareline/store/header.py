@@ -88,10 +88,7 @@ class Header:
     def to_toml(self) -> str:
         """Give the text of the file, which `read_header` takes.
 
-        Raises
-        ------
-        ValueError
-            It would refuse it.
+        Raises ValueError: it would refuse it.
         """
         import tomli_w
 
@@ -180,14 +177,9 @@ class _Head(_Table):
 class RoleKeys(_Table):
     """A ``[role.NAME]`` of a run: a column of a published study and who took it.
 
-    Attributes
-    ----------
-    title
-        Head of the column.
-    platform
-        Who took it; None when it was not measured.
-    published
-        The published platforms that it stands for, as ``publication:platform``.
+    - `title`: head of the column.
+    - `platform`: who took it; None when it was not measured.
+    - `published`: the published platforms that it stands for, as ``publication:platform``.
     """
 
     title: _Title = ""
@@ -220,16 +212,10 @@ class _Study(_Table):
 class CalibrationKeys(_Table):
     """Of a simulated platform: what it was calibrated with, and how well it agrees.
 
-    Attributes
-    ----------
-    curve
-        Message size in bytes and one-way time in s.
-    checks
-        Probe, ranks, parameters, unit, measured and simulated value.
-    error
-        The largest median of the relative errors of a probe.
-    source
-        Where the curve comes from.
+    - `curve`: message size in bytes and one-way time in s.
+    - `checks`: probe, ranks, parameters, unit, measured and simulated value.
+    - `error`: the largest median of the relative errors of a probe.
+    - `source`: where the curve comes from.
     """
 
     curve: list[Annotated[list[float], Field(min_length=2, max_length=2)]] = []
@@ -274,10 +260,7 @@ def read_header(run: Path) -> Header:
 
     A probe without a title, as the first versions left it, is called by its name.
 
-    Raises
-    ------
-    StoreError
-        It is no run directory, made by another version's schema, or damaged.
+    Raises StoreError: it is no run directory, made by another version's schema, or damaged.
     """
     content = _read_toml(run)
     found = content.get("schema")

@@ -61,17 +61,10 @@ def left_out_line(row: LeftOut) -> str:
 def read_left_out(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> LeftOut:
     """Read a line.
 
-    Parameters
-    ----------
-    text
-        The line.
-    probes, platforms
-        What the run's header declares, by name.
+    - `text`: the line.
+    - `probes`, `platforms`: what the run's header declares, by name.
 
-    Raises
-    ------
-    ValueError
-        The line is damaged, or speaks of what the run does not hold.
+    Raises ValueError: the line is damaged, or speaks of what the run does not hold.
     """
     line = _LeftOut.model_validate_json(text)
     check_declared(line.platform, line.probe, line.params, probes, platforms)

@@ -121,19 +121,12 @@ def from_line(
 ) -> Record:
     """Read a line.
 
-    Parameters
-    ----------
-    text
-        The line.
-    probes, platforms
-        What the run's header declares, by name.
-    wanted
-        Of which metrics the record holds samples; of all without it.
+    - `text`: the line.
+    - `probes`, `platforms`: what the run's header declares, by name.
+    - `wanted`: of which metrics the record holds samples; of all without it.
 
-    Raises
-    ------
-    ValueError
-        The line is damaged, or speaks of what the run does not hold; the message names the key.
+    Raises ValueError: the line is damaged, or speaks of what the run does not hold; the message
+    names the key.
     """
     line = _Line.model_validate_json(text)
     check_declared(line.platform, line.probe, line.params, probes, platforms)
@@ -159,10 +152,7 @@ _SAMPLES = b'"samples": ['
 def head_from_line(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Record:
     """Read a line without its samples, which are nearly all of it; parameters as of `from_line`.
 
-    Raises
-    ------
-    ValueError
-        The line is damaged before its samples, or has no end.
+    Raises ValueError: the line is damaged before its samples, or has no end.
     """
     begin = text.find(_SAMPLES)
     if begin < 0 or not text.endswith(b"]}\n"):

@@ -60,16 +60,11 @@ def list_runs(folder: Path = RUNS) -> list[Listed]:
 def find_run(text: str) -> Path:
     """Give the path that a run's name stands for.
 
-    Parameters
-    ----------
-    text
-        A path; or for the runs below ``runs``: ``@latest``, the beginning of a name that no other
-        begins with, or such a beginning with ``@latest`` for the latest of several.
+    - `text`: a path; or for the runs below ``runs``: ``@latest``, the beginning of a name that no
+      other begins with, or such a beginning with ``@latest`` for the latest of several.
 
-    Raises
-    ------
-    StoreError
-        Several runs begin so, there is none to be the latest, or it is nearly the name of one.
+    Raises StoreError: several runs begin so, there is none to be the latest, or it is nearly the
+    name of one.
     """
     path = Path(text)
     if path.exists() or "/" in text:

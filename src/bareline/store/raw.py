@@ -32,10 +32,7 @@ _LARGEST_BYTES = 128 << 20
 def write_raw(folder: Path, output: Output) -> None:
     """Keep an output as ``folder`` or, where it is small, as ``folder.json``.
 
-    Raises
-    ------
-    OSError
-        The disk is full or fails, or a symbolic link stands in the way.
+    Raises OSError: the disk is full or fails, or a symbolic link stands in the way.
     """
     about = {
         "argv": list(output.argv),
@@ -78,10 +75,7 @@ class _About(BaseModel):
 def read_raw(run: Path, folder: Path) -> Output | None:
     """Read what `write_raw` kept in a folder of a run; None where there is nothing, or not all.
 
-    Raises
-    ------
-    OSError
-        A file cannot be read, is none, too large, or lies elsewhere.
+    Raises OSError: a file cannot be read, is none, too large, or lies elsewhere.
     """
 
     def text(file: Path) -> str:

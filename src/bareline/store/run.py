@@ -97,17 +97,11 @@ class Run(BesideRecords):
     ) -> Run:
         """Make a run directory.
 
-        Parameters
-        ----------
-        left_out
-            What its plan does not ask of a platform, and why.
-        planned
-            The cases that it asks for, each with its platform; None where nothing was planned.
+        - `left_out`: what its plan does not ask of a platform, and why.
+        - `planned`: the cases that it asks for, each with its platform; None where nothing was
+          planned.
 
-        Raises
-        ------
-        StoreError
-            The directory exists with something in it, or cannot be written.
+        Raises StoreError: the directory exists with something in it, or cannot be written.
         """
         try:
             text = _header_text(header, path)
@@ -137,10 +131,7 @@ class Run(BesideRecords):
     def open(cls, path: Path) -> Run:
         """Open an existing run directory.
 
-        Raises
-        ------
-        StoreError
-            It is no run directory, or made by a newer bareline.
+        Raises StoreError: it is no run directory, or made by a newer bareline.
         """
         return cls(path, read_header(path))
 
@@ -157,10 +148,8 @@ class Run(BesideRecords):
     def writing(self) -> Iterator[None]:
         """Hold the run for writing; removes first what a kill left: a torn last line, parts.
 
-        Raises
-        ------
-        StoreError
-            Another process is writing to the run, or a part of it is a symbolic link.
+        Raises StoreError: another process is writing to the run, or a part of it is a symbolic
+        link.
         """
         file = self.path / RECORDS_FILE
         try:
@@ -198,10 +187,7 @@ class Run(BesideRecords):
     def append(self, *records: Record) -> None:
         """Append records: one write, one fsync.
 
-        Raises
-        ------
-        StoreError
-            The disk is full or fails; what was there before stays whole.
+        Raises StoreError: the disk is full or fails; what was there before stays whole.
         """
         assert self._descriptor is not None, "append outside of writing()"
         lines = "".join(map(to_line, records)).encode(errors="replace")
@@ -233,15 +219,9 @@ class Run(BesideRecords):
     def records(self, wanted: Wanted | None = None) -> Iterator[Record]:
         """Read the records one by one, in the order they were written.
 
-        Parameters
-        ----------
-        wanted
-            Tells for a probe of which metrics the records hold samples; of all without it.
+        - `wanted`: tells for a probe of which metrics the records hold samples; of all without it.
 
-        Raises
-        ------
-        StoreError
-            A line other than a torn last one is damaged.
+        Raises StoreError: a line other than a torn last one is damaged.
         """
         probes, platforms = self.header.probes, self.header.platforms
         return whole_lines(
@@ -260,10 +240,7 @@ class Run(BesideRecords):
 
         A run of ten million samples tells how it stands in a second.
 
-        Raises
-        ------
-        StoreError
-            A line other than a torn last one is damaged before its samples.
+        Raises StoreError: a line other than a torn last one is damaged before its samples.
         """
         probes, platforms = self.header.probes, self.header.platforms
         lines = whole_lines(
@@ -280,10 +257,7 @@ class Run(BesideRecords):
     def tables(self) -> Tables:
         """Read all records into two tables, of trials and of samples: fast for many millions.
 
-        Raises
-        ------
-        StoreError
-            A line other than a torn last one is damaged.
+        Raises StoreError: a line other than a torn last one is damaged.
         """
         file = self._records_file()
         try:

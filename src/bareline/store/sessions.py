@@ -30,20 +30,12 @@ _Number = Annotated[int, Field(ge=1, le=2 * MOST_SESSIONS)]
 class Session:
     """One time that bareline sat at a run, from its first trial until it ended.
 
-    Parameters
-    ----------
-    number
-        From 1, as records name it.
-    machine
-        Which of the machines that the run was measured on, from 1.
-    started
-        When (ISO 8601, UTC).
-    versions
-        Of bareline and its libraries.
-    host
-        The machine that bareline itself ran on: its name, processor, kernel and boot.
-    differs
-        What is other than on the machine before, a line each.
+    - `number`: from 1, as records name it.
+    - `machine`: which of the machines that the run was measured on, from 1.
+    - `started`: when (ISO 8601, UTC).
+    - `versions`: of bareline and its libraries.
+    - `host`: the machine that bareline itself ran on: its name, processor, kernel and boot.
+    - `differs`: what is other than on the machine before, a line each.
     """
 
     number: _Number
@@ -74,10 +66,7 @@ def session_line(session: Session) -> str:
 def read_session(text: bytes) -> Session:
     """Read a line.
 
-    Raises
-    ------
-    ValueError
-        It is damaged.
+    Raises ValueError: it is damaged.
     """
     return _SESSION.validate_json(text)
 

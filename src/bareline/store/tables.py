@@ -33,14 +33,10 @@ _PIECE_BYTES = 16 << 20
 class Tables(NamedTuple):
     """What a run measured.
 
-    Attributes
-    ----------
-    trials
-        One row per trial, the latest attempt only: "row" and the columns of a line but its
-        samples, in the order of the file.
-    samples
-        One row per sample: the "row" of its trial, metric and point (categorical), value, caveats
-        (null where it has none).
+    - `trials`: one row per trial, the latest attempt only: "row" and the columns of a line but its
+      samples, in the order of the file.
+    - `samples`: one row per sample: the "row" of its trial, metric and point (categorical), value,
+      caveats (null where it has none).
     """
 
     trials: pl.DataFrame
@@ -50,17 +46,10 @@ class Tables(NamedTuple):
 def read_tables(file: BinaryIO, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Tables:
     """Read whole lines; a last line without its newline was torn by a kill and is left out.
 
-    Parameters
-    ----------
-    file
-        ``records.jsonl``.
-    probes, platforms
-        What the run's header declares, by name.
+    - `file`: ``records.jsonl``.
+    - `probes`, `platforms`: what the run's header declares, by name.
 
-    Raises
-    ------
-    ValueError
-        A line is damaged; `bareline.store.lines.from_line` says which key of it.
+    Raises ValueError: a line is damaged; `bareline.store.lines.from_line` says which key of it.
     """
     import polars as pl
 
@@ -115,10 +104,7 @@ class _Reader:
     def read(self, lines: bytes) -> pl.DataFrame:
         """Read lines into a frame, samples nested.
 
-        Raises
-        ------
-        ValueError
-            One is damaged.
+        Raises ValueError: one is damaged.
         """
         import polars as pl
 
