@@ -224,7 +224,7 @@ def test_what_cannot_be_read_again_is_named(
     lost = min(
         index for index, r in run.finished().items() if r.trial.case.params == "steps=100"
     )  # fmt: skip
-    about = run.raw_folder(run.finished()[lost].trial) / "command.json"
+    about = run.raw_folder(lost) / "command.json"
     about.unlink()
     done = reparse_run(run, correction=read_correction(run, corrected(folder, MENDED)))
     assert done.counts == (1, 1)

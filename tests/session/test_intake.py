@@ -157,7 +157,7 @@ def test_raw_outputs_are_kept_and_read_again(tmp_path):
         assert raw.stdout in {file.read_text() for file in files}
     assert reparse_run(run).counts == (15, 0)
     # Spoil a kept output: reading again notices.
-    stdout = run.raw_folder(records[4].trial) / "stdout"
+    stdout = run.raw_folder(records[4].trial.index) / "stdout"
     stdout.write_text(stdout.read_text().replace("PASSED", "FAILED"))
     assert reparse_run(run).counts == (15, 1)
     changed = run.finished()[records[4].trial.index]

@@ -12,7 +12,6 @@ from bareline.session import pauses, runner
 from bareline.session.meter import Meter, outlook, outlook_lines
 from bareline.session.pauses import closed_until, see_hours
 from bareline.session.status import status_of
-from bareline.store.cost import write_cost
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.vocabulary.errors import LimitReached, StoreError, TimeUp, UsageError
@@ -47,7 +46,7 @@ def test_core_hours_cost_what_a_node_costs(make_run, execute):
     assert counts["a"]["cost"] == pytest.approx(36.0 * counts["a"]["core_hours"])
     assert (counts["a"]["currency"], counts["b"]["cost"]) == ("EUR", None)
     assert run.facts()["a"]["price.per_core_hour"] == 36.0
-    write_cost(run.path, {"a": 3600.0, "b": 1800.0})
+    run.write_cost({"a": 3600.0, "b": 1800.0})
     assert cost_texts(run) == ["a 1.00 (cost 36.0 EUR)", "b 0.500"]
 
 

@@ -368,9 +368,9 @@ def runs(
 ) -> None:
     """List run directories, the latest last."""
     from bareline.report.terminal.runs import run_list_blocks
-    from bareline.store.naming import RUNS, list_runs
+    from bareline.store.naming import RUNS, list_runs, run_row
 
-    rows = [one.row() for one in list_runs(folder or RUNS)]
+    rows = [run_row(one) for one in list_runs(folder or RUNS)]
     emit_blocks(as_json, lambda: rows, lambda: run_list_blocks(rows))
 
 

@@ -70,5 +70,5 @@ def _runs(paths: list[Path]) -> list[Run]:
     found = []
     for path in paths:
         below = [] if (path / HEADER_FILE).exists() else list_runs(path)
-        found += [one.path for one in below] or [path]
-    return [Run.open(path) for path in dict.fromkeys(found)]
+        found += below or [Run.open(path)]
+    return list({run.path: run for run in found}.values())

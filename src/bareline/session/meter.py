@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bareline.platforms.base import load_platform_types
-from bareline.store.cost import write_cost
 from bareline.store.naming import RUNS, list_runs
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
@@ -116,10 +115,7 @@ class Meter:
     def write(self) -> None:
         """Keep it in the run."""
         self._written_s = self._clock()
-        try:
-            write_cost(self._run.path, self._used_s)
-        except OSError as error:
-            raise self._run.unwritable(error) from error
+        self._run.write_cost(self._used_s)
 
     # What may be used ----------------------------------------------------------------------------
 

@@ -10,10 +10,10 @@ from typing_extensions import TypedDict
 from bareline.platforms.base import exact_among, running_of
 from bareline.session.history import History
 from bareline.session.origin import plan_of, platforms_of, study_of
-from bareline.store.cost import money
 from bareline.store.run import Run
 from bareline.study.plan import left_out_lines
 from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.facts import money
 from bareline.vocabulary.model import Record, Scalar, Trial
 from bareline.vocabulary.units import HOUR_S
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
-from bareline.store.cost import read_cost
+from bareline.store.cases import LEFT_OUT_FILE, PLANNED_FILE, read_left_out, read_planned
 from bareline.store.files import (
     MOST_FILE_BYTES,
     appended,
@@ -25,7 +27,6 @@ from bareline.store.files import (
     write_atomically,
 )
 from bareline.store.header import Header, first_problem
-from bareline.store.left_out import LEFT_OUT_FILE, PLANNED_FILE, read_left_out, read_planned
 from bareline.store.raw import read_raw, write_raw
 from bareline.store.sessions import (
     FIRST,
@@ -37,10 +38,16 @@ from bareline.store.sessions import (
 )
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import read_bounded, step_to_read
-from bareline.vocabulary.model import Case, Output, Scalar, Trial, trial_name
+from bareline.vocabulary.model import Case, Output, Scalar, Trial
 from bareline.vocabulary.platform import LeftOut
 
+T = TypeVar("T")
+
 _FACTS: TypeAdapter[dict[str, Scalar]] = TypeAdapter(dict[str, Scalar])
+#: Core seconds by platform, over all sessions of a run.
+_COST: TypeAdapter[dict[str, float]] = TypeAdapter(
+    dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +62,20 @@ class Event:
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
+COST_FILE = "cost.json"
 EVENTS_FILE = "events.jsonl"
 PREDICTIONS_FILE = "predictions.json"
 #: Of a platform some hundred facts are known; an imported one may say a little more.
 _LARGEST_FACTS_BYTES = 16 << 20
+_LARGEST_COST_BYTES = 1 << 20
 
 
 class BesideRecords:
-    """The files of a run directory that are no records."""
+    """The files of a run directory that are no records.
+
+    What reads one raises StoreError where it is damaged (but for a torn last line), what writes one
+    where the disk is full or fails.
+    """
 
     def __init__(self, path: Path, header: Header) -> None:
         self.path = path
@@ -71,85 +84,68 @@ class BesideRecords:
     # Raw outputs -----------------------------------------------------------------------------
 
     def write_raw(self, trial: Trial, output: Output, attempt: int = 1) -> None:
-        """Keep what a trial printed, re-parsable.
-
-        Raises StoreError: the disk is full or fails.
-        """
-        try:
-            write_raw(self.raw_folder(trial, attempt), output)
-        except OSError as error:
-            raise self.unwritable(error) from error
+        """Keep what a trial printed, re-parsable."""
+        with self.explaining():
+            write_raw(self.raw_folder(trial.index, attempt), output)
 
     def read_raw(self, trial: Trial, attempt: int = 1) -> Output | None:
         """Read what `write_raw` kept; None where the trial never came to print anything.
 
         Raises StoreError: what stands there is no regular file, or too large.
         """
-        folder = self.raw_folder(trial, attempt)
-        try:
-            return read_raw(self.path, folder)
-        except OSError as error:
-            raise _unreadable(error, self.path, "remove it: its trial keeps its record") from error
-
-    def raw_folder(self, trial: Trial, attempt: int = 1) -> Path:
-        """Give the folder of a trial's raw output."""
-        return self._raw_folder(trial.index, attempt)
+        with self._explaining_raw():
+            return read_raw(self.path, self.raw_folder(trial.index, attempt))
 
     def raw_file(self, index: int, name: str, attempt: int = 1) -> Path:
         """Give where a file is kept that the program of the trial with this index wrote.
 
         Raises StoreError: a symbolic link leads there.
         """
-        file = self._raw_folder(index, attempt) / f"file.{name}"
-        try:
+        file = self.raw_folder(index, attempt) / f"file.{name}"
+        with self._explaining_raw():
             for place in (self.path / "raw", file.parent, file):
                 refuse_link(place)
-        except OSError as error:
-            raise _unreadable(error, self.path, "remove it: its trial keeps its record") from error
         return file
 
-    def _raw_folder(self, index: int, attempt: int) -> Path:
-        name = trial_name(index)
-        return self.path / "raw" / (name if attempt == 1 else f"{name}.{attempt}")
+    def raw_folder(self, index: int, attempt: int = 1) -> Path:
+        """Give the folder of a trial's raw output."""
+        return self.path / "raw" / (f"{index:06d}" + (f".{attempt}" if attempt > 1 else ""))
+
+    @contextmanager
+    def _explaining_raw(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise _unreadable(error, self.path, "remove it: its trial keeps its record") from error
 
     # What the platforms are, and what happened to them ----------------------------------------
 
     def write_session(self, session: Session) -> None:
         """Keep what bareline is and where it runs, in place of what was kept of this session."""
         sessions = {**self.sessions(), session.number: session}
-        text = "".join(map(session_line, sessions.values()))
-        try:
-            write_atomically(self.path / SESSIONS_FILE, text)
-        except OSError as error:
-            raise self.unwritable(error) from error
+        with self.explaining():
+            write_atomically(
+                self.path / SESSIONS_FILE, "".join(map(session_line, sessions.values()))
+            )
 
     def sessions(self) -> dict[int, Session]:
-        """Read the sessions by number, as they came; none of runs of before they were kept.
-
-        Raises StoreError: a line other than a torn last one is damaged.
-        """
-        if not os.path.lexists(self.path / SESSIONS_FILE):
-            return {}
-        lines = whole_lines(self.path, SESSIONS_FILE, read_session, MOST_FILE_BYTES)
+        """Read the sessions by number, as they came; none of runs of before they were kept."""
+        lines = self._lines(SESSIONS_FILE, read_session) or ()
         return {session.number: session for session in lines}
 
     def write_facts(self, platform: str, facts: Mapping[str, Scalar], session: int = FIRST) -> None:
         """Keep what a platform is in a session."""
         text = json.dumps(dict(facts), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         file = facts_file(self.path, platform, session)
-        try:
+        with self.explaining():
             make_folder(file.parent)
             write_atomically(file, text)
-        except OSError as error:
-            raise self.unwritable(error) from error
 
     def facts(self, machine: int | None = None) -> dict[str, dict[str, Scalar]]:
         """Read the facts of every platform that came up, as the latest session found them.
 
         - `machine`: only as on this one. Without it on the first machine that a platform came up
           on.
-
-        Raises StoreError: a file of facts is damaged.
         """
         known = {number: session.machine for number, session in self.sessions().items()}
         found: dict[str, dict[str, Scalar]] = {}
@@ -162,97 +158,52 @@ class BesideRecords:
         return dict(sorted(found.items()))
 
     def facts_of(self, session: int) -> dict[str, dict[str, Scalar]]:
-        """Read the facts of every platform that came up in a session.
-
-        Raises StoreError: a file of facts is damaged.
-        """
-        found = {}
-        for name in sorted(self.header.platforms):
-            file = facts_file(self.path, name, session)
-            try:
-                text = read_bounded(file, _LARGEST_FACTS_BYTES, within=self.path)
-                found[name] = _FACTS.validate_json(text)
-            except FileNotFoundError:
-                continue
-            except (OSError, ValidationError) as error:
-                raise StoreError(
-                    f"damaged: {first_problem(error)}",
-                    where=str(file),
-                    hint="take it from a copy of the run, or remove it: the results do not need it",
-                ) from error
-        return found
+        """Read the facts of every platform that came up in a session."""
+        files = {n: facts_file(self.path, n, session) for n in sorted(self.header.platforms)}
+        found = {n: self._json(file, _FACTS, _LARGEST_FACTS_BYTES) for n, file in files.items()}
+        return {name: facts for name, facts in found.items() if facts is not None}
 
     def append_event(self, platform: str, text: str, seconds: float | None = None) -> None:
         """Note what happened to a platform, e.g. that a node was replaced, and how long it took."""
         event = {"time": now(), "platform": platform, "event": text, "seconds": seconds}
-        try:
-            with appended(self.path / EVENTS_FILE) as file:
-                file.write(json.dumps(event, ensure_ascii=False) + "\n")
-        except OSError as error:
-            raise self.unwritable(error) from error
+        with self.explaining(), appended(self.path / EVENTS_FILE) as file:
+            file.write(json.dumps(event, ensure_ascii=False) + "\n")
 
     def events(self) -> list[Event]:
-        """Read what happened to platforms.
+        """Read what happened to platforms."""
+        return self._lines(EVENTS_FILE, _EVENT.validate_json) or []
 
-        Raises StoreError: a line other than a torn last one is damaged.
-        """
-        if not os.path.lexists(self.path / EVENTS_FILE):
-            return []
-        return list(whole_lines(self.path, EVENTS_FILE, _EVENT.validate_json, MOST_FILE_BYTES))
+    def write_cost(self, core_s: Mapping[str, float]) -> None:
+        """Keep what the run has cost so far: core seconds by platform."""
+        rounded = {name: round(value, 3) for name, value in core_s.items()}
+        with self.explaining():
+            refuse_link(self.path / COST_FILE)
+            write_atomically(self.path / COST_FILE, json.dumps(rounded, sort_keys=True) + "\n")
 
     def cost(self) -> dict[str, float] | None:
-        """Read what the run has cost: core seconds by platform; None where nobody counted.
-
-        Raises StoreError: the file is damaged.
-        """
-        return read_cost(self.path)
+        """Read what `write_cost` kept; None where nobody counted."""
+        return self._json(self.path / COST_FILE, _COST, _LARGEST_COST_BYTES)
 
     # What was planned, and what was predicted -------------------------------------------------
 
     def left_out(self) -> list[LeftOut]:
-        """Read what the plan did not ask of a platform; nothing of runs of before it was kept.
-
-        Raises StoreError: a line is damaged.
-        """
-        if not os.path.lexists(self.path / LEFT_OUT_FILE):
-            return []
-        probes, platforms = self.header.probes, self.header.platforms
-
-        def read(line: bytes) -> LeftOut:
-            return read_left_out(line, probes, platforms)
-
-        return list(whole_lines(self.path, LEFT_OUT_FILE, read, MOST_FILE_BYTES))
+        """Read what the plan did not ask of a platform; nothing of runs of before it was kept."""
+        declared = self.header.probes, self.header.platforms
+        return self._lines(LEFT_OUT_FILE, lambda line: read_left_out(line, *declared)) or []
 
     def planned(self) -> list[tuple[str, Case]] | None:
-        """Read which cases its plan asks of which platform; None where that was not kept.
-
-        Raises StoreError: a line is damaged.
-        """
-        if not os.path.lexists(self.path / PLANNED_FILE):
-            return None
-        probes, platforms = self.header.probes, self.header.platforms
-
-        def read(line: bytes) -> tuple[str, Case]:
-            return read_planned(line, probes, platforms)
-
-        return list(whole_lines(self.path, PLANNED_FILE, read, MOST_FILE_BYTES))
+        """Read which cases its plan asks of which platform; None where that was not kept."""
+        declared = self.header.probes, self.header.platforms
+        return self._lines(PLANNED_FILE, lambda line: read_planned(line, *declared))
 
     def write_predictions(self, text: str) -> None:
-        """Keep what was predicted from the records, in place of what was kept before.
-
-        Raises StoreError: it cannot be written.
-        """
-        try:
+        """Keep what was predicted from the records, in place of what was kept before."""
+        with self.explaining():
             refuse_link(self.path / PREDICTIONS_FILE)
             write_atomically(self.path / PREDICTIONS_FILE, text)
-        except OSError as error:
-            raise self.unwritable(error) from error
 
     def read_predictions(self) -> bytes | None:
-        """Read what `write_predictions` kept; None where nothing was.
-
-        Raises StoreError: it cannot be read.
-        """
+        """Read what `write_predictions` kept; None where nothing was."""
         try:
             return read_bounded(self.path / PREDICTIONS_FILE, MOST_FILE_BYTES, within=self.path)
         except FileNotFoundError:
@@ -260,6 +211,33 @@ class BesideRecords:
         except OSError as error:
             hint = f"write it again: `bareline predict --validate {self.path}`"
             raise _unreadable(error, self.path, hint) from error
+
+    # How they are read and written ------------------------------------------------------------
+
+    def _lines(self, name: str, read: Callable[[bytes], T]) -> list[T] | None:
+        if not os.path.lexists(self.path / name):
+            return None
+        return list(whole_lines(self.path, name, read, MOST_FILE_BYTES))
+
+    def _json(self, file: Path, kind: TypeAdapter[T], most_bytes: int) -> T | None:
+        try:
+            return kind.validate_json(read_bounded(file, most_bytes, within=self.path))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise StoreError(
+                f"damaged: {first_problem(error)}",
+                where=str(file),
+                hint="take it from a copy of the run, or remove it: the results do not need it",
+            ) from error
+
+    @contextmanager
+    def explaining(self) -> Iterator[None]:
+        """Say why the run cannot be written to, and what helps, where that fails inside."""
+        try:
+            yield
+        except OSError as error:
+            raise self.unwritable(error) from error
 
     def unwritable(self, error: OSError) -> StoreError:
         """Say that the run cannot be written to, and what helps."""

@@ -1,14 +1,24 @@
-"""What every line of a run that speaks of a case has in common: its keys, and what it may name."""
+"""Lines that speak of a case: the keys of all, and ``planned.jsonl`` and ``left_out.jsonl``.
+
+The two files say what a plan asks of a platform, and what not: what a platform was never asked for
+is neither missing nor failed there.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import asdict, fields
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from bareline.vocabulary.model import Case, parse_point
+from bareline.vocabulary.model import Case, Placement, parse_point
 from bareline.vocabulary.pinning import Pinning
+from bareline.vocabulary.platform import LeftOut
+
+LEFT_OUT_FILE = "left_out.jsonl"
+PLANNED_FILE = "planned.jsonl"
 
 #: No count of a run is larger; tables hold 64 bits.
 MOST = (1 << 31) - 1
@@ -17,35 +27,72 @@ Number = Annotated[int, Field(ge=0, le=MOST)]
 Count = Annotated[int, Field(ge=1, le=MOST)]
 #: Where a study asks for ranks on a node; empty, and not written, where it does not.
 PinningText = Annotated[str, AfterValidator(lambda text: str(Pinning.parse(text)) if text else "")]
+_KEYS = tuple(field.name for field in fields(Case))
+
+
+class _Planned(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    platform: str
+    probe: str
+    params: str
+    ranks: Count
+    threads: Count
+    nodes: Count | None
+    placement: Placement
+    profile: bool
+    pinning: PinningText = ""
+
+
+class _LeftOut(_Planned):
+    reason: str
 
 
 def case_keys(case: Case) -> dict[str, Any]:
     """Give the keys of a line that say which case it is about."""
-    return {
-        "probe": case.probe,
-        "params": case.params,
-        "ranks": case.ranks,
-        "threads": case.threads,
-        "nodes": case.nodes,
-        "placement": case.placement.value,
-        "profile": case.profile,
-        **({"pinning": case.pinning} if case.pinning else {}),
-    }
+    keys = asdict(case)
+    if not case.pinning:
+        del keys["pinning"]
+    return keys
 
 
-def check_declared(
-    platform: str,
-    probe: str,
-    params: str,
-    probes: Mapping[str, Any],
-    platforms: Mapping[str, Any],
-) -> None:
-    """Hold what a line names against what the run's header declares.
+def case_of(line: Any, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Case:
+    """Give the case that a line is about, held against what the run's header declares.
 
     Raises ValueError: the run has no such platform or probe, or the parameters are damaged.
     """
-    if platform not in platforms:
-        raise ValueError(f"the run has no platform '{platform}'")
-    if probe not in probes:
-        raise ValueError(f"the run has no probe '{probe}'")
-    parse_point(params)
+    if line.platform not in platforms:
+        raise ValueError(f"the run has no platform '{line.platform}'")
+    if line.probe not in probes:
+        raise ValueError(f"the run has no probe '{line.probe}'")
+    parse_point(line.params)
+    return Case(**{key: getattr(line, key) for key in _KEYS})
+
+
+def planned_line(platform: str, case: Case) -> str:
+    """Give the line of a case that a platform is asked for, with its newline."""
+    return json.dumps({"platform": platform, **case_keys(case)}, ensure_ascii=False) + "\n"
+
+
+def read_planned(
+    text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]
+) -> tuple[str, Case]:
+    """Read a platform and a case that it is asked for; parameters and errors as `read_left_out`."""
+    line = _Planned.model_validate_json(text)
+    return line.platform, case_of(line, probes, platforms)
+
+
+def left_out_line(row: LeftOut) -> str:
+    """Give the line, with its newline."""
+    content = {"platform": row.platform, **case_keys(row.case), "reason": row.reason}
+    return json.dumps(content, ensure_ascii=False) + "\n"
+
+
+def read_left_out(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> LeftOut:
+    """Read a line of a run whose header declares these probes and platforms.
+
+    Raises ValueError: the line is damaged, or speaks of what the run does not hold.
+    """
+    line = _LeftOut.model_validate_json(text)
+    case = case_of(line, probes, platforms)
+    return LeftOut(platform=line.platform, case=case, reason=line.reason)

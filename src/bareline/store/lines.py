@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Mapping
+from dataclasses import fields
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NotRequired
@@ -11,10 +12,9 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from bareline.store.cases import Count, Number, PinningText, case_keys, check_declared
+from bareline.store.cases import Count, Number, PinningText, case_keys, case_of
 from bareline.store.sessions import FIRST, MOST_SESSIONS
 from bareline.vocabulary.model import (
-    Case,
     Clock,
     Failed,
     Layout,
@@ -113,6 +113,10 @@ class _Line(BaseModel):
     samples: tuple[_Sample, ...]
 
 
+#: What a record says of itself under the same key as its line.
+_OF_RECORD = tuple(field.name for field in fields(Record) if field.name not in ("trial", "outcome"))
+
+
 def from_line(
     text: bytes,
     probes: Mapping[str, Any],
@@ -121,7 +125,6 @@ def from_line(
 ) -> Record:
     """Read a line.
 
-    - `text`: the line.
     - `probes`, `platforms`: what the run's header declares, by name.
     - `wanted`: of which metrics the record holds samples; of all without it.
 
@@ -129,20 +132,16 @@ def from_line(
     names the key.
     """
     line = _Line.model_validate_json(text)
-    check_declared(line.platform, line.probe, line.params, probes, platforms)
-    return Record(
-        trial=_trial(line),
-        outcome=_outcome(line, probes[line.probe]["metrics"], wanted),
-        started=line.started,
-        duration_s=line.duration_s,
-        caveats=line.caveats,
-        clock=line.clock,
-        attempt=line.attempt,
-        session=line.session,
-        boot=line.boot,
-        foreign_cores=line.foreign_cores,
-        launch=line.launch,
+    trial = Trial(
+        index=line.trial,
+        block=line.block,
+        platform=line.platform,
+        case=case_of(line, probes, platforms),
+        layout=None if line.layout is None else Layout.parse(line.layout),
+        timeout_s=line.timeout_s,
     )
+    outcome = _outcome(line, probes[line.probe]["metrics"], wanted)
+    return Record(trial=trial, outcome=outcome, **{key: getattr(line, key) for key in _OF_RECORD})
 
 
 #: Where the samples of a line begin: they are its last key. Inside a text the quotes are escaped.
@@ -158,27 +157,6 @@ def head_from_line(text: bytes, probes: Mapping[str, Any], platforms: Mapping[st
     if begin < 0 or not text.endswith(b"]}\n"):
         return from_line(text, probes, platforms)
     return from_line(text[:begin] + _SAMPLES + b"]}\n", probes, platforms)
-
-
-def _trial(line: _Line) -> Trial:
-    case = Case(
-        probe=line.probe,
-        params=line.params,
-        ranks=line.ranks,
-        threads=line.threads,
-        nodes=line.nodes,
-        placement=line.placement,
-        profile=line.profile,
-        pinning=line.pinning,
-    )
-    return Trial(
-        index=line.trial,
-        block=line.block,
-        platform=line.platform,
-        case=case,
-        layout=None if line.layout is None else Layout.parse(line.layout),
-        timeout_s=line.timeout_s,
-    )
 
 
 def _outcome(line: _Line, metrics: Mapping[str, Any], wanted: Wanted | None) -> Measured | Failed:

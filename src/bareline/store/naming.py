@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from bareline.store.header import RECORDS_FILE, Header, read_header
+from bareline.store.header import RECORDS_FILE
+from bareline.store.run import Run
 from bareline.vocabulary.errors import StoreError, did_you_mean
 from bareline.vocabulary.files import open_regular, step_to_read
 
@@ -29,32 +29,37 @@ class RunListed(TypedDict):
     trials: int
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A run directory, and what it says of itself."""
-
-    path: Path
-    header: Header
-
-    def row(self) -> RunListed:
-        """Give its columns."""
-        study = self.header.study["study"]
-        return {
-            "run": str(self.path),
-            "study": study["name"],
-            "scale": study.get("scale") or "",
-            "created": self.header.created,
-            "platforms": list(self.header.platforms),
-            "trials": _lines(self.path / RECORDS_FILE),
-        }
+def run_row(run: Run) -> RunListed:
+    """Say in a row what a run is."""
+    study = run.header.study["study"]
+    return {
+        "run": str(run.path),
+        "study": study["name"],
+        "scale": study.get("scale") or "",
+        "created": run.header.created,
+        "platforms": list(run.header.platforms),
+        "trials": _lines(run.path / RECORDS_FILE),
+    }
 
 
-def list_runs(folder: Path = RUNS) -> list[Listed]:
-    """List the run directories right below a folder, the latest last.
+def list_runs(folder: Path = RUNS) -> list[Run]:
+    """Open the run directories right below a folder, the latest last.
 
     What has no readable header is left out.
     """
-    return sorted(_listed(folder), key=lambda one: (one.header.created, one.path.name))
+    try:
+        below = sorted(folder.iterdir())
+    except OSError as error:
+        if folder == RUNS:
+            return []
+        hint = step_to_read(error, "give a folder with runs")
+        why = f"cannot be read: {error.strerror}"
+        raise StoreError(why, where=str(folder), hint=hint) from error
+    found = []
+    for path in below:
+        with suppress(StoreError):
+            found.append(Run.open(path))
+    return sorted(found, key=lambda one: (one.header.created, one.path.name))
 
 
 def find_run(text: str) -> Path:
@@ -87,22 +92,6 @@ def find_run(text: str) -> Path:
     if close := did_you_mean(text, [_LATEST, *(one.path.name for one in list_runs())], ""):
         raise StoreError(f"no run begins with '{text}'", where=f"{RUNS}/", hint=close)
     return path
-
-
-def _listed(folder: Path) -> Iterator[Listed]:
-    try:
-        below = sorted(folder.iterdir())
-    except OSError as error:
-        if folder != RUNS:
-            hint = step_to_read(error, "give a folder with runs")
-            why = f"cannot be read: {error.strerror}"
-            raise StoreError(why, where=str(folder), hint=hint) from error
-        return
-    for path in below:
-        try:
-            yield Listed(path, read_header(path))
-        except StoreError:
-            continue
 
 
 def _lines(path: Path) -> int:

@@ -84,22 +84,12 @@ def read_raw(run: Path, folder: Path) -> Output | None:
     small = folder.with_name(f"{folder.name}.json")
     try:
         if os.path.lexists(small):
-            about = _About.model_validate_json(text(small))
-            stdout, stderr = about.stdout, about.stderr
+            about = _About.model_validate_json(text(small)).model_dump()
         else:
-            about = _About.model_validate_json(text(folder / "command.json"))
-            stdout, stderr = text(folder / "stdout"), text(folder / "stderr")
-        return Output(
-            stdout=stdout,
-            stderr=stderr,
-            exit_code=about.exit_code,
-            duration_s=about.duration_s,
-            timed_out=about.timed_out,
-            clock=about.clock,
-            argv=about.argv,
-            cut=about.cut,
-            files={name: text(folder / f"file.{name}") for name in about.files},
-        )
+            about = _About.model_validate_json(text(folder / "command.json")).model_dump()
+            about |= {name: text(folder / name) for name in ("stdout", "stderr")}
+        about["files"] = {name: text(folder / f"file.{name}") for name in about["files"]}
+        return Output(**about)
     except (FileNotFoundError, IsADirectoryError, ValueError):
         return None
 

@@ -25,11 +25,10 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bareline.host.locks import is_locked, try_lock
-from bareline.store.beside import EVENTS_FILE, PREDICTIONS_FILE, BesideRecords
-from bareline.store.cost import COST_FILE
+from bareline.store.beside import COST_FILE, EVENTS_FILE, PREDICTIONS_FILE, BesideRecords
+from bareline.store.cases import LEFT_OUT_FILE, PLANNED_FILE, left_out_line, planned_line
 from bareline.store.files import (
     MEND_LINE,
     cut_torn_line,
@@ -40,12 +39,6 @@ from bareline.store.files import (
     write_atomically,
 )
 from bareline.store.header import HEADER_FILE, RECORDS_FILE, Header, first_problem, read_header
-from bareline.store.left_out import (
-    LEFT_OUT_FILE,
-    PLANNED_FILE,
-    left_out_line,
-    planned_line,
-)
 from bareline.store.lines import Wanted, from_line, head_from_line, to_line
 from bareline.store.sessions import SESSIONS_FILE
 from bareline.store.tables import Tables, read_tables
@@ -53,9 +46,6 @@ from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import open_regular, step_to_read
 from bareline.vocabulary.model import Case, Record
 from bareline.vocabulary.platform import LeftOut
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: Most that is read of another user's records: half a gigabyte is needed to compare so much, where
 #: samples are as short as can be.
@@ -152,15 +142,13 @@ class Run(BesideRecords):
         link.
         """
         file = self.path / RECORDS_FILE
-        try:
+        with self.explaining():
             for name in _CONTENT:
                 refuse_link(self.path / name)
             if file.exists():
                 refuse_odd(file.stat(), file)
             descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o666)
             keep_owner(descriptor, self.path)
-        except OSError as error:
-            raise self.unwritable(error) from error
         try:
             with try_lock(descriptor, file) as alone:
                 if not alone:
@@ -208,10 +196,8 @@ class Run(BesideRecords):
     def replace_header(self, header: Header) -> None:
         """Write ``run.toml`` anew, after an import added a platform or a probe."""
         text = _header_text(header, self.path)
-        try:
+        with self.explaining():
             write_atomically(self.path / HEADER_FILE, text)
-        except OSError as error:
-            raise self.unwritable(error) from error
         self.header = header
 
     # Reading ---------------------------------------------------------------------------------
@@ -271,10 +257,15 @@ class Run(BesideRecords):
             for _ in self.records():
                 pass  # names the line and its key
             raise StoreError(f"damaged: {error}", where=str(file), hint=MEND_LINE) from error
-        return Tables(_with_caveat(trials, "edited") if self.header.edited else trials, samples)
+        if self.header.edited:
+            import polars as pl
 
-    def _refuse_foreign(self, file: Path) -> None:
-        """Refuse records without bounds where somebody else made them."""
+            trials = trials.with_columns(pl.col("caveats").list.concat(pl.lit(["edited"])))
+        return Tables(trials, samples)
+
+    def _records_file(self) -> Path:
+        """Give the file, if it is there; refuse it without bounds where somebody else made it."""
+        file = self.path / RECORDS_FILE
         with contextlib.suppress(OSError):
             found = file.lstat()
             if found.st_uid != os.geteuid() and found.st_size > MOST_FOREIGN_BYTES:
@@ -283,10 +274,6 @@ class Run(BesideRecords):
                     where=str(file),
                     hint="if you trust it, copy the run, so that it is yours",
                 )
-
-    def _records_file(self) -> Path:
-        file = self.path / RECORDS_FILE
-        self._refuse_foreign(file)
         if not os.path.lexists(file):
             raise StoreError(f"{RECORDS_FILE} is missing", where=str(self.path), hint=MEND_LINE)
         return file
@@ -298,12 +285,6 @@ def _header_text(header: Header, path: Path) -> str:
     except ValueError as error:
         why = f"no run with this could be read: {first_problem(error)}"
         raise StoreError(why, where=str(path), hint="shorten or rename it") from error
-
-
-def _with_caveat(frame: pl.DataFrame, code: str) -> pl.DataFrame:
-    import polars as pl
-
-    return frame.with_columns(pl.col("caveats").list.concat(pl.lit([code])))
 
 
 def _is_unmade(path: Path) -> bool:

@@ -9,10 +9,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from bareline.store.beside import _FACTS, EVENTS_FILE, Event
-from bareline.store.cost import _COST, COST_FILE
+from bareline.store.beside import _COST, _FACTS, COST_FILE, EVENTS_FILE, Event
+from bareline.store.cases import LEFT_OUT_FILE, PLANNED_FILE, _LeftOut, _Planned
 from bareline.store.header import HEADER_FILE, RECORDS_FILE, SCHEMA, _File
-from bareline.store.left_out import LEFT_OUT_FILE, PLANNED_FILE, _LeftOut, _Planned
 from bareline.store.lines import _Line
 from bareline.store.raw import _About
 from bareline.store.sessions import SESSIONS_FILE, Session

@@ -53,13 +53,29 @@ def read_tables(file: BinaryIO, probes: Mapping[str, Any], platforms: Mapping[st
     """
     import polars as pl
 
-    reader = _Reader(probes, platforms)
+    schema, points = _schema(), set[str]()
     trials, samples, row = [], [], 0
     for piece in (b"", *_pieces(file)):  # an empty run has its columns too
-        frame = reader.read(piece).with_row_index("row", row).cast({"row": pl.Int64})
+        try:
+            frame = pl.read_ndjson(piece, schema=schema) if piece else pl.DataFrame(schema=schema)
+        except pl.exceptions.PolarsError as error:
+            raise ValueError(str(error).splitlines()[0]) from error
+        frame = frame.with_row_index("row", row).cast({"row": pl.Int64})
         row += frame.height
+        _check_trials(frame, probes, platforms)
+        own = (
+            frame.filter(pl.col("status") == "measured", pl.col("samples").list.len() > 0)
+            .select("row", "probe", "samples")
+            .explode("samples")
+            .unnest("samples")
+        )
+        _check_samples(own, probes)
+        for text in {*frame["params"].unique(), *own["point"].unique()} - points:
+            parse_point(text)
+            points.add(text)
         trials.append(frame.drop("samples"))
-        samples.append(_samples(frame.filter(pl.col("status") == "measured")))
+        names = pl.col("metric", "point").cast(pl.Categorical)
+        samples.append(own.drop("probe").with_columns(names))
     whole = pl.concat(trials).unique("trial", keep="last", maintain_order=True)
     values = pl.concat(samples)
     if whole.height < row:
@@ -81,93 +97,44 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
             raise ValueError(f"a line is longer than {MOST_LINE_BYTES >> 20} MiB")
 
 
-def _samples(frame: pl.DataFrame) -> pl.DataFrame:
+def _check_trials(
+    frame: pl.DataFrame, probes: Mapping[str, Any], platforms: Mapping[str, Any]
+) -> None:
+    """Hold columns against what `from_line` asks of each line."""
     import polars as pl
 
-    return (
-        frame.filter(pl.col("samples").list.len() > 0)
-        .select("row", "samples")
-        .explode("samples")
-        .unnest("samples")
-        .with_columns(pl.col("metric", "point").cast(pl.Categorical))
-    )
+    for name, least in _LEAST.items():
+        if not frame[name].drop_nulls().is_between(least, MOST).all():
+            raise ValueError(f"key '{name}' is out of range")
+    empty = [n for n in frame.columns if n not in _OPTIONAL and frame[n].has_nulls()]
+    if empty:
+        raise ValueError(f"key '{empty[0]}' is missing")
+    for name, known in (
+        ("platform", set(platforms)),
+        ("probe", set(probes)),
+        ("status", {"measured", "failed"}),
+        ("clock", set(get_args(Clock))),
+    ):
+        strange = set(frame[name].unique()) - known
+        if strange:
+            raise ValueError(f"key '{name}' is '{min(strange)}'")
+    failed = frame.filter(pl.col("status") == "failed")
+    if failed["stage"].has_nulls() or failed["reason"].has_nulls():
+        raise ValueError("a failed trial has neither stage nor reason")
+    for text in frame["layout"].drop_nulls().unique():
+        Layout.parse(text)
+    for text in frame["pinning"].drop_nulls().unique():
+        Pinning.parse(text)
 
 
-class _Reader:
-    """Reads pieces of a file and holds them against what the header declares."""
-
-    def __init__(self, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> None:
-        self._probes, self._platforms = probes, platforms
-        self._schema = _schema()
-        self._points: set[str] = set()
-
-    def read(self, lines: bytes) -> pl.DataFrame:
-        """Read lines into a frame, samples nested.
-
-        Raises ValueError: one is damaged.
-        """
-        import polars as pl
-
-        if not lines:
-            return pl.DataFrame(schema=self._schema)
-        try:
-            frame = pl.read_ndjson(lines, schema=self._schema)
-        except pl.exceptions.PolarsError as error:
-            raise ValueError(str(error).splitlines()[0]) from error
-        self._check_trials(frame)
-        self._check_samples(frame)
-        return frame
-
-    def _check_trials(self, frame: pl.DataFrame) -> None:
-        """Hold columns against what `from_line` asks of each line."""
-        import polars as pl
-
-        for name, least in _LEAST.items():
-            if not frame[name].drop_nulls().is_between(least, MOST).all():
-                raise ValueError(f"key '{name}' is out of range")
-        empty = [n for n in frame.columns if n not in _OPTIONAL and frame[n].has_nulls()]
-        if empty:
-            raise ValueError(f"key '{empty[0]}' is missing")
-        for name, known in (
-            ("platform", set(self._platforms)),
-            ("probe", set(self._probes)),
-            ("status", {"measured", "failed"}),
-            ("clock", set(get_args(Clock))),
-        ):
-            strange = set(frame[name].unique()) - known
-            if strange:
-                raise ValueError(f"key '{name}' is '{min(strange)}'")
-        failed = frame.filter(pl.col("status") == "failed")
-        if failed["stage"].has_nulls() or failed["reason"].has_nulls():
-            raise ValueError("a failed trial has neither stage nor reason")
-        self._check_points(set(frame["params"].unique()))
-        for text in frame["layout"].drop_nulls().unique():
-            Layout.parse(text)
-        for text in frame["pinning"].drop_nulls().unique():
-            Pinning.parse(text)
-
-    def _check_samples(self, frame: pl.DataFrame) -> None:
-        import polars as pl
-
-        samples = (
-            frame.filter(pl.col("status") == "measured", pl.col("samples").list.len() > 0)
-            .select("probe", "samples")
-            .explode("samples")
-            .unnest("samples")
-        )
-        if any(samples[name].has_nulls() for name in ("metric", "point", "value")):
-            raise ValueError("a sample lacks its metric, point or value")
-        if not samples["value"].is_finite().all():
-            raise ValueError("a sample's value is not finite")
-        for probe, metric in samples.select("probe", "metric").unique().iter_rows():
-            if metric not in self._probes[probe]["metrics"]:
-                raise ValueError(f"{probe} has no metric '{metric}'")
-        self._check_points(set(samples["point"].unique()))
-
-    def _check_points(self, texts: set[str]) -> None:
-        for text in texts - self._points:
-            parse_point(text)
-        self._points |= texts
+def _check_samples(samples: pl.DataFrame, probes: Mapping[str, Any]) -> None:
+    if any(samples[name].has_nulls() for name in ("metric", "point", "value")):
+        raise ValueError("a sample lacks its metric, point or value")
+    if not samples["value"].is_finite().all():
+        raise ValueError("a sample's value is not finite")
+    for probe, metric in samples.select("probe", "metric").unique().iter_rows():
+        if metric not in probes[probe]["metrics"]:
+            raise ValueError(f"{probe} has no metric '{metric}'")
 
 
 def _schema() -> dict[str, Any]:

@@ -13,20 +13,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 
 def _table(column: str) -> Mapping[str, str]:
     """Give a column of ``caveats.toml``, whose head says what its columns are, by code."""
-    return MappingProxyType(
-        {
-            code: row[column].replace("{least}", str(MIN_LAUNCHES))
-            for code, row in _ROWS.items()
-            if column in row
-        }
-    )
+    return {
+        code: row[column].replace("{least}", str(MIN_LAUNCHES))
+        for code, row in _ROWS.items()
+        if column in row
+    }
 
 
 _ROWS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -50,12 +47,10 @@ _NOT_AS_ASKED = (OTHER_PLACEMENT, OTHER_TRANSPORT, OTHER_MPI)
 
 _WITH_DETAIL = (OTHER_LAYOUT, NOT_VERIFIED, *_NOT_AS_ASKED)
 _WITH_NUMBER = (FAILED_TRIALS, LOST_LAUNCHES)
-_OF_ONE: Mapping[str, str] = MappingProxyType(
-    {
-        FAILED_TRIALS: "1 trial failed",
-        LOST_LAUNCHES: "1 launch lost to a time limit counts as slower than all",
-    }
-)
+_OF_ONE = {
+    FAILED_TRIALS: "1 trial failed",
+    LOST_LAUNCHES: "1 launch lost to a time limit counts as slower than all",
+}
 
 #: From this share of the trials on a caveat speaks for the figure: what voids a verdict does so.
 MOST_TRIALS = 0.5
@@ -80,9 +75,20 @@ class Caveat:
     every: int = 0
 
     @staticmethod
+    @lru_cache(maxsize=4096)
     def read(text: str) -> Caveat:
         """Read what ``str`` wrote; what is no caveat that bareline knows is in words already."""
-        return _read(text)
+        some = every = 0
+        if shared := _SHARE.fullmatch(text):
+            text, some, every = shared["text"], int(shared["some"]), int(shared["every"])
+        if number := _NUMBER.fullmatch(text):
+            return Caveat(number["code"], some=int(number["some"]))
+        code, colon, detail = text.partition(": ")
+        if colon and code in _WITH_DETAIL:
+            return Caveat(code, detail, some, every)
+        if text in CAVEATS or text in _WITH_DETAIL:
+            return Caveat(text, "", some, every)
+        return Caveat(IN_WORDS, text, some, every)
 
     def __str__(self) -> str:
         return self._counted(self._written)
@@ -128,29 +134,13 @@ class Caveat:
         if self.code in (NOT_VERIFIED, *_NOT_AS_ASKED) or self.code in _WITH_NUMBER:
             return str(self)
         words = _BRIEF.get(self.code, "")
-        if words and self.share < 1:
-            return f"{words} in {self.some} of {self.every} trials"
-        return words
+        partly = words and self.share < 1
+        return f"{words} in {self.some} of {self.every} trials" if partly else words
 
     @property
     def next_step(self) -> str:
         """What a reader can do about it; empty where nothing is known."""
         return _NEXT.get(self.code, "")
-
-
-@lru_cache(maxsize=4096)
-def _read(text: str) -> Caveat:
-    some = every = 0
-    if shared := _SHARE.fullmatch(text):
-        text, some, every = shared["text"], int(shared["some"]), int(shared["every"])
-    if number := _NUMBER.fullmatch(text):
-        return Caveat(number["code"], some=int(number["some"]))
-    code, colon, detail = text.partition(": ")
-    if colon and code in _WITH_DETAIL:
-        return Caveat(code, detail, some, every)
-    if text in CAVEATS or text in _WITH_DETAIL:
-        return Caveat(text, "", some, every)
-    return Caveat(IN_WORDS, text, some, every)
 
 
 def read_caveats(texts: Iterable[str] | None) -> tuple[Caveat, ...]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 
 from bareline.vocabulary.instructions import INSTRUCTION_SETS
 from bareline.vocabulary.model import Scalar
@@ -66,6 +65,14 @@ PRICE_PER_HOUR, PRICE_PER_CORE_HOUR = "price.per_hour", "price.per_core_hour"
 PRICE_CURRENCY = "price.currency"
 
 
+def money(facts: Mapping[str, Scalar], core_hours: float | None) -> tuple[float, str] | None:
+    """Give what core hours of a platform have cost, and the currency; None without a price."""
+    price = facts.get(PRICE_PER_CORE_HOUR)
+    if core_hours is None or not isinstance(price, int | float):
+        return None
+    return core_hours * price, str(facts.get(PRICE_CURRENCY, ""))
+
+
 def _rows() -> Iterator[FactKey]:
     """Read ``facts.txt``, whose head says what its columns are."""
     group = FactGroup.PLATFORM
@@ -85,23 +92,15 @@ def _rows() -> Iterator[FactKey]:
 
 _COLUMNS = re.compile(r"\s*\|\s*")
 #: Every fact that `bareline.facts.gather` may give, in the order of display.
-FACT_KEYS: Mapping[str, FactKey] = MappingProxyType({fact.key: fact for fact in _rows()})
+FACT_KEYS: Mapping[str, FactKey] = {fact.key: fact for fact in _rows()}
 
 _PREFIXES = {
     "cpu": FactGroup.PROCESSOR,
     "memory": FactGroup.MEMORY,
-    "kernel": FactGroup.SYSTEM,
-    "os": FactGroup.SYSTEM,
-    "node": FactGroup.SYSTEM,
-    "virt": FactGroup.VIRTUALIZATION,
-    "vm": FactGroup.VIRTUALIZATION,
-    "container": FactGroup.VIRTUALIZATION,
-    "net": FactGroup.NETWORK,
-    "netns": FactGroup.NETWORK,
-    "tcp": FactGroup.NETWORK,
-    "mpi": FactGroup.SOFTWARE,
-    "compiler": FactGroup.SOFTWARE,
-    "library": FactGroup.SOFTWARE,
+    **dict.fromkeys(("kernel", "os", "node"), FactGroup.SYSTEM),
+    **dict.fromkeys(("virt", "vm", "container"), FactGroup.VIRTUALIZATION),
+    **dict.fromkeys(("net", "netns", "tcp"), FactGroup.NETWORK),
+    **dict.fromkeys(("mpi", "compiler", "library"), FactGroup.SOFTWARE),
     "fs": FactGroup.STORAGE,
 }
 _SUFFIXES = (
@@ -158,11 +157,9 @@ def describe(key: str) -> FactKey:
     if first == "from" and (last := rest.rpartition("."))[2] in _SOURCE:
         kind = Kind.IDENTITY if last[2] == "prefix" else Kind.CHARACTERISTIC
         return FactKey(key, _SOURCE[last[2]].format(last[0]), FactGroup.SOFTWARE, kind=kind)
-    label, unit = rest or key, ""
-    for suffix, its_unit in _SUFFIXES:
-        if label.endswith(suffix):
-            label, unit = label.removesuffix(suffix), its_unit
-            break
+    label = rest or key
+    suffix, unit = next((pair for pair in _SUFFIXES if label.endswith(pair[0])), ("", ""))
+    label = label.removesuffix(suffix)
     words = re.sub(r"[._]+", " ", label).strip()
     kind = Kind.VOLATILE if first == "load" else Kind.CHARACTERISTIC
     group = _PREFIXES.get(first, FactGroup.PLATFORM)

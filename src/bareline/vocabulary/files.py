@@ -152,15 +152,12 @@ def read_toml(
     Raises OSError: it cannot be read.
     Raises ValueError: it is no regular file, too large, or not TOML.
     """
-    return parse_toml(_bytes(path, within), parse_float)
-
-
-def _bytes(path: Path, within: Path | None) -> bytes:
     try:
-        return read_bounded(path, _LARGEST_TOML_BYTES, within=within)
+        data = read_bounded(path, _LARGEST_TOML_BYTES, within=within)
     except (NotRegular, IsADirectoryError) as error:
         what = error.strerror if isinstance(error, NotRegular) else "not a regular file"
         raise ValueError(what) from error
+    return parse_toml(data, parse_float)
 
 
 def parse_toml(data: bytes | str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:

@@ -26,24 +26,19 @@ _SENTENCES: Mapping[str, str] = {
     "missing": "is missing",
     "extra_forbidden": "no such key",
     "string_type": "{value} is no text; write it in quotes",
-    "bool_type": "{value} is neither true nor false",
-    "bool_parsing": "{value} is neither true nor false",
-    "list_type": "{value} is no list; write it in brackets",
-    "tuple_type": "{value} is no list; write it in brackets",
-    "dict_type": "{value} is no table",
-    "mapping_type": "{value} is no table",
-    "model_type": "{value} is no table",
-    "model_attributes_type": "{value} is no table",
-    "dataclass_type": "{value} is no table",
-    "float_type": "{value} is no number",
-    "float_parsing": "{value} is no number",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "{value} is neither true nor false"),
+    **dict.fromkeys(("list_type", "tuple_type"), "{value} is no list; write it in brackets"),
+    **dict.fromkeys(
+        ("dict_type", "mapping_type", "model_type", "model_attributes_type", "dataclass_type"),
+        "{value} is no table",
+    ),
+    **dict.fromkeys(("float_type", "float_parsing"), "{value} is no number"),
     "finite_number": "{value} is no finite number",
     "greater_than": "{value} is not greater than {gt}",
     "greater_than_equal": "{value} is less than {ge}",
     "less_than": "{value} is not less than {lt}",
     "less_than_equal": "{value} is more than {le}",
-    "literal_error": "{value} is none of {expected}",
-    "enum": "{value} is none of {expected}",
+    **dict.fromkeys(("literal_error", "enum"), "{value} is none of {expected}"),
     "string_pattern_mismatch": "{value} is not of the form {pattern}",
     "string_too_short": "{value} is too short",
     "string_too_long": "it is longer than {max_length} characters",
@@ -84,11 +79,9 @@ def problem_of(error: ValidationError) -> Problem:
     first = every[0]
     place = _place(first["loc"])
     rivals = [one for one in every if _place(one["loc"]) == place]
-    chosen = next((one for one in rivals if not one["type"].endswith(_TYPES)), first)
+    types = ("_type", "_parsing", "_from_float")
+    chosen = next((one for one in rivals if not one["type"].endswith(types)), first)
     return Problem(place, chosen["type"], _said(chosen))
-
-
-_TYPES = ("_type", "_parsing", "_from_float")
 
 
 def _place(keys: Sequence[int | str]) -> tuple[str, ...]:
@@ -101,7 +94,9 @@ def _place(keys: Sequence[int | str]) -> tuple[str, ...]:
 def _said(one: Mapping[str, Any]) -> str:
     kind, given = one["type"], one.get("input")
     if kind.startswith("int_"):
-        return _no_integer(given)
+        size = _SIZE.fullmatch(given.strip()) if isinstance(given, str) else None
+        step = f"; write {int(size[1]) << _POWERS[size[2].upper()]}" if size else ""
+        return f"{_shown(given)} is no whole number{step}"
     sentence = _SENTENCES.get(kind)
     if sentence is None:
         return str(one["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
@@ -110,15 +105,6 @@ def _said(one: Mapping[str, Any]) -> str:
         if listed in context:
             context[listed] = one["ctx"][listed]
     return sentence.format_map({**context, "value": _shown(given)})
-
-
-def _no_integer(given: object) -> str:
-    size = _SIZE.fullmatch(given.strip()) if isinstance(given, str) else None
-    if size:
-        return (
-            f"{_shown(given)} is no whole number; write {int(size[1]) << _POWERS[size[2].upper()]}"
-        )
-    return f"{_shown(given)} is no whole number"
 
 
 def _shown(value: object) -> str:

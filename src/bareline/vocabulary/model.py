@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -42,20 +42,15 @@ class Layer(StrEnum):
     @property
     def words(self) -> str:
         """Name of the layer for people, as a heading or the start of a sentence."""
-        return _LAYER_WORDS[self]
+        return _LAYER_WORDS.get(self, self.capitalize())
 
 
-_LAYER_WORDS: Mapping[Layer, str] = MappingProxyType(
-    {
-        Layer.COMPUTE: "Compute",
-        Layer.MEMORY: "Memory",
-        Layer.NETWORK: "Network",
-        Layer.MPI: "MPI",
-        Layer.IO: "Storage",
-        Layer.NPB: "NAS Parallel Benchmarks",
-        Layer.APP: "Applications",
-    }
-)
+_LAYER_WORDS = {
+    Layer.MPI: "MPI",
+    Layer.IO: "Storage",
+    Layer.NPB: "NAS Parallel Benchmarks",
+    Layer.APP: "Applications",
+}
 
 
 #: Layers whose figures are what the processor does: an emulated one says nothing of hardware.
@@ -217,7 +212,7 @@ class Sample:
 class Trial:
     """One planned launch of one probe with one parameter set on one platform.
 
-    - `index`: position in the plan, from 0; also the name of its raw folder.
+    - `index`: position in the plan, from 0; with six digits the name of its raw folder.
     - `block`: the randomised complete block it belongs to, from 0; comparisons pair by it.
     - `case`: what is the same on every platform: probe, parameters, ranks, threads.
     - `layout`: the case's ranks laid over this platform's nodes; None where an imported output does
@@ -230,16 +225,6 @@ class Trial:
     case: Case
     layout: Layout | None
     timeout_s: float = 300.0
-
-    @property
-    def name(self) -> str:
-        """Name of the trial in the run directory."""
-        return trial_name(self.index)
-
-
-def trial_name(index: int) -> str:
-    """Name a trial by its position in the plan."""
-    return f"{index:06d}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -382,16 +367,13 @@ def parse_point(text: str) -> dict[str, Scalar]:
 
     Raises ValueError: the text is not a list of ``key=value``.
     """
-    return dict(_parsed(text))
+    return dict(_scan_point(text))
 
 
 @lru_cache(maxsize=4096)
-def _parsed(text: str) -> tuple[tuple[str, Scalar], ...]:
+def _scan_point(text: str) -> list[tuple[str, Scalar]]:
     """Read a text once: a table has the same few in thousands of rows."""
-    return tuple(_scan_point(text))
-
-
-def _scan_point(text: str) -> Iterator[tuple[str, Scalar]]:
+    found: list[tuple[str, Scalar]] = []
     position = 0
     while position < len(text):
         key, equals, _ = text[position:].partition("=")
@@ -406,8 +388,9 @@ def _scan_point(text: str) -> Iterator[tuple[str, Scalar]]:
             value, position = _DECODER.raw_decode(text, position)
             if not isinstance(value, str | int | float | bool):
                 raise ValueError(f"not a scalar in {text!r}")
-        yield key, value
+        found.append((key, value))
         if position < len(text):
             if text[position] != " " or position + 1 == len(text):
                 raise ValueError(f"not a parameter list: {text!r}")
             position += 1
+    return found

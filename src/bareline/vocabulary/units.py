@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from bareline.vocabulary.errors import UsageError
 
@@ -18,43 +17,37 @@ HOUR_S = 3600
 BASE_UNITS = frozenset({"s", "B", "B/s", "bit/s", "flop/s", "op/s", "1", "%", "Hz"})
 
 _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
-_RATE_NAMES = {
-    "B/s": "B/s",
-    "bit/s": "b/s",
-    "flop/s": "flop/s",
-    "op/s": "op/s",
-    "Hz": "Hz",
+#: In which units values of a base unit are shown, the largest first.
+_SCALES: Mapping[str, Sequence[tuple[float, str]]] = {
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "B": ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")),
+    **{
+        unit: [(size, prefix + unit.replace("bit", "b")) for size, prefix in _DECIMAL]
+        for unit in ("B/s", "bit/s", "flop/s", "op/s", "Hz")
+    },
 }
-_TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-_BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h)?\s*")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]i?B?|B)?\s*", re.IGNORECASE)
 
 
 #: What a unit without its prefix is of the first unit of its dimension.
-_DIMENSIONS: Mapping[str, tuple[str, float]] = MappingProxyType(
-    {
-        "s": ("time", 1.0),
-        "B": ("data", 1.0),
-        "bit": ("data", 0.125),
-        "b": ("data", 0.125),
-        "B/s": ("data rate", 1.0),
-        "bit/s": ("data rate", 0.125),
-        "b/s": ("data rate", 0.125),
-        "flop/s": ("flop rate", 1.0),
-        "op/s": ("rate", 1.0),
-        "Hz": ("frequency", 1.0),
-        "1": ("number", 1.0),
-        "%": ("number", 0.01),
-    }
-)
-_PREFIXES: Mapping[str, float] = MappingProxyType(
-    {
-        **{"n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3},
-        **{"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15},
-        **{"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40},
-    }
-)
+_DIMENSIONS: Mapping[str, tuple[str, float]] = {
+    "s": ("time", 1.0),
+    **dict.fromkeys(("bit", "b"), ("data", 0.125)),
+    "B": ("data", 1.0),
+    **dict.fromkeys(("bit/s", "b/s"), ("data rate", 0.125)),
+    "B/s": ("data rate", 1.0),
+    "flop/s": ("flop rate", 1.0),
+    "op/s": ("rate", 1.0),
+    "Hz": ("frequency", 1.0),
+    "1": ("number", 1.0),
+    "%": ("number", 0.01),
+}
+_PREFIXES: Mapping[str, float] = {
+    **{"n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3},
+    **{"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15},
+    **{"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40},
+}
 
 
 def conversion(unit: str, into: str) -> float | None:
@@ -73,11 +66,9 @@ def _measure(unit: str) -> tuple[str, float]:
     if unit in _DIMENSIONS:
         return _DIMENSIONS[unit]
     for length in (1, 2):
-        factor, (dimension, size) = (
-            _PREFIXES.get(unit[:length]),
-            _DIMENSIONS.get(unit[length:], ("", 0.0)),
-        )
-        if factor and dimension and dimension != "number":
+        factor = _PREFIXES.get(unit[:length])
+        dimension, size = _DIMENSIONS.get(unit[length:], ("number", 0.0))
+        if factor and dimension != "number":
             return dimension, factor * size
     return "", 0.0
 
@@ -139,24 +130,12 @@ def scale_of(value: float, unit: str) -> tuple[float, str]:
 
     Multiply a stored value by the factor to display it.
     """
-    magnitude = abs(value)
-    if unit == "s":
-        for size, name in _TIME:
-            if magnitude >= size:
-                return 1 / size, name
-        return (1e9, "ns") if magnitude else (1.0, "s")
-    if unit == "B":
-        for size_bytes, name in _BINARY:
-            if magnitude >= size_bytes:
-                return 1 / size_bytes, name
-        return 1.0, "B"
-    if unit in _RATE_NAMES:
-        name = _RATE_NAMES[unit]
-        for size, prefix in _DECIMAL:
-            if magnitude >= size:
-                return 1 / size, prefix + name
-        return 1.0, name
-    return 1.0, "" if unit == "1" else unit
+    if unit not in _SCALES:
+        return 1.0, "" if unit == "1" else unit
+    for size, name in _SCALES[unit]:
+        if abs(value) >= size:
+            return 1 / size, name
+    return (1e9, "ns") if unit == "s" and value else (1.0, unit.replace("bit", "b"))
 
 
 def format_value(value: float | None, unit: str, digits: int = 3) -> str:
@@ -208,8 +187,7 @@ def parse_size(text: str | int) -> int:
     match = _SIZE.fullmatch(text)
     if match is None:
         raise UsageError(f"'{text}' is not a size", hint="write bytes or a unit, e.g. 64KiB")
-    prefix = (match[2] or "B").upper()[0]
-    power = "BKMGT".index(prefix)
+    power = "BKMGT".index((match[2] or "B").upper()[0])
     return round(float(match[1]) * float(1 << (10 * power)))
 
 

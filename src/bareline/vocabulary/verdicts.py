@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 
 from bareline.vocabulary.model import Layer
 
@@ -17,9 +16,9 @@ DEFAULT_MARGIN = 0.02
 
 #: Target for the relative half-width of a median's 95 % interval where a study declares none:
 #: applications are fewer and longer than micro-benchmarks.
-DEFAULT_PRECISION: Mapping[Layer, float] = MappingProxyType(
-    {layer: 0.03 if layer in (Layer.NPB, Layer.APP) else 0.02 for layer in Layer}
-)
+DEFAULT_PRECISION: Mapping[Layer, float] = {
+    layer: 0.03 if layer in (Layer.NPB, Layer.APP) else 0.02 for layer in Layer
+}
 
 
 class Verdict(StrEnum):
@@ -69,35 +68,29 @@ class Grade(StrEnum):
         return self in (Grade.CERTAIN, Grade.LIKELY)
 
 
-_GRADES: Mapping[Verdict, Grade] = MappingProxyType(
-    {
-        Verdict.SLOWER: Grade.LIKELY,
-        Verdict.FASTER: Grade.LIKELY,
-        Verdict.MIXED: Grade.LIKELY,
-        Verdict.EQUIVALENT: Grade.EQUAL,
-        Verdict.INCONCLUSIVE: Grade.OPEN,
-        Verdict.FAILED: Grade.FAILED,
-        Verdict.NOT_COMPARABLE: Grade.NOT_COMPARABLE,
-    }
-)
+_GRADES = {
+    Verdict.EQUIVALENT: Grade.EQUAL,
+    Verdict.INCONCLUSIVE: Grade.OPEN,
+    Verdict.FAILED: Grade.FAILED,
+    Verdict.NOT_COMPARABLE: Grade.NOT_COMPARABLE,
+}
 
 
 def grade_of(verdict: Verdict, *, sure: bool) -> Grade:
     """Give the grade of a verdict; `sure` tells whether a difference holds over the page."""
-    grade = _GRADES.get(verdict, Grade.MISSING)
-    return Grade.CERTAIN if grade is Grade.LIKELY and sure else grade
+    if verdict.decided:
+        return Grade.CERTAIN if sure else Grade.LIKELY
+    return _GRADES.get(verdict, Grade.MISSING)
 
 
 #: Words that conditions take for a verdict, beside the verdicts themselves: "slower" is odd of a
 #: rate, and people say "worse".
-SYNONYMS: Mapping[str, Verdict] = MappingProxyType(
-    {
-        "worse": Verdict.SLOWER,
-        "better": Verdict.FASTER,
-        "equal": Verdict.EQUIVALENT,
-        "undecided": Verdict.INCONCLUSIVE,
-    }
-)
+SYNONYMS: Mapping[str, Verdict] = {
+    "worse": Verdict.SLOWER,
+    "better": Verdict.FASTER,
+    "equal": Verdict.EQUIVALENT,
+    "undecided": Verdict.INCONCLUSIVE,
+}
 
 
 def parse_verdict(word: str) -> Verdict | None:

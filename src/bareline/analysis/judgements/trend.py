@@ -266,7 +266,7 @@ def history_of(runs: Sequence[Run]) -> Sequence[Run]:
     own = runs[0]
     name = own.header.study["study"]["name"]
     return [
-        Run.open(one.path)
+        one
         for one in list_runs(own.path.absolute().parent)
         if one.header.study["study"]["name"] == name and one.header.created <= own.header.created
     ]

@@ -10,8 +10,8 @@ import polars as pl
 from bareline.analysis.words.promise import control_texts
 from bareline.report.blocks import Block, Note, Prose, Rows, Section, Table
 from bareline.report.content.document import Document, study_title
-from bareline.store.cost import money
 from bareline.store.run import Run
+from bareline.vocabulary.facts import money
 from bareline.vocabulary.units import HOUR_S, count, listing, percent, significant
 
 #: Less is a minute of one core.
