@@ -46,9 +46,9 @@ def guests(count: int, options: dict[str, Any]) -> Iterator[VmAllocation]:
         with platform.acquire(Layout(count, 1, 1)) as allocation:
             all_s = time.monotonic() - started
             each = " ".join(
-                f"{name} {value:.1f}" for name, value in allocation.measured.fleet.boot_s.items()
+                f"{name} {value:.1f}" for name, value in allocation.fleet.boot_s.items()
             )
-            what = "from saved states" if allocation.measured.fleet.restored else "booted"
+            what = "from saved states" if allocation.fleet.restored else "booted"
             load = Path("/proc/loadavg").read_text(encoding="ascii").split()[0]
             print(f"{count} guests {what}: all up {all_s:.1f} s ({each}), load {load}", flush=True)
             yield allocation

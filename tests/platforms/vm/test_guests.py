@@ -151,7 +151,7 @@ def test_a_time_limit_leaves_nothing_running(jumbo):
 
 
 def test_a_paused_guest_stands_still_and_goes_on(jumbo):
-    pid = jumbo.allocation.measured.fleet.pid(jumbo.allocation.measured.guests[0])
+    pid = jumbo.allocation.fleet.pid(jumbo.allocation.guests[0])
     before = float(jumbo.said("cut -d' ' -f1 /proc/uptime"))
     jumbo.allocation.suspend()
     jumbo.allocation.suspend()
@@ -178,7 +178,7 @@ def test_a_guest_that_is_killed_mid_trial_is_told_and_rebuilt(jumbo):
     threading.Timer(
         2.0,
         lambda: os.kill(
-            allocation.measured.fleet.pid(allocation.measured.guests[1]), signal.SIGKILL
+            allocation.fleet.pid(allocation.guests[1]), signal.SIGKILL
         ),
     ).start()
     started = time.monotonic()
@@ -195,7 +195,7 @@ def test_a_killed_libvirtd_is_replaced_with_its_guests_and_that_is_said(jumbo):
     """Before, each later trial of the platform failed within a second."""
     allocation = jumbo.allocation
     allocation.events()
-    hypervisor = allocation.measured.fleet._hypervisor
+    hypervisor = allocation.fleet._hypervisor
     (daemon,) = _children(hypervisor.pid, "libvirtd")
     os.kill(daemon, signal.SIGKILL)
     assert sorted(jumbo.run("hostname", mpi=True, layout=TWO).stdout.split()) == ["g1", "g2"]
@@ -218,7 +218,7 @@ def _children(parent, name):
 
 def test_paused_guests_end_for_memory_and_start_anew_when_used(jumbo):
     allocation = jumbo.allocation
-    fleet = allocation.measured.fleet
+    fleet = allocation.fleet
     allocation.events()
     assert not fleet.may_end()
     allocation.suspend()
@@ -235,7 +235,7 @@ def test_a_guest_that_hangs_mid_trial_is_told_and_rebuilt(jumbo, monkeypatch):
     for module in (fleet_module, tenant_module):
         monkeypatch.setattr(module, "ANSWER_S", 4.0)
     allocation = jumbo.allocation
-    pid = allocation.measured.fleet.pid(allocation.measured.guests[0])
+    pid = allocation.fleet.pid(allocation.guests[0])
     threading.Timer(3.0, lambda: os.kill(pid, signal.SIGSTOP)).start()
     try:
         with pytest.raises(PlatformError, match=r"g1.*does not answer"):
@@ -278,7 +278,7 @@ def test_an_emulated_nic_joins_guests_and_a_stillborn_one_is_replaced(open_guest
         assert any("g1 did not come up, attempt 1 of 3: " in text for text in events)
         assert any("g1 came up at attempt 2" in text for text in events)
         assert bench.said("basename $(readlink /sys/class/net/net0/device/driver)") == "e1000"
-        fleet = bench.allocation.measured.fleet
+        fleet = bench.allocation.fleet
         line = Path(f"/proc/{fleet.pid(fleet.guests[0])}/cmdline").read_text()
         assert '"mitigation":false' in line
         assert nuttcp_megabits_per_s(bench) > 10
@@ -319,7 +319,7 @@ from bareline.platforms.vm.platform import VmPlatform
 table = {"type": "vm", "guests": 1, "acceleration": "tcg", "memory": {"size_bytes": "256MiB"}}
 spec = make_spec("vm-test", table, where="test")
 with VmPlatform(spec, Context(Path(sys.argv[1]), Path(sys.argv[2]))).acquire(Layout()) as guests:
-    print(guests.measured.fleet.guests[0].uuid, flush=True)
+    print(guests.fleet.guests[0].uuid, flush=True)
     time.sleep(600)
 """
 
@@ -398,13 +398,13 @@ def test_a_guest_of_its_own_serves_files_behind_the_network(open_guests):
         cpu={"count": 1},
         mpi="openmpi",
     ) as bench:
-        assert len(bench.allocation.measured.nodes) == 1
+        assert len(bench.allocation.nodes) == 1
         measured = bench.run("tee", "{workdir}/told", storage_bytes=1 << 20)
         assert measured.exit_code == 0, measured.stderr
         assert "server-cache" in measured.caveats
-        folder = bench.allocation.measured.work_folder()
+        folder = bench.allocation.work_folder()
         bench.said(f"echo once > {folder}/told; sync")
-        tenant = bench.allocation.measured
+        tenant = bench.allocation
         server = tenant.fleet.guests[-1]
         held = tenant.access.run(server.name, ["cat", "/var/tmp/bareline/files/told"])
         assert held.stdout == "once\n"
@@ -441,9 +441,9 @@ def test_neighbours_run_the_same_while_one_tenant_is_measured(open_guests, tmp_p
             assert (tmp_path / "output").read_text() == f"{kind}\n"
         assert bench.said("df --output=fstype {workdir} | tail -n 1") == "xfs"
         bench.said("echo once >> /var/tmp/ran; sleep 2")
-        first, second = bench.allocation.measured.fleet.guests
+        first, second = bench.allocation.fleet.guests
         count = ["sh", "-c", "wc -l < /var/tmp/ran"]
-        access = bench.allocation.measured.access
+        access = bench.allocation.access
         assert access.run(first.name, count).stdout.strip() == "1"
         assert int(access.run(second.name, count).stdout) >= 1
         marked = access.run(second.name, ["pgrep", "-c", "sleep"]).stdout.strip()

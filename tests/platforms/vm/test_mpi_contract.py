@@ -39,7 +39,7 @@ def mpi_bench(request, open_guests, rank_program):
         with open_guests(
             acceleration="tcg", cpu={"count": 1}, memory=memory, shares=[share], **options
         ) as guests:
-            allocation = guests.allocation.measured
+            allocation = guests.allocation
             yield Bench(allocation, allocation.options, program)
     except PlatformError as error:
         if "release" in options and "give no release" in error.what:

@@ -47,8 +47,9 @@ class RemoteAllocation(HostsAllocation):
         way: Way,
         native_target: str,
         native_here: Callable[[], Path] | None = None,
+        events: list[str] | None = None,
     ) -> None:
-        self._events: list[str] = []
+        self._events = [] if events is None else events
         #: Words before every command that load what it needs.
         self.loader: list[str] = []
         self._common: CommonSet | None = None

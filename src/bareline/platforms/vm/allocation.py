@@ -9,15 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bareline.host.load import processor_s
-from bareline.platforms.base import Allocation
 from bareline.platforms.launchers.installation import MpiInstallation
 from bareline.platforms.launchers.job import Job, Network, Node
 from bareline.platforms.layers.neighbours import busy_neighbours, facts_of, run_against_copies
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.vm.filesystem import mount_in_guests
 from bareline.platforms.vm.fleet import ANSWER_S, GuestFleet
-from bareline.platforms.vm.guest import DEVICE, Guest, GuestAccess
-from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.guest import DEVICE, Guest
 from bareline.platforms.vm.remains import read_changes
 from bareline.platforms.workdir import END_MARKED, runs_virtually
 from bareline.vocabulary.errors import PlatformError
@@ -27,15 +25,18 @@ _NATIVE = "/opt/bareline/native"
 _WATCH_S = 0.5
 
 
-class TenantAllocation(RemoteAllocation):
-    """One tenant's guests.
+class VmAllocation(RemoteAllocation):
+    """One tenant's guests: the measured one's, whose neighbours are the others.
 
     They differ from other nodes that are reached through a connection: bareline has made them, so
     that nobody else uses them and nothing about them has to be found out; their connections know
     nothing of a death and outlast a pause, so that libvirt is asked; and a broken one is rebuilt.
 
-    - `native`: gives the host's folder of native programs, built against the same MPI library.
     - `server`: the guest that serves them files, where it is one of its own.
+    - `native`: gives the host's folder of native programs, built against the same MPI library.
+    - `doubts`: caveats of all that is measured in them.
+    - `about`: facts of how they were made.
+    - `events`: sentences about what happened to guests, added to by the fleet.
     """
 
     others_use = False
@@ -43,16 +44,16 @@ class TenantAllocation(RemoteAllocation):
 
     def __init__(
         self,
-        options: VmOptions,
-        guests: Sequence[Guest],
         fleet: GuestFleet,
-        access: GuestAccess,
+        guests: Sequence[Guest],
+        server: Guest | None,
         *,
         mpi: MpiInstallation,
         cache: Path,
         native: Callable[[], Path],
-        caveats: Sequence[str],
-        server: Guest | None = None,
+        doubts: Sequence[str],
+        about: Mapping[str, Scalar],
+        events: list[str],
     ) -> None:
         self.guests = tuple(guests)
         self._server = server
@@ -62,14 +63,16 @@ class TenantAllocation(RemoteAllocation):
             way="copy",
             native_target=_NATIVE,
             native_here=native,
+            events=events,
         )
-        self.options = options
-        self.fleet = fleet
-        self.access = access
+        self.options, self.fleet, self.access = fleet.options, fleet, fleet.access
+        self.neighbours: tuple[VmAllocation, ...] = ()
         self._mpi = mpi
-        self._caveats = tuple(caveats)
+        self._doubts = tuple(doubts)
+        self._about = about
         self._joined: set[str] = set()
         self._broken: dict[str, str] = {}
+        self._pids: dict[str, int] = {}
 
     @property
     def _needed(self) -> tuple[Guest, ...]:
@@ -157,22 +160,56 @@ class TenantAllocation(RemoteAllocation):
 
     # Trials --------------------------------------------------------------------------------------
 
+    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        """Execute a command while the neighbours do what the options say."""
+        load = self.options.neighbours
+        if not self.neighbours or load is None or not load.busy:
+            return super().run(command, layout, timeout_s=timeout_s)
+        for tenant in self.neighbours:
+            tenant.repair()
+        if load.load == "same":
+            return run_against_copies(super().run, self.neighbours, command, layout, timeout_s)
+        with busy_neighbours(self.neighbours, load, dict(command.env).get(TRIAL_VARIABLE, "")):
+            return super().run(command, layout, timeout_s=timeout_s)
+
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Tell a guest that dies or hangs during a trial apart from a failure."""
-        self._watch = _Watch(self.fleet, self._needed, self.access)
+        self._over = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
         try:
-            with self._watch:
-                yield
+            yield
         except PlatformError as error:
+            self._stop_watching()
             if not self._broken:
                 self._find_broken(error)
             raise
+        finally:
+            self._stop_watching()
+
+    def _stop_watching(self) -> None:
+        """Look no more; connections that were cut are there again. Idempotent."""
+        self._over.set()
+        self._watcher.join()
+
+    def _watch(self) -> None:
+        """Cut the connection to a guest whose machine ends, which nobody else would notice."""
+        while not self._over.wait(_WATCH_S):
+            dead = [guest for guest in self._needed if not self.fleet.runs(guest)]
+            if dead:
+                # The others wait for the dead one's answers: their trial is over, too.
+                for guest in self._needed:
+                    self.access.disconnect(guest.name)
+                for guest in self._needed:
+                    if guest not in dead:
+                        self.access.connect(guest.name)
+                return
 
     def explain_failure(self, stderr: str) -> None:
         """Look whether a launch failed because guests broke."""
         # A guest whose connection is just being renewed would seem to hang.
-        self._watch.stop()
+        self._stop_watching()
         self._find_broken(None)
 
     def _find_broken(self, cause: PlatformError | None) -> None:
@@ -207,149 +244,47 @@ class TenantAllocation(RemoteAllocation):
         """Mount the file system that the options ask for in all guests, where it is not yet."""
         self.mounted = mount_in_guests(self.options, self.guests, self._server, self.access)
 
-    def caveats(self, layout: Layout) -> tuple[str, ...]:
-        """Name what makes numbers measured in these guests doubtful."""
-        return (*super().caveats(layout), *self._caveats)
-
-
-class _Watch:
-    """Cuts the connection to a guest whose machine ends, which nobody else would notice."""
-
-    def __init__(self, fleet: GuestFleet, guests: Sequence[Guest], access: GuestAccess) -> None:
-        self._fleet = fleet
-        self._guests = guests
-        self._access = access
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Look no more; connections that were cut are there again. Idempotent."""
-        self._done.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._done.wait(_WATCH_S):
-            dead = [guest for guest in self._guests if not self._fleet.runs(guest)]
-            if dead:
-                # The others wait for the dead one's answers: their trial is over, too.
-                for guest in self._guests:
-                    self._access.disconnect(guest.name)
-                for guest in self._guests:
-                    if guest not in dead:
-                        self._access.connect(guest.name)
-                return
-
-
-class VmAllocation(Allocation):
-    """The first tenant's guests are measured while the neighbours work as the options say.
-
-    - `events`: sentences about what happened to guests, added to by the fleet.
-    """
-
-    def __init__(
-        self,
-        measured: TenantAllocation,
-        neighbours: Sequence[TenantAllocation] = (),
-        *,
-        events: list[str],
-        about: Mapping[str, Scalar],
-    ) -> None:
-        self.measured = measured
-        self.neighbours = tuple(neighbours)
-        self._load = measured.options.neighbours
-        self._events = events
-        self._about = dict(about)
-        self._pids: dict[str, int] = {}
+    # All tenants ---------------------------------------------------------------------------------
 
     @property
     def cores(self) -> int:
         """Processors of every tenant's guests."""
-        return sum(tenant.cores for tenant in (self.measured, *self.neighbours))
-
-    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command while the neighbours do what the options say."""
-        if self._load is None or not self._load.busy:
-            return self.measured.run(command, layout, timeout_s=timeout_s)
-        for tenant in self.neighbours:
-            tenant.repair()
-        token = dict(command.env).get(TRIAL_VARIABLE, "")
-        if self._load.load != "same":
-            with busy_neighbours(self.neighbours, self._load, token):
-                return self.measured.run(command, layout, timeout_s=timeout_s)
-        return run_against_copies(self.measured.run, self.neighbours, command, layout, timeout_s)
+        return super().cores + sum(tenant.cores for tenant in self.neighbours)
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
         """Name what makes numbers measured in these guests doubtful."""
-        return self.measured.caveats(layout)
-
-    def _neighbour_facts(self) -> dict[str, Scalar]:
-        if self._load is None:
-            return {}
-        vcpus = self.measured.fleet.vcpus
-        facts = facts_of(self.neighbours, self._load, vcpus)
-        facts["neighbours.processors_per_core"] = self._about["vm.vcpus_per_core"]
-        return facts
+        return (*super().caveats(layout), *self._doubts)
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the guests and how they were made."""
-        boot_s = self.measured.fleet.boot_s
-        return {
-            **self.measured.facts(),
-            **(self.measured.mounted.facts if self.measured.mounted else {}),
-            **self._about,
-            **self._tuning(),
-            **self._neighbour_facts(),
-            "vm.boot_s": max(boot_s.values()),
-            **{f"vm.boot_s.{name}": value for name, value in sorted(boot_s.items())},
-        }
-
-    def _tuning(self) -> dict[str, Scalar]:
-        """Tell what the guests' settings were and are."""
-        if not self.measured.options.guest_tuning.settings():
-            return {}
-        said = self.measured.on_node(0, ["cat", "/run/bareline/tuned"]).stdout
-        return {
-            f"tuning.guest.{name}": f"{before} -> {after}"
-            for name, (before, after) in read_changes(said).items()
-        }
-
-    def prepare(self, command: Command) -> None:
-        """Build bareline's own programs where a command needs them."""
-        self.measured.prepare(command)
-
-    def sha256_of(self, path: str) -> str:
-        """Give the checksum of a file in the first guest; "" where that is none."""
-        return self.measured.sha256_of(path)
+        boot_s, load = self.fleet.boot_s, self.options.neighbours
+        facts = {**super().facts(), **(self.mounted.facts if self.mounted else {}), **self._about}
+        if self.options.guest_tuning.settings():
+            said = self.on_node(0, ["cat", "/run/bareline/tuned"]).stdout
+            for name, (before, after) in read_changes(said).items():
+                facts[f"tuning.guest.{name}"] = f"{before} -> {after}"
+        if load is not None:
+            facts |= facts_of(self.neighbours, load, self.fleet.vcpus)
+            facts["neighbours.processors_per_core"] = self._about["vm.vcpus_per_core"]
+        facts["vm.boot_s"] = max(boot_s.values())
+        return facts | {f"vm.boot_s.{name}": value for name, value in sorted(boot_s.items())}
 
     def helpers_s(self) -> float | None:
         """Give the processor time of every guest's process, the neighbours' included."""
-        fleet = self.measured.fleet
-        for guest in fleet.guests:
+        for guest in self.fleet.guests:
             pid = self._pids.get(guest.name)
             if pid is None or not Path(f"/proc/{pid}").exists():
-                found = fleet.pid(guest)
+                found = self.fleet.pid(guest)
                 if found is not None:
                     self._pids[guest.name] = found
         return processor_s(tuple(self._pids.values()))
 
     def suspend(self) -> None:
         """Pause every guest."""
-        self.measured.fleet.pause()
+        self.fleet.pause()
 
     def resume(self) -> None:
         """Let every guest go on, or start it anew where it was ended meanwhile."""
-        self.measured.fleet.resume()
-        for tenant in (self.measured, *self.neighbours):
+        self.fleet.resume()
+        for tenant in (self, *self.neighbours):
             tenant.repair()
-
-    def events(self) -> tuple[str, ...]:
-        """Tell what happened to guests since the last call."""
-        events, self._events[:] = tuple(self._events), []
-        tenants = (self.measured, *self.neighbours)
-        return (*events, *(text for tenant in tenants for text in tenant.events()))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree as ET
 
-from bareline.platforms.vm.hardware import SharedFolder, parse_cpu_set, parse_pci_address
+from bareline.platforms.vm.hardware import Cpu, Nic, SharedFolder, parse_pci_address
 from bareline.platforms.vm.options import VmOptions
 
 Accelerator = Literal["kvm", "tcg"]
@@ -47,7 +47,6 @@ class Places:
     console: str
     mac: str
     bridge: str
-    disk_format: str = "qcow2"
     boot: Boot | None = None
     seed: str | None = None
     management_mac: str | None = None
@@ -62,203 +61,42 @@ POOL = "bareline-functions"
 MANAGEMENT_MAC = "52:54:00:b1:02"
 #: Beginning of the MAC addresses of NICs that are measured.
 MEASURED_MAC = "52:54:00:b1:01"
-
-
-def add_devices(domain: ET.Element, options: VmOptions, places: Places) -> None:
-    """Add disks, shares, NICs and the console to a definition."""
-    devices = ET.SubElement(domain, "devices")
-    _disk(devices, options, places)
-    if places.seed:
-        _seed(devices, places.seed)
-    if options.disk.bus == "scsi":
-        controller = ET.SubElement(
-            devices, "controller", type="scsi", index="0", model="virtio-scsi"
-        )
-        if options.disk.iothread:
-            ET.SubElement(controller, "driver", iothread="1")
-    ET.SubElement(devices, "controller", type="usb", model="none")
-    for number, share in enumerate(options.shares):
-        _filesystem(devices, share, number)
-    if places.management_mac:
-        # First, so that its place on the bus does not depend on the NIC that is measured.
-        _bridge_nic(devices, places.bridge, places.management_mac, "virtio")
-    _nic(devices, options, places)
-    serial = ET.SubElement(devices, "serial", type="file")
-    ET.SubElement(serial, "source", path=places.console, append="off")
-    ET.SubElement(serial, "target", port="0")
-    ET.SubElement(ET.SubElement(devices, "video"), "model", type="none")
-    ET.SubElement(devices, "memballoon", model="none")
-
-
-def _disk(devices: ET.Element, options: VmOptions, places: Places) -> None:
-    chosen = options.disk
-    disk = ET.SubElement(devices, "disk", type="file", device="disk")
-    driver = ET.SubElement(disk, "driver", name="qemu", type=places.disk_format)
-    ways = {"cache": chosen.cache, "io": chosen.io}
-    driver.attrib |= {name: way for name, way in ways.items() if way != "default"}
-    driver.attrib |= {"discard": "unmap"} if chosen.discard else {}
-    driver.attrib |= {"iothread": "1"} if chosen.iothread and chosen.bus == "virtio" else {}
-    ET.SubElement(disk, "source", file=places.disk)
-    target = {"virtio": "vda", "ide": "hda"}.get(chosen.bus, "sda")
-    ET.SubElement(disk, "target", dev=target, bus=chosen.bus)
-
-
-def _seed(devices: ET.Element, path: str) -> None:
-    """Add the medium for cloud-init, as a disk: kernels for clouds have no driver for a drive."""
-    disk = ET.SubElement(devices, "disk", type="file", device="disk")
-    ET.SubElement(disk, "driver", name="qemu", type="raw")
-    ET.SubElement(disk, "source", file=path)
-    ET.SubElement(disk, "target", dev="vdz", bus="virtio")
-    ET.SubElement(disk, "readonly")
-
-
-def share_tag(number: int) -> str:
-    """Give the name under which a guest mounts a share of a virtual device."""
-    return f"share{number}"
-
-
-def _filesystem(devices: ET.Element, share: SharedFolder, number: int) -> None:
-    if share.kind == "nfs":
-        return
-    filesystem = ET.SubElement(devices, "filesystem", type="mount", accessmode="passthrough")
-    if share.kind == "virtiofs":
-        ET.SubElement(filesystem, "driver", type="virtiofs")
-        if share.cache != "default":
-            binary = ET.SubElement(filesystem, "binary")
-            ET.SubElement(binary, "cache", mode=share.cache)
-    ET.SubElement(filesystem, "source", dir=share.source)
-    ET.SubElement(filesystem, "target", dir=share_tag(number))
-    if share.read_only and share.kind == "9p":
-        ET.SubElement(filesystem, "readonly")
-
-
-# NIC -----------------------------------------------------------------------------------------
-
-
-def _nic(devices: ET.Element, options: VmOptions, places: Places) -> None:
-    match options.nic.attach:
-        case "bridge":
-            interface = _bridge_nic(devices, places.bridge, places.mac)
-            _virtual_device(interface, options, places)
-            ET.SubElement(interface, "mtu", size=str(options.nic.mtu))
-            ET.SubElement(interface, "alias", name=NIC_ALIAS)
-        case "macvtap":
-            interface = ET.SubElement(devices, "interface", type="direct")
-            ET.SubElement(interface, "mac", address=places.mac)
-            ET.SubElement(interface, "source", dev=str(options.nic.device), mode="bridge")
-            _virtual_device(interface, options, places)
-            ET.SubElement(interface, "alias", name=NIC_ALIAS)
-        case "vf":
-            _virtual_function(devices, options, places)
-        case "adapter":
-            device = ET.SubElement(devices, "hostdev", mode="subsystem", type="pci", managed="yes")
-            source = ET.SubElement(device, "source")
-            _pci_address(source, options.nic.addresses[places.index])
-
-
-def _bridge_nic(devices: ET.Element, bridge: str, mac: str, model: str | None = None) -> ET.Element:
-    interface = ET.SubElement(devices, "interface", type="bridge")
-    ET.SubElement(interface, "mac", address=mac)
-    ET.SubElement(interface, "source", bridge=bridge)
-    if model:
-        ET.SubElement(interface, "model", type=model)
-    return interface
-
-
-def _virtual_device(interface: ET.Element, options: VmOptions, places: Places) -> None:
-    nic = options.nic
-    ET.SubElement(interface, "model", type=nic.model)
-    if nic.model != "virtio":
-        return
-    driver = ET.SubElement(
-        interface, "driver", name="vhost" if uses_vhost(options, places) else "qemu"
-    )
-    if nic.queues > 1:
-        driver.set("queues", str(nic.queues))
-    if nic.offloads and nic.mergeable_buffers:
-        return
-    switch = "on" if nic.offloads else "off"
-    host = ET.SubElement(driver, "host")
-    guest = ET.SubElement(driver, "guest")
-    for side in (host, guest):
-        for offload in ("csum", "tso4", "tso6", "ecn", "ufo"):
-            side.set(offload, switch)
-    host.attrib |= {"gso": switch, "mrg_rxbuf": "on" if nic.mergeable_buffers else "off"}
-
-
-def uses_vhost(options: VmOptions, places: Places) -> bool:
-    """Tell whether virtio frames are moved by the host's kernel.
-
-    Emulated processors take their interrupts from QEMU, which vhost goes around.
-    """
-    chosen = options.nic.vhost
-    wanted = places.accelerator == "kvm" if chosen is None else chosen
-    return wanted and options.nic.model == "virtio"
-
-
-def _virtual_function(devices: ET.Element, options: VmOptions, places: Places) -> None:
-    """Add a virtual function as an interface, which sets MAC and VLAN; a plain hostdev does not."""
-    nic = options.nic
-    kind = "network" if nic.device else "hostdev"
-    interface = ET.SubElement(devices, "interface", type=kind)
-    if not nic.device:
-        interface.set("managed", "yes")
-    ET.SubElement(interface, "mac", address=places.mac)
-    if nic.device:
-        ET.SubElement(interface, "source", network=POOL)
-    else:
-        source = ET.SubElement(interface, "source")
-        _pci_address(source, nic.addresses[places.index], type="pci")
-    if nic.vlan is not None:
-        ET.SubElement(ET.SubElement(interface, "vlan"), "tag", id=str(nic.vlan))
-    ET.SubElement(interface, "alias", name=NIC_ALIAS)
-
-
-def _pci_address(source: ET.Element, address: str, **attributes: str) -> None:
-    domain, bus, slot, function = parse_pci_address(address)
-    place = {"domain": f"0x{domain:04x}", "bus": f"0x{bus:02x}", "slot": f"0x{slot:02x}"}
-    attributes |= place | {"function": f"0x{function:x}"}
-    ET.SubElement(source, "address", attributes)
-
-
-_QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
+_QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
 
 
 def domain_xml(options: VmOptions, places: Places) -> str:
     """Give the definition of one guest."""
-    ET.register_namespace("qemu", _QEMU_NAMESPACE)
-    domain = ET.Element("domain", type="kvm" if places.accelerator == "kvm" else "qemu")
-    _text(domain, "name", places.name)
-    _text(domain, "uuid", places.uuid)
-    _text(domain, "memory", str(options.memory.size_bytes), unit="b")
-    _memory_backing(domain, options)
-    _text(domain, "vcpu", str(places.vcpus), placement="static")
-    if options.disk.iothread:
-        _text(domain, "iothreads", "1")
-    _pinning(domain, options, places)
-    _numa(domain, options)
-    _operating_system(domain, options, places)
-    features = ET.SubElement(domain, "features")
-    ET.SubElement(features, "acpi")
-    ET.SubElement(features, "apic")
-    _cpu(domain, options, places)
-    _clock(domain, options, places)
-    for event, action in (("poweroff", "destroy"), ("reboot", "destroy"), ("crash", "destroy")):
-        _text(domain, f"on_{event}", action)
-    add_devices(domain, options, places)
-    _overrides(domain, options)
-    ET.indent(domain)
-    return ET.tostring(domain, encoding="unicode") + "\n"
+    ET.register_namespace("qemu", _QEMU)
+    memory = options.memory
+    numa = _element("memory", mode=memory.numa_mode, nodeset=memory.numa_nodes)
+    domain = _element(
+        "domain",
+        _element("name", places.name),
+        _element("uuid", places.uuid),
+        _element("memory", str(memory.size_bytes), unit="b"),
+        _memory_backing(options),
+        _element("vcpu", str(places.vcpus), placement="static"),
+        _element("iothreads", "1") if options.disk.iothread else None,
+        _pinning(options, places),
+        _element("numatune", numa) if memory.numa_nodes else None,
+        _operating_system(options, places.boot),
+        _element("features", _element("acpi"), _element("apic")),
+        _cpu(options, places),
+        _clock(options, places),
+        *(_element(f"on_{event}", "destroy") for event in ("poweroff", "reboot", "crash")),
+        _devices(options, places),
+        _overrides(options),
+        type="kvm" if places.accelerator == "kvm" else "qemu",
+    )
+    return _written(domain)
 
 
 def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
     """Give a definition with files in other places, for a guest that was saved elsewhere."""
     domain = ET.fromstring(definition)
-    ramdisk = domain.find("os/initrd")
-    assert ramdisk is not None
+    ramdisk, source = domain.find("os/initrd"), domain.find("devices/disk[@device='disk']/source")
+    assert ramdisk is not None and source is not None
     ramdisk.text = str(initrd)
-    source = domain.find("devices/disk[@device='disk']/source")
-    assert source is not None
     source.set("file", str(disk))
     for kind in ("serial", "console"):
         for place in domain.findall(f"devices/{kind}/source"):
@@ -268,131 +106,253 @@ def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
 
 def pool_xml(device: str) -> str:
     """Give the network whose members are the free virtual functions of a physical one."""
-    network = ET.Element("network")
-    _text(network, "name", POOL)
-    forward = ET.SubElement(network, "forward", mode="hostdev", managed="yes")
-    ET.SubElement(forward, "pf", dev=device)
-    ET.indent(network)
-    return ET.tostring(network, encoding="unicode") + "\n"
+    forward = _element("forward", _element("pf", dev=device), mode="hostdev", managed="yes")
+    return _written(_element("network", _element("name", POOL), forward))
 
 
-def _text(parent: ET.Element, tag: str, text: str, **attributes: str) -> ET.Element:
-    element = ET.SubElement(parent, tag, attributes)
-    element.text = text
+def _element(tag: str, *inside: ET.Element | str | None, **attributes: object) -> ET.Element:
+    """Make an element out of what is inside, others or text, and attributes; None is left out."""
+    known = {name: str(value) for name, value in attributes.items() if value is not None}
+    element = ET.Element(tag, known)
+    for part in inside:
+        if isinstance(part, str):
+            element.text = part
+        elif part is not None:
+            element.append(part)
     return element
+
+
+def _written(top: ET.Element) -> str:
+    ET.indent(top)
+    return ET.tostring(top, encoding="unicode") + "\n"
 
 
 # Memory and processor ------------------------------------------------------------------------
 
 
-def _memory_backing(domain: ET.Element, options: VmOptions) -> None:
-    memory = options.memory
-    shared = any(share.kind == "virtiofs" for share in options.shares)
-    if not memory.huge_pages and not shared:
-        return
-    backing = ET.SubElement(domain, "memoryBacking")
+def _memory_backing(options: VmOptions) -> ET.Element | None:
+    memory, inside = options.memory, []
     if memory.huge_pages:
-        pages = ET.SubElement(backing, "hugepages")
-        ET.SubElement(pages, "page", size=str(memory.huge_page_bytes >> 10), unit="KiB")
-    if shared:
+        page = _element("page", size=memory.huge_page_bytes >> 10, unit="KiB")
+        inside.append(_element("hugepages", page))
+    if any(share.kind == "virtiofs" for share in options.shares):
         # virtiofsd works in the guest's memory.
-        ET.SubElement(backing, "source", type="memfd")
-        ET.SubElement(backing, "access", mode="shared")
+        inside += [_element("source", type="memfd"), _element("access", mode="shared")]
+    return _element("memoryBacking", *inside) if inside else None
 
 
-def vcpu_pins(options: VmOptions, places: Places) -> list[str]:
-    """Give the host's processors for each virtual processor of this guest; empty without pins."""
-    pin = options.cpu.pin
-    first = places.index * places.vcpus
-    if isinstance(pin, tuple):
-        return list(pin[first : first + places.vcpus])
-    if pin == "spread" and places.host_cpus:
-        cpus = places.host_cpus
-        return [str(cpus[(first + vcpu) % len(cpus)]) for vcpu in range(places.vcpus)]
+def vcpu_pins(cpu: Cpu, index: int, vcpus: int, host_cpus: Sequence[int]) -> list[str]:
+    """Give the host's processors for each virtual one of the guest `index`; empty without pins."""
+    first = index * vcpus
+    if isinstance(cpu.pin, tuple):
+        return list(cpu.pin[first : first + vcpus])
+    if cpu.pin == "spread" and host_cpus:
+        return [str(host_cpus[(first + vcpu) % len(host_cpus)]) for vcpu in range(vcpus)]
     return []
 
 
-def _pinning(domain: ET.Element, options: VmOptions, places: Places) -> None:
-    pins = vcpu_pins(options, places)
-    if not pins and not options.cpu.emulator_pin:
-        return
-    tune = ET.SubElement(domain, "cputune")
-    for vcpu, cpus in enumerate(pins):
-        ET.SubElement(tune, "vcpupin", vcpu=str(vcpu), cpuset=cpus)
+def _pinning(options: VmOptions, places: Places) -> ET.Element | None:
+    pins = vcpu_pins(options.cpu, places.index, places.vcpus, places.host_cpus)
+    tunes = [_element("vcpupin", vcpu=vcpu, cpuset=cpus) for vcpu, cpus in enumerate(pins)]
     if options.cpu.emulator_pin:
-        ET.SubElement(tune, "emulatorpin", cpuset=options.cpu.emulator_pin)
+        tunes.append(_element("emulatorpin", cpuset=options.cpu.emulator_pin))
+    return _element("cputune", *tunes) if tunes else None
 
 
-def _numa(domain: ET.Element, options: VmOptions) -> None:
-    memory = options.memory
-    if memory.numa_nodes:
-        tune = ET.SubElement(domain, "numatune")
-        ET.SubElement(tune, "memory", mode=memory.numa_mode, nodeset=memory.numa_nodes)
-
-
-def _cpu(domain: ET.Element, options: VmOptions, places: Places) -> None:
-    chosen, emulated = options.cpu, places.accelerator == "tcg"
-    mode = chosen.mode
-    if mode == "auto":
-        mode = "maximum" if emulated else "host-passthrough"
-    cpu = ET.SubElement(domain, "cpu", mode=mode)
-    if mode == "custom":
-        # An emulated processor lacks a feature or two of many models; libvirt would refuse them.
-        cpu.attrib |= {"match": "exact", "check": "none" if emulated else "partial"}
-        _text(cpu, "model", chosen.model, fallback="forbid")
+def _cpu(options: VmOptions, places: Places) -> ET.Element:
+    chosen, nodes, emulated = (
+        options.cpu,
+        options.memory.guest_numa_nodes,
+        places.accelerator == "tcg",
+    )
+    automatic = "maximum" if emulated else "host-passthrough"
+    inside, named = [], chosen.mode == "custom"
+    if named:
+        inside.append(_element("model", chosen.model, fallback="forbid"))
     cores = places.vcpus // (chosen.sockets * chosen.threads)
-    sockets, threads = str(chosen.sockets), str(chosen.threads)
-    ET.SubElement(cpu, "topology", sockets=sockets, cores=str(cores), threads=threads)
-    nodes = options.memory.guest_numa_nodes
+    inside.append(_element("topology", sockets=chosen.sockets, cores=cores, threads=chosen.threads))
     if nodes > 1:
-        numa = ET.SubElement(cpu, "numa")
-        share, cpus = options.memory.size_bytes // nodes, places.vcpus // nodes
-        for node in range(nodes):
-            span = f"{node * cpus}-{(node + 1) * cpus - 1}" if cpus > 1 else str(node)
-            own = {"id": str(node), "cpus": span, "memory": str(share >> 10), "unit": "KiB"}
-            ET.SubElement(numa, "cell", own)
+        kib, cpus = (options.memory.size_bytes // nodes) >> 10, places.vcpus // nodes
+        spans = [
+            f"{node * cpus}-{(node + 1) * cpus - 1}" if cpus > 1 else str(node)
+            for node in range(nodes)
+        ]
+        cells = [
+            _element("cell", id=node, cpus=span, memory=kib, unit="KiB")
+            for node, span in enumerate(spans)
+        ]
+        inside.append(_element("numa", *cells))
+    return _element(
+        "cpu",
+        *inside,
+        mode=automatic if chosen.mode == "auto" else chosen.mode,
+        match="exact" if named else None,
+        # An emulated processor lacks a feature or two of many models; libvirt would refuse them.
+        check=("none" if emulated else "partial") if named else None,
+    )
 
 
-def _clock(domain: ET.Element, options: VmOptions, places: Places) -> None:
-    clock = ET.SubElement(domain, "clock", offset="utc")
-    ET.SubElement(clock, "timer", name="rtc", tickpolicy="catchup")
-    ET.SubElement(clock, "timer", name="pit", tickpolicy="delay")
-    ET.SubElement(clock, "timer", name="hpet", present="yes" if options.clock.hpet else "no")
+def _clock(options: VmOptions, places: Places) -> ET.Element:
+    chosen = options.clock
+    timers = [
+        _element("timer", name="rtc", tickpolicy="catchup"),
+        _element("timer", name="pit", tickpolicy="delay"),
+        _element("timer", name="hpet", present="yes" if chosen.hpet else "no"),
+    ]
     if places.accelerator == "kvm":
-        wanted = options.clock.source in ("auto", "kvm-clock")
-        ET.SubElement(clock, "timer", name="kvmclock", present="yes" if wanted else "no")
-        if options.clock.tsc != "auto":
-            ET.SubElement(clock, "timer", name="tsc", mode=options.clock.tsc)
+        wanted = "yes" if chosen.source in ("auto", "kvm-clock") else "no"
+        timers.append(_element("timer", name="kvmclock", present=wanted))
+        if chosen.tsc != "auto":
+            timers.append(_element("timer", name="tsc", mode=chosen.tsc))
+    return _element("clock", *timers, offset="utc")
 
 
 # Boot and devices ----------------------------------------------------------------------------
 
 
-def _operating_system(domain: ET.Element, options: VmOptions, places: Places) -> None:
-    system = ET.SubElement(domain, "os")
-    _text(system, "type", "hvm", arch="x86_64", machine=options.machine)
-    if places.boot is None:
-        ET.SubElement(system, "boot", dev="hd")
-        return
-    _text(system, "kernel", places.boot.kernel)
-    if places.boot.initrd:
-        _text(system, "initrd", places.boot.initrd)
-    _text(system, "cmdline", places.boot.command_line)
+def _operating_system(options: VmOptions, boot: Boot | None) -> ET.Element:
+    kind = _element("type", "hvm", arch="x86_64", machine=options.machine)
+    if boot is None:
+        return _element("os", kind, _element("boot", dev="hd"))
+    return _element(
+        "os",
+        kind,
+        _element("kernel", boot.kernel),
+        _element("initrd", boot.initrd) if boot.initrd else None,
+        _element("cmdline", boot.command_line),
+    )
 
 
-def _overrides(domain: ET.Element, options: VmOptions) -> None:
+def _devices(options: VmOptions, places: Places) -> ET.Element:
+    nic, disk = options.nic, options.disk
+    thread = _element("driver", iothread=1) if disk.iothread else None
+    scsi = _element("controller", thread, type="scsi", index=0, model="virtio-scsi")
+    shares = enumerate(options.shares)
+    management = _element(
+        "interface",
+        _element("mac", address=places.management_mac),
+        _element("source", bridge=places.bridge),
+        _element("model", type="virtio"),
+        type="bridge",
+    )
+    return _element(
+        "devices",
+        _disk(options, places),
+        # For cloud-init; as a disk: kernels for clouds have no driver for a drive.
+        _drive(places.seed, "vdz", "virtio", _element("readonly"), type="raw")
+        if places.seed
+        else None,
+        scsi if disk.bus == "scsi" else None,
+        _element("controller", type="usb", model="none"),
+        *(_filesystem(share, number) for number, share in shares if share.kind != "nfs"),
+        # First, so that its place on the bus does not depend on the NIC that is measured.
+        management if places.management_mac else None,
+        _adapter(nic, places) if nic.attach == "adapter" else _nic(options, places),
+        _element(
+            "serial",
+            _element("source", path=places.console, append="off"),
+            _element("target", port=0),
+            type="file",
+        ),
+        _element("video", _element("model", type="none")),
+        _element("memballoon", model="none"),
+    )
+
+
+def _disk(options: VmOptions, places: Places) -> ET.Element:
+    chosen = options.disk
+    return _drive(
+        places.disk,
+        {"virtio": "vda", "ide": "hda"}.get(chosen.bus, "sda"),
+        chosen.bus,
+        type="qcow2",
+        cache=None if chosen.cache == "default" else chosen.cache,
+        io=None if chosen.io == "default" else chosen.io,
+        discard="unmap" if chosen.discard else None,
+        iothread=1 if chosen.iothread and chosen.bus == "virtio" else None,
+    )
+
+
+def _drive(file: str, name: str, bus: str, *more: ET.Element, **driver: object) -> ET.Element:
+    target = _element("target", dev=name, bus=bus)
+    driver_of = _element("driver", name="qemu", **driver)
+    source = _element("source", file=file)
+    return _element("disk", driver_of, source, target, *more, type="file", device="disk")
+
+
+def share_tag(number: int) -> str:
+    """Give the name under which a guest mounts a share of a virtual device."""
+    return f"share{number}"
+
+
+def _filesystem(share: SharedFolder, number: int) -> ET.Element:
+    virtiofs = share.kind == "virtiofs"
+    cached = virtiofs and share.cache != "default"
+    return _element(
+        "filesystem",
+        _element("driver", type="virtiofs") if virtiofs else None,
+        _element("binary", _element("cache", mode=share.cache)) if cached else None,
+        _element("source", dir=share.source),
+        _element("target", dir=share_tag(number)),
+        _element("readonly") if share.read_only and not virtiofs else None,
+        type="mount",
+        accessmode="passthrough",
+    )
+
+
+def _adapter(nic: Nic, places: Places) -> ET.Element:
+    source = _element("source", _pci_address(nic.addresses[places.index]))
+    return _element("hostdev", source, mode="subsystem", type="pci", managed="yes")
+
+
+def _nic(options: VmOptions, places: Places) -> ET.Element:
+    nic, managed = options.nic, None
+    vlan = mtu = None
+    device: list[ET.Element] = []
+    if nic.attach == "vf":
+        # An interface, which sets MAC and VLAN; a plain hostdev does not.
+        kind, source = "network", _element("source", network=POOL)
+        if not nic.device:
+            kind, managed = "hostdev", "yes"
+            source = _element("source", _pci_address(nic.addresses[places.index], type="pci"))
+        vlan = None if nic.vlan is None else _element("vlan", _element("tag", id=nic.vlan))
+    else:
+        device = _virtual_device(options, places)
+        kind, source = "direct", _element("source", dev=nic.device, mode="bridge")
+        if nic.attach == "bridge":
+            kind, source = "bridge", _element("source", bridge=places.bridge)
+            mtu = _element("mtu", size=nic.mtu)
+    mac, alias = _element("mac", address=places.mac), _element("alias", name=NIC_ALIAS)
+    return _element("interface", mac, source, *device, mtu, vlan, alias, type=kind, managed=managed)
+
+
+def _virtual_device(options: VmOptions, places: Places) -> list[ET.Element]:
+    nic = options.nic
+    model = _element("model", type=nic.model)
+    if nic.model != "virtio":
+        return [model]
+    sides = []
+    if not (nic.offloads and nic.mergeable_buffers):
+        switch, buffers = ("on" if on else "off" for on in (nic.offloads, nic.mergeable_buffers))
+        offloads = dict.fromkeys(("csum", "tso4", "tso6", "ecn", "ufo"), switch)
+        sides.append(_element("host", **offloads, gso=switch, mrg_rxbuf=buffers))
+        sides.append(_element("guest", **offloads))
+    # Emulated processors take their interrupts from QEMU, which vhost goes around.
+    vhost = places.accelerator == "kvm" if nic.vhost is None else nic.vhost
+    queues = nic.queues if nic.queues > 1 else None
+    return [model, _element("driver", *sides, name="vhost" if vhost else "qemu", queues=queues)]
+
+
+def _pci_address(address: str, **kind: str) -> ET.Element:
+    domain, bus, slot, function = parse_pci_address(address)
+    place = {"domain": f"0x{domain:04x}", "bus": f"0x{bus:02x}", "slot": f"0x{slot:02x}"}
+    return _element("address", **kind, **place, function=f"0x{function:x}")
+
+
+def _overrides(options: VmOptions) -> ET.Element | None:
     """Set what libvirt has no word for: properties of QEMU's devices."""
     if options.nic.mitigation or options.nic.passed_through:
-        return
-    override = ET.SubElement(domain, f"{{{_QEMU_NAMESPACE}}}override")
-    device = ET.SubElement(override, f"{{{_QEMU_NAMESPACE}}}device", alias=NIC_ALIAS)
-    frontend = ET.SubElement(device, f"{{{_QEMU_NAMESPACE}}}frontend")
-    off = {"name": "mitigation", "type": "bool", "value": "false"}
-    ET.SubElement(frontend, f"{{{_QEMU_NAMESPACE}}}property", off)
-
-
-def host_cpus_needed(options: VmOptions) -> tuple[int, ...]:
-    """List the host's processors that the options name, to be checked against the host's."""
-    lists = options.cpu.pin if isinstance(options.cpu.pin, tuple) else ()
-    named = [*lists, *([options.cpu.emulator_pin] if options.cpu.emulator_pin else [])]
-    return tuple(sorted({cpu for text in named for cpu in parse_cpu_set(text)}))
+        return None
+    off = _element(f"{{{_QEMU}}}property", name="mitigation", type="bool", value="false")
+    device = _element(f"{{{_QEMU}}}device", _element(f"{{{_QEMU}}}frontend", off), alias=NIC_ALIAS)
+    return _element(f"{{{_QEMU}}}override", device)

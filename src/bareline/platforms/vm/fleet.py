@@ -14,7 +14,7 @@ from typing import Any
 
 from bareline.platforms.repair import bring_up
 from bareline.platforms.vm import room
-from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, moved
+from bareline.platforms.vm.domain import Accelerator, Places, domain_xml, moved
 from bareline.platforms.vm.guest import (
     Guest,
     GuestAccess,
@@ -23,10 +23,9 @@ from bareline.platforms.vm.guest import (
     read_ready,
     wrong_size,
 )
-from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.medium import Medium
 from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.states import SavedStates
+from bareline.platforms.vm.states import SavedGuest, SavedStates
 from bareline.vocabulary.errors import PlatformError
 
 _POLL_S = 0.03
@@ -48,29 +47,27 @@ class GuestFleet:
         self,
         options: VmOptions,
         guests: Sequence[Guest],
-        hypervisor: Hypervisor,
         access: GuestAccess,
         medium: Medium,
         *,
         accelerator: Accelerator,
-        vcpus: int,
         folder: Path,
         tell: Callable[[str], None],
         equip: Callable[[], None],
         states: SavedStates | None = None,
     ) -> None:
+        self.options = options
         self.guests = tuple(guests)
-        self.vcpus = vcpus
+        self.access = access
+        self.vcpus = options.cores_per_node
         self.accelerator = accelerator
         #: Seconds from start to first answer, by guest name; the latest start counts.
         self.boot_s: dict[str, float] = {}
         #: Names of the guests whose latest start was from a state saved before.
         self.restored: set[str] = set()
         #: What each guest reported when it came up.
-        self.reports: dict[str, dict[str, str]] = {}
-        self._options = options
-        self._hypervisor = hypervisor
-        self._access = access
+        self._reports: dict[str, dict[str, str]] = {}
+        self._hypervisor = access.hypervisor
         self._medium = medium
         self._folder = folder
         self._tell = tell
@@ -87,15 +84,15 @@ class GuestFleet:
         """Bring up guests side by side, each anew until it is as asked or the limit is reached."""
         chosen = tuple(guests if guests is not None else self.guests)
         room.enter(self)
-        memory_bytes = self._options.memory.size_bytes
-        if not self._options.memory.huge_pages:
+        memory_bytes = self.options.memory.size_bytes
+        if not self.options.memory.huge_pages:
             room.make_room(room.needed_bytes(memory_bytes, len(chosen), self.accelerator))
         bring_up(
             chosen,
             self._attempt_all,
             self.destroy,
             label=lambda guest: guest.name,
-            attempts=self._options.attempts,
+            attempts=self.options.attempts,
             tell=self._tell,
             hint="see `bareline doctor`, or give it more time with `boot_timeout_s`",
             kind=PlatformError,
@@ -116,10 +113,11 @@ class GuestFleet:
     def _attempt(self, guest: Guest) -> str:
         """Start a guest and check it; give the reason when it is not as asked."""
         libvirt, started = self._hypervisor.libvirt, time.monotonic()
+        saved = self._states.find(guest.name) if self._states else None
         try:
-            if self._saved(guest):
+            if saved is not None:
                 self.restored.add(guest.name)
-                problem = self._restore(guest)
+                problem = self._restore(guest, saved)
             else:
                 self.restored.discard(guest.name)
                 problem = self._boot(guest)
@@ -131,37 +129,44 @@ class GuestFleet:
         self.boot_s[guest.name] = round(time.monotonic() - started, 3)
         return problem
 
-    def _saved(self, guest: Guest) -> bool:
-        return self._states is not None and self._states.find(guest.name) is not None
-
     def _boot(self, guest: Guest) -> str:
         console = self._console(guest)
         console.unlink(missing_ok=True)
-        disk, boot, seed = self._medium.prepare(guest, self._folder)
-        places = self.places(guest, disk=disk, boot=boot, seed=seed)
-        libvirt = self._hypervisor.libvirt
+        disk, boot, seed = self._medium(guest, self._folder)
+        places = Places(
+            name=f"bareline-{guest.name}",
+            uuid=guest.uuid,
+            index=guest.index,
+            vcpus=self.vcpus,
+            accelerator=self.accelerator,
+            disk=str(disk),
+            console=str(console),
+            mac=guest.mac,
+            management_mac=guest.management_mac,
+            bridge=self._hypervisor.bridge,
+            boot=boot,
+            seed=str(seed) if seed else None,
+            host_cpus=tuple(sorted(os.sched_getaffinity(0))),
+        )
         self._domains[guest.name] = self._hypervisor.connection.createXML(
-            domain_xml(self._options, places), libvirt.VIR_DOMAIN_START_VALIDATE
+            domain_xml(self.options, places), self._hypervisor.libvirt.VIR_DOMAIN_START_VALIDATE
         )
         problem = self._wait_ready(guest, console)
-        if not problem and self._states is not None:
-            # Before anybody has talked to it: the saved guest must know of no connection.
-            assert boot is not None and boot.initrd is not None
-            self._states.save(
-                guest.name,
-                self._domains.pop(guest.name),
-                disk=disk,
-                initrd=Path(boot.initrd),
-                report=self.reports[guest.name],
-            )
-            return self._restore(guest)
-        return problem or self._access.connect(guest.name) or self._wrong_clock(guest)
+        if problem or self._states is None:
+            return problem or self.access.connect(guest.name) or self._wrong_clock(guest)
+        # Before anybody has talked to it: the saved guest must know of no connection.
+        assert boot is not None and boot.initrd is not None
+        saved = self._states.save(
+            guest.name,
+            self._domains.pop(guest.name),
+            disk=disk,
+            initrd=Path(boot.initrd),
+            report=self._reports[guest.name],
+        )
+        return self._restore(guest, saved)
 
-    def _restore(self, guest: Guest) -> str:
+    def _restore(self, guest: Guest, saved: SavedGuest) -> str:
         """Start a guest from its saved state, with a disk and a console of its own."""
-        assert self._states is not None
-        saved = self._states.find(guest.name)
-        assert saved is not None
         disk = self._folder / f"{guest.name}.qcow2"
         shutil.copy(saved.disk, disk)
         libvirt, connection = self._hypervisor.libvirt, self._hypervisor.connection
@@ -174,12 +179,10 @@ class GuestFleet:
             libvirt.VIR_DOMAIN_SAVE_RUNNING,
         )
         self._domains[guest.name] = connection.lookupByUUIDString(guest.uuid)
-        self.reports[guest.name] = saved.report
-        return self._access.connect(guest.name) or self._set_clock(guest)
-
-    def _set_clock(self, guest: Guest) -> str:
-        """Tell a restored guest what time it is."""
-        said = self._access.run(guest.name, ["date", "-s", f"@{time.time():.3f}"])
+        self._reports[guest.name] = saved.report
+        if problem := self.access.connect(guest.name):
+            return problem
+        said = self.access.run(guest.name, ["date", "-s", f"@{time.time():.3f}"])
         return f"its clock cannot be set: {said.stderr.strip()}" if said.exit_code else ""
 
     def _wrong_clock(self, guest: Guest) -> str:
@@ -189,10 +192,10 @@ class GuestFleet:
         multiple, and with it every time that a benchmark reports. The first interval costs
         nothing but is short; only when it looks wrong, a longer one decides.
         """
-        earlier = (float(self.reports[guest.name]["now_s"]), self._ready_at[guest.name])
+        earlier = (float(self._reports[guest.name]["now_s"]), self._ready_at[guest.name])
         for wait_s in (0.0, *_CLOCK_WAITS_S):
             time.sleep(wait_s)
-            said = self._access.run(guest.name, ["cat", "/proc/uptime"])
+            said = self.access.run(guest.name, ["cat", "/proc/uptime"])
             if said.exit_code:
                 return f"no command over ssh: {said.stderr.strip()}"
             later = (float(said.stdout.split()[0]), time.monotonic() - said.duration_s / 2)
@@ -202,30 +205,11 @@ class GuestFleet:
             earlier = later
         return f"wrong clock: it runs {rate:.2f} times as fast as the host's"
 
-    def places(self, guest: Guest, *, disk: Path, boot: Boot | None, seed: Path | None) -> Places:
-        """Say where everything of a guest is."""
-        return Places(
-            name=f"bareline-{guest.name}",
-            uuid=guest.uuid,
-            index=guest.index,
-            vcpus=self.vcpus,
-            accelerator=self.accelerator,
-            disk=str(disk),
-            disk_format=self._medium.disk_format,
-            console=str(self._console(guest)),
-            mac=guest.mac,
-            management_mac=guest.management_mac,
-            bridge=self._hypervisor.bridge,
-            boot=boot,
-            seed=str(seed) if seed else None,
-            host_cpus=tuple(sorted(os.sched_getaffinity(0))),
-        )
-
     def _console(self, guest: Guest) -> Path:
         return self._folder / f"{guest.name}.console"
 
     def _wait_ready(self, guest: Guest, console: Path) -> str:
-        deadline = time.monotonic() + self._options.boot_timeout_s
+        deadline = time.monotonic() + self.options.boot_timeout_s
         said = ""
         while time.monotonic() < deadline and not self._giving_up.is_set():
             with contextlib.suppress(OSError):
@@ -235,39 +219,32 @@ class GuestFleet:
                 return problem
             ready = read_ready(said)
             if ready is not None:
-                self.reports[guest.name] = ready
+                self._reports[guest.name] = ready
                 self._ready_at[guest.name] = time.monotonic()
-                return wrong_size(ready, self._options, self.vcpus)
+                return wrong_size(ready, self.options, self.vcpus)
             if not self.runs(guest):
                 return f"it died while booting: {last_words(said)}"
             time.sleep(_POLL_S)
-        return f"not booted after {self._options.boot_timeout_s:g} s: {last_words(said)}"
+        return f"not booted after {self.options.boot_timeout_s:g} s: {last_words(said)}"
 
     # Being up ----------------------------------------------------------------------------------
 
     def runs(self, guest: Guest) -> bool:
         """Tell whether the guest's machine exists and has not crashed; costs a millisecond."""
-        domain = self._domains.get(guest.name)
-        libvirt = self._hypervisor.libvirt
-        if domain is None:
-            return False
+        domain, libvirt = self._domains.get(guest.name), self._hypervisor.libvirt
         try:
-            state, _ = domain.state()
+            up = (libvirt.VIR_DOMAIN_RUNNING, libvirt.VIR_DOMAIN_PAUSED)
+            return domain is not None and domain.state()[0] in up
         except libvirt.libvirtError:
             return False
-        return state in (libvirt.VIR_DOMAIN_RUNNING, libvirt.VIR_DOMAIN_PAUSED)
-
-    def answers(self, guest: Guest) -> bool:
-        """Tell whether the guest still executes commands."""
-        return self._access.run(guest.name, ["true"], timeout_s=ANSWER_S).exit_code == 0
 
     def broken(self, guests: Iterable[Guest]) -> dict[str, str]:
-        """Name the guests that died or hang, each with what happened."""
+        """Name the guests that died, or execute no commands, each with what happened."""
         found = {}
         for guest in guests:
             if not self.runs(guest):
                 found[guest.name] = "its virtual machine ended"
-            elif not self.answers(guest):
+            elif self.access.run(guest.name, ["true"], timeout_s=ANSWER_S).exit_code:
                 found[guest.name] = f"it does not answer within {ANSWER_S:.0f} s"
         return found
 
@@ -280,7 +257,7 @@ class GuestFleet:
             return
         self._tell("libvirtd ended and all guests with it: both are started anew")
         for guest in self.guests:
-            self._access.forget(guest.name)
+            self.access.forget(guest.name)
         self._domains.clear()
         self._paused = False
         self._hypervisor.restart()
@@ -319,20 +296,18 @@ class GuestFleet:
         room.enter(self)
 
     def _each(self, action: str) -> None:
-        libvirt = self._hypervisor.libvirt
         for guest in self.guests:
             if self.runs(guest):
                 # One that ends at this very moment is found broken later.
-                with contextlib.suppress(libvirt.libvirtError):
+                with contextlib.suppress(self._hypervisor.libvirt.libvirtError):
                     getattr(self._domains[guest.name], action)()
 
     def destroy(self, guest: Guest) -> None:
         """End a guest and forget its disk; idempotent."""
-        libvirt = self._hypervisor.libvirt
-        self._access.disconnect(guest.name)
+        self.access.disconnect(guest.name)
         domain = self._domains.pop(guest.name, None)
         if domain is not None:
-            with contextlib.suppress(libvirt.libvirtError):
+            with contextlib.suppress(self._hypervisor.libvirt.libvirtError):
                 domain.destroy()
 
     def pid(self, guest: Guest) -> int | None:

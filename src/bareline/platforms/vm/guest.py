@@ -64,27 +64,20 @@ class GuestAccess:
     """
 
     def __init__(
-        self, hypervisor: Hypervisor, folder: Path, keys: Keys, addresses: Mapping[str, str]
+        self, hypervisor: Hypervisor, folder: Path, keys: Keys, guests: Sequence[Guest]
     ) -> None:
-        self._hypervisor = hypervisor
+        self.hypervisor = hypervisor
         self._folder = folder
-        self._addresses = dict(addresses)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        client = folder / "client_key"
+        client, known = folder / "client_key", folder / "known_hosts"
         client.touch(mode=0o600)
         client.write_text(keys.client)
-        (folder / "known_hosts").write_text(known_hosts(keys, list(addresses.values())))
+        addresses = {guest.name: guest.management_address for guest in guests}
+        known.write_text(known_hosts(keys, list(addresses.values())))
+        own = ("User root", "ServerAliveInterval 0", f"ControlPath {folder}/%n")
         self._config = folder / "config"
-        self._config.write_text(self._client_config())
-
-    def _client_config(self) -> str:
-        own = ("User root", "ServerAliveInterval 0", f"ControlPath {self._folder}/%n")
-        return client_config(
-            self._addresses,
-            *_PATIENT,
-            *own,
-            key=f"{self._folder}/client_key",
-            known=f"{self._folder}/known_hosts",
+        self._config.write_text(
+            client_config(addresses, *_PATIENT, *own, key=str(client), known=str(known))
         )
 
     def connect(self, name: str) -> str:
@@ -108,7 +101,7 @@ class GuestAccess:
         with log.open("wb") as file:
             try:
                 done = subprocess.run(
-                    self._hypervisor.inside(argv),
+                    self.hypervisor.inside(argv),
                     stdin=subprocess.DEVNULL,
                     stdout=file,
                     stderr=file,

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 #: Digits of the highest number of a processor: Linux knows 8192 at most.
 _DIGITS = 4
-_CPU_SET = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
-
-#: Processor models that are chosen by libvirt instead of named.
-CPU_MODES = ("auto", "host-passthrough", "host-model", "maximum")
 
 
 def _size_bytes(given: object) -> object:
@@ -34,7 +30,7 @@ def _size_bytes(given: object) -> object:
 
 def parse_cpu_set(text: str) -> tuple[int, ...]:
     """Read a list of processors like ``0-3,8``, or raise ValueError: the text is no such list."""
-    if not _CPU_SET.fullmatch(text):
+    if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
         raise ValueError(f"{text[:40]!r} is no list of processors; write it like 0-3,8")
     cpus: set[int] = set()
     for part in text.split(","):
@@ -60,6 +56,17 @@ SizeBytes = Annotated[int, BeforeValidator(_size_bytes)]
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        for wrong, said in self._rules():
+            if wrong:
+                raise ValueError(said)
+        return self
+
+    def _rules(self) -> Iterator[tuple[object, str]]:
+        """Give each thing that cannot be, with what is said of it."""
+        yield from ()
+
 
 class Cpu(_Part):
     """The guest's processor.
@@ -81,24 +88,23 @@ class Cpu(_Part):
     pin: Literal["none", "spread"] | tuple[CpuSet, ...] = "none"
     emulator_pin: CpuSet | None = None
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> Cpu:
-        if not _MODEL.fullmatch(self.model):
-            raise ValueError(f"{self.model!r} is no processor model; see `virsh cpu-models x86_64`")
+    def _rules(self) -> Iterator[tuple[object, str]]:
+        said = f"{self.model!r} is no processor model; see `virsh cpu-models x86_64`"
+        yield not _MODEL.fullmatch(self.model), said
         per_core = self.sockets * self.threads
-        if self.count is None and per_core > 1:
-            raise ValueError("a topology of `sockets` and `threads` needs the `count`")
-        if self.count is not None and self.count % per_core:
-            raise ValueError(
-                f"{self.count} virtual processors cannot be laid over {self.sockets} sockets of "
-                f"{self.threads} threads per core"
-            )
-        return self
+        said = "a topology of `sockets` and `threads` needs the `count`"
+        yield self.count is None and per_core > 1, said
+        yield (
+            (self.count or 0) % per_core,
+            f"{self.count} virtual processors cannot be laid over {self.sockets} sockets of "
+            f"{self.threads} threads per core",
+        )
 
     @property
     def mode(self) -> str:
-        """How libvirt shall choose: one of `CPU_MODES`, or ``custom`` for a named model."""
-        return self.model if self.model in CPU_MODES else "custom"
+        """How libvirt shall choose; ``custom`` for a named model."""
+        chosen = self.model in ("auto", "host-passthrough", "host-model", "maximum")
+        return self.model if chosen else "custom"
 
 
 class Memory(_Part):
@@ -118,13 +124,10 @@ class Memory(_Part):
     numa_mode: Literal["strict", "preferred", "interleave"] = "strict"
     guest_numa_nodes: Annotated[int, Field(ge=1, le=64)] = 1
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> Memory:
-        if self.size_bytes % (1 << 20):
-            raise ValueError("a guest's memory is a whole number of MiB")
-        if self.huge_pages and self.size_bytes % self.huge_page_bytes:
-            raise ValueError(f"the memory is not a whole number of {self.huge_pages} pages")
-        return self
+    def _rules(self) -> Iterator[tuple[object, str]]:
+        yield self.size_bytes % (1 << 20), "a guest's memory is a whole number of MiB"
+        said = f"the memory is not a whole number of {self.huge_pages} pages"
+        yield self.huge_pages and self.size_bytes % self.huge_page_bytes, said
 
     @property
     def huge_page_bytes(self) -> int:
@@ -144,11 +147,9 @@ class GuestClock(_Part):
     tsc: Literal["auto", "native", "emulate"] = "auto"
     hpet: bool = True
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> GuestClock:
-        if self.source == "hpet" and not self.hpet:
-            raise ValueError('source = "hpet" with hpet = false leaves the guest without a clock')
-        return self
+    def _rules(self) -> Iterator[tuple[object, str]]:
+        said = 'source = "hpet" with hpet = false leaves the guest without a clock'
+        yield self.source == "hpet" and not self.hpet, said
 
 
 class Disk(_Part):
@@ -169,13 +170,11 @@ class Disk(_Part):
     iothread: bool = False
     discard: bool = False
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> Disk:
-        if self.io == "native" and self.cache not in ("none", "directsync"):
-            raise ValueError('io = "native" needs cache = "none" or "directsync"')
-        if self.iothread and self.bus not in ("virtio", "scsi"):
-            raise ValueError(f"a {self.bus} disk has no I/O thread; use bus virtio or scsi")
-        return self
+    def _rules(self) -> Iterator[tuple[object, str]]:
+        said = 'io = "native" needs cache = "none" or "directsync"'
+        yield self.io == "native" and self.cache not in ("none", "directsync"), said
+        said = f"a {self.bus} disk has no I/O thread; use bus virtio or scsi"
+        yield self.iothread and self.bus not in ("virtio", "scsi"), said
 
 
 class SharedFolder(_Part):
@@ -197,17 +196,14 @@ class SharedFolder(_Part):
     cache: Literal["default", "none", "always"] = "default"
     options: Annotated[str, Field(pattern=r"^[A-Za-z0-9_=.,:/+-]*$")] = ""
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> SharedFolder:
-        if self.cache != "default" and self.kind != "virtiofs":
-            raise ValueError(f"cache = {self.cache!r} is of virtiofs, not of {self.kind}")
-        for name in ("source", "target"):
-            path = getattr(self, name)
-            if not path.startswith("/") or ".." in path.split("/") or len(path) < 2:
-                raise ValueError(f"{name} = {path!r} is no absolute path")
-            if any(character.isspace() or character in ",'\"\\" for character in path):
-                raise ValueError(f"{name} = {path!r} contains a space, comma or quote")
-        return self
+    def _rules(self) -> Iterator[tuple[object, str]]:
+        said = f"cache = {self.cache!r} is of virtiofs, not of {self.kind}"
+        yield self.cache != "default" and self.kind != "virtiofs", said
+        for name, path in (("source", self.source), ("target", self.target)):
+            absolute = path.startswith("/") and ".." not in path.split("/") and len(path) > 1
+            yield not absolute, f"{name} = {path!r} is no absolute path"
+            said = f"{name} = {path!r} contains a space, comma or quote"
+            yield re.search(r"""[\s,'"\\]""", path), said
 
 
 class Image(_Part):
@@ -225,23 +221,17 @@ class Image(_Part):
     initrd: str | None = None
     kernel_args: str = ""
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> Image:
-        if self.kernel is None and (self.initrd or self.kernel_args):
-            raise ValueError("`initrd` and `kernel_args` need `kernel`")
-        return self
+    def _rules(self) -> Iterator[tuple[object, str]]:
+        said = "`initrd` and `kernel_args` need `kernel`"
+        yield self.kernel is None and (self.initrd or self.kernel_args), said
 
 
 Model = Literal["e1000", "e1000e", "rtl8139", "virtio"]
 Attachment = Literal["bridge", "macvtap", "vf", "adapter"]
 
 #: Largest frame payload in bytes that each emulated device and its Linux driver take.
-MAX_MTU: dict[str, int] = {"e1000": 16110, "e1000e": 9216, "rtl8139": 4096, "virtio": 65521}
-#: Largest one that adapters passed through are known to take.
-MAX_HARDWARE_MTU = 9978
-
+_MAX_MTU: dict[str, int] = {"e1000": 16110, "e1000e": 9216, "rtl8139": 4096, "virtio": 65521}
 _PCI_ADDRESS = re.compile(r"(?:([0-9a-f]{4}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])", re.IGNORECASE)
-_DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}")
 
 
 def parse_pci_address(text: str) -> tuple[int, int, int, int]:
@@ -252,8 +242,8 @@ def parse_pci_address(text: str) -> tuple[int, int, int, int]:
     match = _PCI_ADDRESS.fullmatch(text)
     if match is None or int(match[3], 16) > 0x1F:
         raise ValueError(f"{text!r} is no PCI address; write it like 0000:3b:02.1, see `lspci -D`")
-    domain, bus, slot, function = match.groups(default="0")
-    return int(domain, 16), int(bus, 16), int(slot, 16), int(function, 16)
+    domain, bus, slot, function = (int(part, 16) for part in match.groups(default="0"))
+    return domain, bus, slot, function
 
 
 def _checked_pci_address(text: str) -> str:
@@ -262,7 +252,7 @@ def _checked_pci_address(text: str) -> str:
 
 
 def _checked_device(text: str) -> str:
-    if not _DEVICE.fullmatch(text):
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}", text):
         raise ValueError(f"{text!r} is no name of a network interface; see `ip link`")
     return text
 
@@ -271,7 +261,7 @@ PciAddress = Annotated[str, AfterValidator(_checked_pci_address)]
 DeviceName = Annotated[str, AfterValidator(_checked_device)]
 
 
-class Nic(BaseModel):
+class Nic(_Part):
     """The adapter that each guest measures with.
 
     - `model`: what the guest sees: a real device imitated in full (``e1000``, ``e1000e``,
@@ -295,8 +285,6 @@ class Nic(BaseModel):
     - `subnet`: first three parts of the guests' addresses; its own network in every case but
       ``macvtap``, ``vf`` and ``adapter``, where it must be free on the network outside.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: Model = "virtio"
     attach: Attachment = "bridge"
@@ -338,15 +326,7 @@ class Nic(BaseModel):
         text += "" if self.mitigation else " without interrupt mitigation"
         return text + ("" if self.offloads else " without offloads")
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> Nic:
-        for wrong, said in self._rules():
-            if wrong:
-                raise ValueError(said)
-        return self
-
     def _rules(self) -> Iterator[tuple[object, str]]:
-        """Give each thing that cannot be, with what is said of it."""
         attach, addresses, device, model = self.attach, self.addresses, self.device, self.model
         if attach == "vf":
             yield (
@@ -377,8 +357,8 @@ class Nic(BaseModel):
         for name, default in of_virtio.items():
             given = getattr(self, name) != default and not self.passed_through
             yield given and model != "virtio", f"`{name}` is an option of virtio, not of {model}"
-        limit = MAX_HARDWARE_MTU if self.passed_through else MAX_MTU[model]
-        taker = attach if self.passed_through else model
+        # Adapters are known to take at most so much.
+        taker, limit = (attach, 9978) if self.passed_through else (model, _MAX_MTU[model])
         said = f"an MTU of {self.mtu} is beyond what {taker} takes ({limit} bytes)"
         yield self.mtu > limit, said
         parts = self.subnet.split(".")

@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bareline.host.tools import install_hint
@@ -40,73 +40,50 @@ _FILE_SYSTEM_MODULES = {
     "loop-xfs": ("loop", "xfs"),
     "loop-btrfs": ("loop", "btrfs"),
 }
-_ROOT_DEVICES = {"virtio": "/dev/vda"}
-
 #: Kernel arguments of every guest: the console, and nothing that waits for hardware.
 ARGUMENTS = "console=ttyS0 quiet loglevel=3 net.ifnames=0 no_timer_check random.trust_cpu=on"
 
+#: Makes ready in a folder what a guest starts from: its disk, its kernel, its seed for cloud-init.
+Medium = Callable[[Guest, Path], tuple[Path, Boot | None, Path | None]]
 
-class AutoMedium:
-    """bareline's own image, started by its kernel and an initramfs made for the guest."""
 
-    disk_format = "qcow2"
+def built_medium(
+    image: AutoImage, options: VmOptions, guests: Sequence[Guest], keys: Keys, *, emulated: bool
+) -> Medium:
+    """Start guests from bareline's own image, by its kernel and an initramfs made for each."""
+    common = first_files(image, _modules_for(options))
+    words = [f"root={'/dev/vda' if options.disk.bus == 'virtio' else '/dev/sda'}", ARGUMENTS]
+    if emulated:
+        words += counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    if options.clock.source == "tsc":
+        words.append("tsc=reliable")
+    command_line = " ".join([*words, options.kernel_args]).strip()
 
-    def __init__(
-        self,
-        image: AutoImage,
-        options: VmOptions,
-        guests: Sequence[Guest],
-        keys: Keys,
-        *,
-        emulated: bool,
-    ) -> None:
-        self._image = image
-        self._emulated = emulated
-        self._options = options
-        self._guests = guests
-        self._keys = keys
-        self._common = self._common_part()
-
-    def prepare(self, guest: Guest, folder: Path) -> tuple[Path, Boot | None, Path | None]:
-        """Make a guest's disk and initramfs."""
-        disk = overlay(self._image.disk, "raw", folder / f"{guest.name}.qcow2")
-        files = settings_files(self._options, guest, self._guests, self._keys)
+    def prepare(guest: Guest, folder: Path) -> tuple[Path, Boot, None]:
+        disk = _overlay(image.disk, "raw", folder / f"{guest.name}.qcow2")
+        files = settings_files(options, guest, guests, keys)
         files["init"] = File(guest_script("init"), 0o755)
-        own = archive({f"bareline/{name}": file for name, file in files.items()})
         initrd = folder / f"{guest.name}.initrd"
         initrd.touch(mode=0o600)
-        initrd.write_bytes(self._common + own)
-        return (
-            disk,
-            Boot(
-                kernel=str(self._image.kernel),
-                initrd=str(initrd),
-                command_line=self._command_line(),
-            ),
-            None,
-        )
+        own = archive({f"bareline/{name}": file for name, file in files.items()})
+        initrd.write_bytes(common + own)
+        boot = Boot(kernel=str(image.kernel), initrd=str(initrd), command_line=command_line)
+        return disk, boot, None
 
-    def _command_line(self) -> str:
-        root = _ROOT_DEVICES.get(self._options.disk.bus, "/dev/sda")
-        words = [f"root={root}", ARGUMENTS]
-        if self._emulated:
-            words += counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-        if self._options.clock.source == "tsc":
-            words.append("tsc=reliable")
-        return " ".join([*words, self._options.kernel_args]).strip()
+    return prepare
 
-    def _common_part(self) -> bytes:
-        """Pack what all guests of the platform load: busybox and the modules for its devices."""
-        wanted = ["virtio_pci", *_BUS_MODULES[self._options.disk.bus], "crc32c_generic", "ext4"]
-        if not self._options.nic.passed_through:
-            wanted += _NIC_MODULES[self._options.nic.model]
-        if self._options.nic.outside:
-            wanted += _NIC_MODULES["virtio"]
-        for share in self._options.shares:
-            wanted += _SHARE_MODULES[share.kind]
-        if self._options.filesystem:
-            wanted += _FILE_SYSTEM_MODULES.get(self._options.filesystem.type, ())
-        return first_files(self._image, wanted)
+
+def _modules_for(options: VmOptions) -> Iterator[str]:
+    """Name the modules for the devices that all guests of a platform have."""
+    yield from ("virtio_pci", *_BUS_MODULES[options.disk.bus], "crc32c_generic", "ext4")
+    if not options.nic.passed_through:
+        yield from _NIC_MODULES[options.nic.model]
+    if options.nic.outside:
+        yield from _NIC_MODULES["virtio"]
+    for share in options.shares:
+        yield from _SHARE_MODULES[share.kind]
+    if options.filesystem:
+        yield from _FILE_SYSTEM_MODULES.get(options.filesystem.type, ())
 
 
 def first_files(image: AutoImage, modules: Iterable[str]) -> bytes:
@@ -133,69 +110,48 @@ def counter_argument(cpuinfo: str) -> list[str]:
     return [f"tsc_early_khz={round(float(match[1]) * 500)}"] if match else []
 
 
-class CloudMedium:
-    """An image of the user's own, which cloud-init makes a node from a NoCloud seed.
+def cloud_medium(image: Image, options: VmOptions, guests: Sequence[Guest], keys: Keys) -> Medium:
+    """Start guests from an image of the user's, which cloud-init makes nodes from a NoCloud seed.
 
     References
     ----------
     cloud-init documentation, "NoCloud": a medium labelled ``cidata`` with ``meta-data``,
     ``user-data`` and ``network-config``.
     """
+    base = Path(image.path).expanduser().resolve()
+    kind, boot = image.format or _format_of(base), None
+    if image.kernel:
+        words = f"console=ttyS0 {image.kernel_args} {options.kernel_args}".strip()
+        boot = Boot(kernel=image.kernel, initrd=image.initrd, command_line=words)
 
-    disk_format = "qcow2"
-
-    def __init__(
-        self, image: Image, options: VmOptions, guests: Sequence[Guest], keys: Keys
-    ) -> None:
-        self._image = image
-        self._options = options
-        self._guests = guests
-        self._keys = keys
-        self._base = Path(image.path).expanduser().resolve()
-        self._format = image.format or image_format(self._base)
-
-    def prepare(self, guest: Guest, folder: Path) -> tuple[Path, Boot | None, Path | None]:
-        """Make a guest's disk and seed."""
-        disk = overlay(self._base, self._format, folder / f"{guest.name}.qcow2")
-        seed = folder / f"{guest.name}-seed"
+    def prepare(guest: Guest, folder: Path) -> tuple[Path, Boot | None, Path]:
+        disk = _overlay(base, kind, folder / f"{guest.name}.qcow2")
+        seed, medium = folder / f"{guest.name}-seed", folder / f"{guest.name}.iso"
         shutil.rmtree(seed, ignore_errors=True)
         seed.mkdir(mode=0o700)
-        for name, text in seed_files(self._options, guest, self._guests, self._keys).items():
+        for name, text in _seed_files(options, guest, guests, keys).items():
             (seed / name).write_text(text, encoding="utf-8")
-        medium = folder / f"{guest.name}.iso"
-        make_seed_medium(seed, medium)
-        boot = None
-        if self._image.kernel:
-            boot = Boot(
-                kernel=self._image.kernel,
-                initrd=self._image.initrd,
-                command_line=f"console=ttyS0 {self._image.kernel_args} "
-                f"{self._options.kernel_args}".strip(),
-            )
+        _make_seed_medium(seed, medium)
         return disk, boot, medium
 
-
-#: What a guest starts from: made ready for one guest at a time.
-Medium = AutoMedium | CloudMedium
+    return prepare
 
 
-def overlay(base: Path, base_format: str, path: Path) -> Path:
+def _overlay(base: Path, base_format: str, path: Path) -> Path:
     """Make an empty copy-on-write layer over an image."""
     path.unlink(missing_ok=True)
     argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", base_format, "-b", str(base)]
-    done = run_process([*argv, str(path)], timeout_s=30.0)
-    done.must("the guest's disk cannot be made")
+    run_process([*argv, str(path)], timeout_s=30.0).must("the guest's disk cannot be made")
     return path
 
 
-def seed_files(
+def _seed_files(
     options: VmOptions, guest: Guest, guests: Sequence[Guest], keys: Keys
 ) -> dict[str, str]:
     """Give what cloud-init reads: identity, keys and network, and how the guest reports.
 
     JSON is YAML, and needs no care with quotes.
     """
-    files = settings_files(options, guest, guests, keys)
     written = [
         {
             "path": f"/var/lib/bareline/{name}",
@@ -203,59 +159,48 @@ def seed_files(
             "encoding": "b64",
             "content": base64.b64encode(file.content).decode(),
         }
-        for name, file in files.items()
+        for name, file in settings_files(options, guest, guests, keys).items()
     ]
     start = (
         "mkdir -p /run/bareline /var/tmp/bareline && cp -a /var/lib/bareline/. /run/bareline/ && "
         ". /run/bareline/setup && { systemctl reload ssh || systemctl reload sshd; } && "
         "report \"$(cut -d' ' -f1 /proc/uptime)\" > /dev/ttyS0"
     )
+    root = {
+        "name": "root",
+        "lock_passwd": True,
+        "ssh_authorized_keys": [keys.client_public.strip()],
+    }
     user = {
         "disable_root": False,
         "ssh_pwauth": False,
         "ssh_deletekeys": True,
         "ssh_keys": {"ed25519_private": keys.host, "ed25519_public": keys.host_public.strip()},
-        "users": [
-            {
-                "name": "root",
-                "lock_passwd": True,
-                "ssh_authorized_keys": [keys.client_public.strip()],
-            }
-        ],
+        "users": [root],
         "write_files": written,
         "runcmd": [["sh", "-c", start]],
     }
-    meta = {"instance-id": guest.uuid, "local-hostname": guest.name}
-    return {
-        "meta-data": json.dumps(meta),
-        "user-data": "#cloud-config\n" + json.dumps(user),
-        "network-config": json.dumps(_network_config(options, guest)),
-    }
-
-
-def _network_config(options: VmOptions, guest: Guest) -> dict[str, object]:
-    interfaces = {
-        DEVICE: {
-            "match": {"macaddress": guest.mac},
-            "set-name": DEVICE,
-            "addresses": [f"{guest.address}/24"],
-            "mtu": options.nic.mtu,
-        }
-    }
+    interfaces = {DEVICE: _interface(DEVICE, guest.mac, guest.address, mtu=options.nic.mtu)}
     if guest.management_mac:
-        interfaces["mgmt0"] = {
-            "match": {"macaddress": guest.management_mac},
-            "set-name": "mgmt0",
-            "addresses": [f"{guest.management_address}/24"],
-        }
-    return {"version": 2, "ethernets": interfaces}
+        address = guest.management_address
+        interfaces["mgmt0"] = _interface("mgmt0", guest.management_mac, address)
+    return {
+        "meta-data": json.dumps({"instance-id": guest.uuid, "local-hostname": guest.name}),
+        "user-data": "#cloud-config\n" + json.dumps(user),
+        "network-config": json.dumps({"version": 2, "ethernets": interfaces}),
+    }
+
+
+def _interface(name: str, mac: str, address: str, **more: int) -> dict[str, object]:
+    known = {"match": {"macaddress": mac}, "set-name": name, "addresses": [f"{address}/24"]}
+    return {**known, **more}
 
 
 #: Programs that make the medium, which take the same options.
 _MAKERS = ("genisoimage", "xorrisofs", "mkisofs")
 
 
-def make_seed_medium(folder: Path, medium: Path) -> None:
+def _make_seed_medium(folder: Path, medium: Path) -> None:
     """Write a folder to the medium on which cloud-init looks for its seed."""
     for program in filter(shutil.which, _MAKERS):
         argv = [program, "-quiet", "-V", "cidata", "-J", "-r", "-o", str(medium), str(folder)]
@@ -267,7 +212,7 @@ def make_seed_medium(folder: Path, medium: Path) -> None:
     )
 
 
-def image_format(path: Path) -> str:
+def _format_of(path: Path) -> str:
     """Tell whether a disk image is qcow2 or raw."""
     try:
         with path.open("rb") as file:

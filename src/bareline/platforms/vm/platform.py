@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform as python_platform
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,12 +14,12 @@ from uuid import NAMESPACE_OID, uuid5
 from bareline.build.native import NativeBuild, ensure_native
 from bareline.host.cache import cache_folder
 from bareline.host.tools import require
-from bareline.platforms.base import Allocation, Availability, Context, Platform
+from bareline.platforms.base import Allocation, Availability, Platform
 from bareline.platforms.here import build_here, core_facts
 from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
-from bareline.platforms.remote.keys import Keys, make_keys
+from bareline.platforms.remote.keys import make_keys
 from bareline.platforms.vm import remains, room
-from bareline.platforms.vm.allocation import TenantAllocation, VmAllocation
+from bareline.platforms.vm.allocation import VmAllocation
 from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, pool_xml, vcpu_pins
 from bareline.platforms.vm.filesystem import start_exports, with_share
 from bareline.platforms.vm.fleet import GuestFleet
@@ -27,7 +27,7 @@ from bareline.platforms.vm.guest import SERVER, Guest, GuestAccess, host_address
 from bareline.platforms.vm.hardware import Image, parse_cpu_set
 from bareline.platforms.vm.hypervisor import TOOLS, Hypervisor, import_libvirt
 from bareline.platforms.vm.image import IMAGE_TOOLS, AutoImage, built_image, with_kernel
-from bareline.platforms.vm.medium import AutoMedium, CloudMedium, Medium, counter_argument
+from bareline.platforms.vm.medium import built_medium, cloud_medium, counter_argument
 from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.preflight import (
@@ -37,8 +37,7 @@ from bareline.platforms.vm.preflight import (
     physical_function,
     qemu_version,
 )
-from bareline.platforms.vm.remains import tune_host
-from bareline.platforms.vm.states import SavedStates, states_of
+from bareline.platforms.vm.states import states_of
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout, Scalar
 from bareline.vocabulary.platform import PlatformSpec
@@ -55,10 +54,6 @@ class VmPlatform(Platform[VmOptions]):
     options = VmOptions
     boots = True
     here = True
-
-    def __init__(self, spec: PlatformSpec[VmOptions], context: Context) -> None:
-        super().__init__(spec, context)
-        self._options = spec.options
 
     @classmethod
     def check(cls, spec: PlatformSpec[VmOptions]) -> None:
@@ -103,43 +98,56 @@ class VmPlatform(Platform[VmOptions]):
         cache, disks = self.context.cache, self.context.scratch / "guests"
         shared = disks / "shared"
         shared.mkdir(parents=True, exist_ok=True)
-        self._options = options = with_share(self.spec.options, shared.absolute())
+        options = with_share(self.spec.options, shared.absolute())
         events: list[str] = []
         image = None
         if options.image == "auto":
             image = built_image(cache, events.append, options.image_packages, options.release)
             if options.kernel:
                 image = with_kernel(image, options.kernel, options.modules, cache)
-        accelerator = self._accelerator(image)
-        states = self._states(nodes, accelerator, image, events.append)
+        accelerator = _accelerator(options, image, cache)
+        states = None
+        if options.saved_state and image is not None:
+            about = _saved_with(options, accelerator, image)
+            states = states_of(options, nodes, image, about, cache, events.append)
         guests = make_guests(options, nodes, states.identity if states else None)
         enclosure = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp"))
-        holder, hypervisor = self._enclosed(enclosure, disks, stack)
-        about: dict[str, Scalar] = {}
+        nic = options.nic
+        bridge = f"bl{enclosure.name[-8:]}" if nic.outside else None
+        holder = stack.enter_context(remains.claimed(cache, (enclosure, disks), bridge=bridge))
+        hypervisor = stack.enter_context(
+            Hypervisor(
+                enclosure,
+                cache,
+                bridge=bridge or BRIDGE,
+                address=host_address(nic),
+                mtu=1500 if nic.outside else nic.mtu,
+                own_network=not nic.outside,
+            )
+        )
+        tuned: dict[str, Scalar] = {}
 
         def equip() -> None:
             start_exports(options.shares, hypervisor)
-            about.update(tune_host(options.host_tuning, hypervisor, holder))
-            if options.nic.attach == "vf" and options.nic.device:
-                pool = pool_xml(physical_function(options.nic.device))
+            tuned.update(remains.tune_host(options.host_tuning, hypervisor, holder))
+            if nic.attach == "vf" and nic.device:
+                pool = pool_xml(physical_function(nic.device))
                 hypervisor.connection.networkCreateXML(pool)
 
         equip()
         keys = states.keys() if states else make_keys(enclosure / "keys")
-        access = GuestAccess(
-            hypervisor,
-            enclosure / "ssh",
-            keys,
-            {guest.name: guest.management_address for guest in guests},
-        )
+        if isinstance(options.image, Image):
+            medium = cloud_medium(options.image, options, guests, keys)
+        else:
+            assert image is not None
+            emulated = accelerator == "tcg"
+            medium = built_medium(image, options, guests, keys, emulated=emulated)
         fleet = GuestFleet(
             options,
             guests,
-            hypervisor,
-            access,
-            _medium(options, image, guests, keys, emulated=accelerator == "tcg"),
+            GuestAccess(hypervisor, enclosure / "ssh", keys, guests),
+            medium,
             accelerator=accelerator,
-            vcpus=options.cores_per_node,
             folder=disks,
             tell=events.append,
             equip=equip,
@@ -147,119 +155,82 @@ class VmPlatform(Platform[VmOptions]):
         )
         stack.callback(room.leave, fleet)
         fleet.start()
-        about |= self._describe(fleet, image)
-        return self._allocation(fleet, access, image, events, about)
-
-    def _accelerator(self, image: AutoImage | None) -> Accelerator:
-        """Choose what runs the guests; see `choose_accelerator`."""
-        nic = self._options.nic
-        own = self._options.image
-        accelerator = choose_accelerator(
-            self._options.acceleration,
-            self.context.cache,
-            image,
-            own_kernel=own != "auto" and own.kernel is not None,
-        )
-        if accelerator == "tcg" and nic.needs_kvm:
-            raise PlatformError(
-                f"its adapter ({nic.title}) needs hardware virtualization, and no guest "
-                "boots with that here",
-                hint="see `bareline doctor`",
-            )
-        return accelerator
-
-    def _enclosed(
-        self, enclosure: Path, disks: Path, stack: ExitStack
-    ) -> tuple[remains.Holder, Hypervisor]:
-        """Open what holds the guests, and their hypervisor with its bridge."""
-        nic, cache = self._options.nic, self.context.cache
-        bridge = f"bl{enclosure.name[-8:]}" if nic.outside else BRIDGE
-        claimed = remains.claimed(cache, (enclosure, disks), bridge=bridge if nic.outside else None)
-        holder = stack.enter_context(claimed)
-        hypervisor = Hypervisor(
-            enclosure,
-            cache,
-            bridge=bridge,
-            address=host_address(nic),
-            mtu=1500 if nic.outside else nic.mtu,
-            own_network=not nic.outside,
-        )
-        return holder, stack.enter_context(hypervisor)
-
-    def _states(
-        self,
-        nodes: int,
-        accelerator: Accelerator,
-        image: AutoImage | None,
-        tell: Callable[[str], None],
-    ) -> SavedStates | None:
-        if not self._options.saved_state or image is None:
-            return None
-        counter = counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-        vcpus = str(self._options.cores_per_node)
-        about = (
-            vcpus,
-            image.kernel_version,
-            accelerator,
-            qemu_version(),
-            str(import_libvirt().getVersion()),
-            *counter,
-        )
-        return states_of(self._options, nodes, image, about, self.context.cache, tell)
-
-    def _describe(self, fleet: GuestFleet, image: AutoImage | None) -> dict[str, Scalar]:
-        options = self._options
-        return {
-            "vm.accelerator": fleet.accelerator,
-            "vm.guests": len(fleet.guests),
-            "vm.vcpus": fleet.vcpus,
-            "vm.vcpus_per_core": _promised(fleet),
-            **_core_facts(options, fleet),
-            "vm.memory_bytes": options.memory.size_bytes,
-            "vm.nic": options.nic.title,
-            "vm.mtu_bytes": options.nic.mtu,
-            "vm.image": image.digest if image else str(getattr(options.image, "path", "")),
-            "vm.from_saved_state": fleet.restored == {guest.name for guest in fleet.guests},
-            **({"vm.image_build_s": image.build_s} if image else {}),
-        }
+        return self._allocation(fleet, image, events, tuned | _describe(fleet, image))
 
     def _allocation(
         self,
         fleet: GuestFleet,
-        access: GuestAccess,
         image: AutoImage | None,
         events: list[str],
         about: Mapping[str, Scalar],
     ) -> VmAllocation:
         try:
-            host: MpiInstallation | None = find_mpi(self._options.mpi)
+            host: MpiInstallation | None = find_mpi(fleet.options.mpi)
         except ToolMissing:
             host = None  # What needs no MPI can still be measured.
-        first = fleet.guests[0].name
-        inside = guest_mpi(host, partial(access.run, first), image)
-        native = partial(ensure_native, host, self.context.cache)
-        caveats = _caveats(fleet) + mpi_caveats(host, inside)
+        inside = guest_mpi(host, partial(fleet.access.run, fleet.guests[0].name), image)
         tenants: dict[int, list[Guest]] = {}
         for guest in fleet.guests:
             tenants.setdefault(guest.tenant, []).append(guest)
         (server,) = tenants.pop(SERVER, [None])
         measured, *neighbours = [
-            TenantAllocation(
-                self._options,
-                guests,
+            VmAllocation(
                 fleet,
-                access,
+                guests,
+                server,
                 mpi=inside,
                 cache=self.context.cache,
-                native=native,
-                caveats=caveats,
-                server=server,
+                native=partial(ensure_native, host, self.context.cache),
+                doubts=(*_caveats(fleet), *mpi_caveats(host, inside)),
+                about=about,
+                events=events,
             )
             for guests in tenants.values()
         ]
         for tenant in (measured, *neighbours):
             tenant.mount()
-        return VmAllocation(measured, neighbours, events=events, about=about)
+        measured.neighbours = tuple(neighbours)
+        return measured
+
+
+def _accelerator(options: VmOptions, image: AutoImage | None, cache: Path) -> Accelerator:
+    """Choose what runs the guests; see `choose_accelerator`."""
+    own_kernel = options.image != "auto" and options.image.kernel is not None
+    accelerator = choose_accelerator(options.acceleration, cache, image, own_kernel=own_kernel)
+    if accelerator == "tcg" and options.nic.needs_kvm:
+        raise PlatformError(
+            f"its adapter ({options.nic.title}) needs hardware virtualization, and no guest "
+            "boots with that here",
+            hint="see `bareline doctor`",
+        )
+    return accelerator
+
+
+def _saved_with(options: VmOptions, accelerator: Accelerator, image: AutoImage) -> Iterator[str]:
+    """Tell what a saved guest depends on beside its options and image."""
+    yield str(options.cores_per_node)
+    yield image.kernel_version
+    yield accelerator
+    yield qemu_version()
+    yield str(import_libvirt().getVersion())
+    yield from counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+
+
+def _describe(fleet: GuestFleet, image: AutoImage | None) -> dict[str, Scalar]:
+    options = fleet.options
+    return {
+        "vm.accelerator": fleet.accelerator,
+        "vm.guests": len(fleet.guests),
+        "vm.vcpus": fleet.vcpus,
+        "vm.vcpus_per_core": _promised(fleet),
+        **_core_facts(fleet),
+        "vm.memory_bytes": options.memory.size_bytes,
+        "vm.nic": options.nic.title,
+        "vm.mtu_bytes": options.nic.mtu,
+        "vm.image": image.digest if image else str(getattr(options.image, "path", "")),
+        "vm.from_saved_state": fleet.restored == {guest.name for guest in fleet.guests},
+        **({"vm.image_build_s": image.build_s} if image else {}),
+    }
 
 
 def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
@@ -289,41 +260,24 @@ def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
     return options, places
 
 
-def _medium(
-    options: VmOptions,
-    image: AutoImage | None,
-    guests: Sequence[Guest],
-    keys: Keys,
-    *,
-    emulated: bool,
-) -> Medium:
-    """Give what guests start from: an image of the user's, or the built one."""
-    if isinstance(options.image, Image):
-        return CloudMedium(options.image, options, guests, keys)
-    assert image is not None
-    return AutoMedium(image, options, guests, keys, emulated=emulated)
-
-
-def _core_facts(options: VmOptions, fleet: GuestFleet) -> dict[str, Scalar]:
+def _core_facts(fleet: GuestFleet) -> dict[str, Scalar]:
     """Tell which of the host's cores the guests run on."""
-    cores = {}
+    cores, host_cpus = {}, sorted(os.sched_getaffinity(0))
     for guest in fleet.guests:
-        pins = vcpu_pins(options, fleet.places(guest, disk=Path(), boot=None, seed=None))
+        pins = vcpu_pins(fleet.options.cpu, guest.index, fleet.vcpus, host_cpus)
         if not pins:
             return {"cpu.pinned_to": "not pinned: the host's scheduler moves the guests"}
         cores[guest.name] = [core for pin in pins for core in parse_cpu_set(pin)]
     return core_facts(cores)
 
 
-def _caveats(fleet: GuestFleet) -> tuple[str, ...]:
-    found = []
+def _caveats(fleet: GuestFleet) -> Iterator[str]:
     if fleet.accelerator == "tcg":
-        found.append("emulated-cpu")
+        yield "emulated-cpu"
     if len(fleet.guests) > 1:
-        found.append("shared-host")
+        yield "shared-host"
     if _promised(fleet) > 1:
-        found.append("oversubscribed")
-    return tuple(found)
+        yield "oversubscribed"
 
 
 def _promised(fleet: GuestFleet) -> float:

@@ -20,7 +20,7 @@ from bareline.host.load import memory_bytes
 from bareline.host.locks import file_lock
 from bareline.platforms.layers.filesystem.mounted import PROGRAM
 from bareline.platforms.process import run_process
-from bareline.platforms.vm.domain import Accelerator, host_cpus_needed
+from bareline.platforms.vm.domain import Accelerator
 from bareline.platforms.vm.hardware import Image, Nic, parse_cpu_set
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.kernel import File, archive
@@ -53,7 +53,9 @@ def check_host(options: VmOptions, vcpus: int) -> None:
 def _of_processors(options: VmOptions, vcpus: int) -> Iterator[_Problem]:
     allowed, total = os.sched_getaffinity(0), vcpus * options.guest_total
     some = f"use some of {', '.join(map(str, sorted(allowed)))}"
-    for cpu in host_cpus_needed(options):
+    pins = options.cpu.pin if isinstance(options.cpu.pin, tuple) else ()
+    named = [*pins, *filter(None, [options.cpu.emulator_pin])]
+    for cpu in sorted({cpu for text in named for cpu in parse_cpu_set(text)}):
         if cpu not in allowed:
             yield f"this process may not use processor {cpu}", "cpu", some
     if options.cpu.pin == "spread" and total > len(allowed):

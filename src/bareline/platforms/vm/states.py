@@ -14,17 +14,16 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from bareline.host.locks import file_lock
 from bareline.platforms.images.parts import damage_of, describe_parts, note_whole, read_record
 from bareline.platforms.remote.keys import Keys, make_keys
+from bareline.platforms.vm.guest import guest_script
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.options import VmOptions
 
-_SCRIPTS = ("init", "initramfs", "setup")
 #: What a state consists of, and the file that describes it.
 _PARTS = ("memory", "disk.qcow2", "initrd")
 _RECORD = "report.json"
@@ -78,8 +77,7 @@ class SavedStates:
         if not folder.exists():
             return None
         described = read_record(folder / _RECORD)
-        damage = damage_of(folder, described, _PARTS)
-        if damage:
+        if damage := damage_of(folder, described, _PARTS):
             self._tell(f"the saved state of {name} is damaged and made anew: {damage}")
             self.forget(name)
             return None
@@ -88,7 +86,7 @@ class SavedStates:
 
     def save(
         self, name: str, domain: Any, *, disk: Path, initrd: Path, report: dict[str, str]
-    ) -> None:
+    ) -> SavedGuest:
         """Stop a guest into a state; of two processes that save the same, the first one's stays.
 
         QEMU reads the initramfs again at every start, although the guest has long used it.
@@ -103,7 +101,7 @@ class SavedStates:
             note_whole(new, _PARTS)
             (new / _RECORD).write_text(json.dumps(described), encoding="utf-8")
             if self.find(name) is None:
-                shutil.rmtree(self.folder / name, ignore_errors=True)
+                self.forget(name)
                 new.rename(self.folder / name)
         except OSError:
             # Another process was first; its state serves as well.
@@ -111,6 +109,9 @@ class SavedStates:
                 raise
         finally:
             shutil.rmtree(new, ignore_errors=True)
+        saved = self.find(name)
+        assert saved is not None
+        return saved
 
     def forget(self, name: str) -> None:
         """Remove a state that did not start."""
@@ -133,7 +134,6 @@ def states_of(
     digest = hashlib.sha256()
     for text in (options.model_dump_json(), str(nodes), image.digest, *about):
         digest.update(text.encode() + b"\0")
-    for script in _SCRIPTS:
-        path = resources.files("bareline.platforms.vm") / "scripts" / script
-        digest.update(path.read_bytes())
+    for script in ("init", "initramfs", "setup"):
+        digest.update(guest_script(script))
     return SavedStates(cache / "vm" / "states" / digest.hexdigest()[:16], tell)
