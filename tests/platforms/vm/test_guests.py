@@ -177,9 +177,7 @@ def test_a_guest_that_is_killed_mid_trial_is_told_and_rebuilt(jumbo):
     allocation.events()
     threading.Timer(
         2.0,
-        lambda: os.kill(
-            allocation.fleet.pid(allocation.guests[1]), signal.SIGKILL
-        ),
+        lambda: os.kill(allocation.fleet.pid(allocation.guests[1]), signal.SIGKILL),
     ).start()
     started = time.monotonic()
     with pytest.raises(PlatformError, match=r"g2.*ended") as caught:

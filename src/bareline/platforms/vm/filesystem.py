@@ -7,6 +7,7 @@ or serve each other is mounted when all of them are up.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from bareline.platforms.holder import SETUP_S
@@ -44,11 +45,9 @@ def start_exports(shares: Sequence[SharedFolder], hypervisor: Hypervisor) -> Non
     """Start the server where a share needs it; it ends with the enclosure."""
 
     def inside(argv: Sequence[str], stdin: str) -> Finished:
-        line = hypervisor.inside(argv)
-        return run_process(line, timeout_s=SETUP_S, stdin=stdin)
+        return run_process(hypervisor.inside(argv), timeout_s=SETUP_S, stdin=stdin)
 
-    exports = exported(shares)
-    if exports:
+    if exports := exported(shares):
         serve(inside, exports, hypervisor.address, str(hypervisor.folder / "nfs"))
 
 
@@ -58,20 +57,17 @@ TARGET = "/mnt/bareline"
 
 def with_share(options: VmOptions, source: Path) -> VmOptions:
     """Add the share that the file system is, where it lies on the host."""
+    share = partial(SharedFolder, source=str(source), target=TARGET)
     match options.filesystem:
         case Virtiofs() as chosen:
-            share = SharedFolder(
-                source=str(source), target=TARGET, kind="virtiofs", cache=chosen.cache
-            )
+            added = share(kind="virtiofs", cache=chosen.cache)
         case NineP() as chosen:
-            how = f"cache={chosen.cache},msize={chosen.msize_bytes}"
-            share = SharedFolder(source=str(source), target=TARGET, kind="9p", options=how)
+            added = share(kind="9p", options=f"cache={chosen.cache},msize={chosen.msize_bytes}")
         case Nfs(server="host") as chosen:
-            how = mount_options(chosen)
-            share = SharedFolder(source=str(source), target=TARGET, kind="nfs", options=how)
+            added = share(kind="nfs", options=mount_options(chosen))
         case _:
             return options
-    return options.model_copy(update={"shares": (*options.shares, share)})
+    return options.model_copy(update={"shares": (*options.shares, added)})
 
 
 def mount_in_guests(
@@ -100,7 +96,6 @@ def mount_in_guests(
 
 def _peer(guest: Guest, access: GuestAccess) -> MountingNode:
     def run(argv: Sequence[str], stdin: str) -> Finished:
-        line = access.argv(guest.name, argv)
-        return run_process(line, timeout_s=SETUP_S, stdin=stdin)
+        return run_process(access.argv(guest.name, argv), timeout_s=SETUP_S, stdin=stdin)
 
     return MountingNode(guest.name, guest.address, run)

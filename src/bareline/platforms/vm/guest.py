@@ -8,12 +8,14 @@ guests' network; clients only need its socket.
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 
 from bareline.platforms.process import Finished, local_environment, remote_line, run_process
@@ -23,7 +25,7 @@ from bareline.platforms.vm.hardware import Nic
 from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.kernel import File
 from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.remains import arguments, script
+from bareline.platforms.vm.remains import SET_AND_SHOW
 
 #: Cheapest key exchange for a processor without wide multiplication.
 _KEX = "curve25519-sha256"
@@ -48,13 +50,6 @@ def server_config() -> str:
 
 #: What a guest that was paused must find again, and what nobody answers.
 _PATIENT = ("BatchMode yes", "TCPKeepAlive no", "ConnectTimeout 20", f"KexAlgorithms {_KEX}")
-
-
-def guest_client_config() -> str:
-    """Give the configuration with which guests log in to each other, for MPI's launchers."""
-    run = "/run/bareline"
-    socket = f"ControlPath {run}/to-%h"
-    return client_config({}, *_PATIENT, socket, key=f"{run}/client_key", known=f"{run}/known_hosts")
 
 
 class GuestAccess:
@@ -163,7 +158,7 @@ class Guest:
     """Identity of a guest.
 
     - `index`: position among all guests of the host, from 0.
-    - `tenant`, `node`: set that it belongs to and its position there, from 0.
+    - `tenant`: set that it belongs to, from 0; `SERVER` for the file server.
     - `address`: on the network that is measured.
     - `management_address`: where bareline reaches it; the same unless the measured NIC is the
       host's.
@@ -171,7 +166,6 @@ class Guest:
 
     index: int
     tenant: int
-    node: int
     name: str
     uuid: str
     mac: str
@@ -187,30 +181,28 @@ def make_guests(
 
     `identity` gives a guest's UUID by its name; a new one otherwise.
     """
-
-    def guest(index: int, tenant: int, node: int, name: str) -> Guest:
+    names = [
+        (tenant, f"t{tenant + 1}g{node + 1}" if options.tenants > 1 else f"g{node + 1}")
+        for tenant in range(options.tenants)
+        for node in range(nodes)
+    ]
+    names += [(SERVER, "server")] * options.file_servers
+    guests, outside = [], options.nic.outside
+    for index, (tenant, name) in enumerate(names):
         last = _FIRST_HOST + index
         address = f"{options.nic.subnet}.{last}"
-        outside = options.nic.outside
-        return Guest(
-            index=index,
-            tenant=tenant,
-            node=node,
-            name=name,
-            uuid=identity(name) if identity else str(uuid.uuid4()),
-            mac=f"{MEASURED_MAC}:{last:02x}",
-            address=address,
-            management_mac=f"{MANAGEMENT_MAC}:{last:02x}" if outside else None,
-            management_address=f"{MANAGEMENT_SUBNET}.{last}" if outside else address,
+        guests.append(
+            Guest(
+                index=index,
+                tenant=tenant,
+                name=name,
+                uuid=identity(name) if identity else str(uuid.uuid4()),
+                mac=f"{MEASURED_MAC}:{last:02x}",
+                address=address,
+                management_mac=f"{MANAGEMENT_MAC}:{last:02x}" if outside else None,
+                management_address=f"{MANAGEMENT_SUBNET}.{last}" if outside else address,
+            )
         )
-
-    guests: list[Guest] = []
-    for tenant in range(options.tenants):
-        prefix = f"t{tenant + 1}" if options.tenants > 1 else ""
-        for node in range(nodes):
-            guests.append(guest(len(guests), tenant, node, f"{prefix}g{node + 1}"))
-    if options.file_servers:
-        guests.append(guest(len(guests), SERVER, 0, "server"))
     return guests
 
 
@@ -223,7 +215,15 @@ def settings_files(
     options: VmOptions, guest: Guest, guests: Sequence[Guest], keys: Keys
 ) -> dict[str, File]:
     """Give the files of ``/run/bareline`` in a guest, by name."""
-    addresses = [other.address for other in guests]
+    run = "/run/bareline"
+    between = client_config(
+        {},
+        *_PATIENT,
+        f"ControlPath {run}/to-%h",
+        key=f"{run}/client_key",
+        known=f"{run}/known_hosts",
+    )
+    hosts = "".join(f"{other.address} {other.name}\n" for other in guests)
     files = {
         "node": File(_node_settings(options, guest).encode()),
         "setup": File(guest_script("setup")),
@@ -231,14 +231,14 @@ def settings_files(
         "host_key": File(keys.host.encode(), 0o600),
         "authorized_keys": File(keys.client_public.encode(), 0o600),
         "client_key": File(keys.client.encode(), 0o600),
-        "client_config": File(guest_client_config().encode(), 0o600),
-        "known_hosts": File(known_hosts(keys, addresses).encode()),
+        # With which guests log in to each other, for MPI's launchers.
+        "client_config": File(between.encode(), 0o600),
+        "known_hosts": File(known_hosts(keys, [other.address for other in guests]).encode()),
         "sshd_config": File(server_config().encode(), 0o600),
-        "hosts": File(_hosts(guests).encode()),
+        "hosts": File(f"127.0.0.1 localhost\n{hosts}".encode()),
     }
-    mounts = _mounts(options)
-    if mounts:
-        files["shares"] = File(mounts.encode())
+    if options.shares:
+        files["shares"] = File(_mounts(options).encode())
     return files
 
 
@@ -266,42 +266,28 @@ def _node_settings(options: VmOptions, guest: Guest) -> str:
 
 
 def _tune_script(options: VmOptions) -> str:
-    import shlex
-
-    settings = options.guest_tuning.settings()
+    settings, congestion = options.guest_tuning.settings(), options.guest_tuning.congestion
     if not settings:
         return "#!/bin/sh\n"
-    congestion = options.guest_tuning.congestion
     load = f"modprobe -q tcp_{congestion}\n" if congestion not in (None, "cubic", "reno") else ""
     return (
-        f"#!/bin/sh\n{load}set -- {shlex.join(arguments(settings))}\n"
-        f"{{ {script(settings)}; }} > /run/bareline/tuned\n"
+        f"#!/bin/sh\n{load}set -- {shlex.join(chain(*settings.items()))}\n"
+        f"{{ {SET_AND_SHOW}; }} > /run/bareline/tuned\n"
     )
 
 
-def _hosts(guests: Sequence[Guest]) -> str:
-    lines = ["127.0.0.1 localhost"]
-    lines += [f"{guest.address} {guest.name}" for guest in guests]
-    return "\n".join(lines) + "\n"
-
-
 def _mounts(options: VmOptions) -> str:
-    lines = []
+    lines, host = [], host_address(options.nic)
     for number, share in enumerate(options.shares):
-        mode = "ro" if share.read_only else "rw"
-        match share.kind:
-            case "9p":
-                further = share.options or "msize=262144"
-                how = f"{mode},trans=virtio,version=9p2000.L,{further}"
-                lines.append(f"9p {share_tag(number)} {share.target} {how}")
-            case "virtiofs":
-                how = ",".join(filter(None, (mode, share.options)))
-                lines.append(f"virtiofs {share_tag(number)} {share.target} {how}")
-            case "nfs":
-                source = f"{host_address(options.nic)}:/{share_tag(number)}"
-                how = f"{mode},{share.options or 'vers=4.2,hard'}"
-                lines.append(f"nfs4 {source} {share.target} {how}")
-    return "".join(f"{line}\n" for line in lines)
+        tag, own = share_tag(number), share.options
+        kind, source, how = {
+            "9p": ("9p", tag, f"trans=virtio,version=9p2000.L,{own or 'msize=262144'}"),
+            "virtiofs": ("virtiofs", tag, own),
+            "nfs": ("nfs4", f"{host}:/{tag}", own or "vers=4.2,hard"),
+        }[share.kind]
+        how = ",".join(filter(None, ("ro" if share.read_only else "rw", how)))
+        lines.append(f"{kind} {source} {share.target} {how}\n")
+    return "".join(lines)
 
 
 # What a guest tells; a line counts when it is whole ----------------------------------------------
@@ -314,9 +300,7 @@ _FAILED = re.compile(r"^bareline-failed (.+)\n", re.MULTILINE)
 def read_ready(console: str) -> dict[str, str] | None:
     """Read the line with which a guest reports, None before it did."""
     match = _READY.search(console.replace("\r", ""))
-    if match is None:
-        return None
-    return dict(word.partition("=")[::2] for word in match[1].split())
+    return dict(word.partition("=")[::2] for word in match[1].split()) if match else None
 
 
 def read_failure(console: str) -> str:

@@ -22,16 +22,9 @@ from bareline.vocabulary.errors import PlatformError, ToolMissing
 _START_S = 20.0
 #: What an enclosure makes in its folder, beside the sockets of libvirt.
 _OF_ENCLOSURE = ("etc", "lib", "log", "cache", "nfs", "enclosure", "enclosure.log")
-_LIBVIRT_FOLDERS = ("/etc/libvirt", "/var/lib/libvirt", "/var/cache/libvirt", "/var/log/libvirt")
 TOOLS = (
-    "libvirtd",
-    "qemu-system-x86_64",
-    "qemu-img",
-    "ip",
-    "unshare",
-    "nsenter",
-    "ssh-keygen",
-    "ssh",
+    *("libvirtd", "qemu-system-x86_64", "qemu-img"),
+    *("ip", "unshare", "nsenter", "ssh-keygen", "ssh"),
 )
 
 _DAEMON = """\
@@ -121,11 +114,11 @@ class Hypervisor:
     def pid(self) -> int:
         """Process 1 of the enclosure, as the host counts."""
         assert self._popen is not None
-        children = Path(f"/proc/{self._popen.pid}/task/{self._popen.pid}/children")
-        listed = children.read_text(encoding="ascii").split()
-        if not listed:
+        number = self._popen.pid
+        children = Path(f"/proc/{number}/task/{number}/children").read_text(encoding="ascii")
+        if not children.strip():
             raise PlatformError("the enclosure of the guests has ended", hint=self.last_words())
-        return int(listed[0])
+        return int(children.split()[0])
 
     def inside(self, argv: Sequence[str]) -> list[str]:
         """Give the command line that runs in the guests' network and ends with the enclosure."""
@@ -141,14 +134,13 @@ class Hypervisor:
     def last_words(self) -> str:
         """Give what the enclosure printed last."""
         with contextlib.suppress(OSError):
-            lines = (self.folder / "enclosure.log").read_text(errors="replace").split("\n")
-            said = [line for line in lines if line.strip()]
+            said = (self.folder / "enclosure.log").read_text(errors="replace").strip()
             if said:
-                return f"it said: {said[-1]}"
+                return f"it said: {said.splitlines()[-1]}"
         return "see that libvirtd and QEMU are whole"
 
     def _start(self) -> None:
-        for path in _LIBVIRT_FOLDERS:
+        for path in ("/etc/libvirt", *(f"/var/{name}/libvirt" for name in ("lib", "cache", "log"))):
             if not Path(path).is_dir():
                 raise ToolMissing(
                     f"libvirt is not whole: {path} is missing", hint=install_hint("libvirtd")
@@ -162,7 +154,7 @@ class Hypervisor:
         (self.folder / "etc" / "qemu.conf").write_text(_QEMU)
         script = resources.files("bareline.platforms.vm") / "scripts" / "enclosure"
         enclosure = self.folder / "enclosure"
-        enclosure.write_text(script.read_text(encoding="utf-8"), encoding="utf-8")
+        enclosure.write_bytes(script.read_bytes())
         argv = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
         argv += ["--net"] if self._own_network else []
         argv += ["sh", str(enclosure), str(self.folder), "yes" if self._own_network else "no"]
@@ -184,32 +176,29 @@ class Hypervisor:
         socket = self.folder / "libvirt-sock"
         deadline = time.monotonic() + _START_S
         problem = "no socket"
-        while time.monotonic() < deadline:
-            if self._popen.poll() is not None:
-                break
+        while self._popen.poll() is None:
             if socket.exists():
                 try:
                     self._connection = libvirt.open(f"qemu+unix:///system?socket={socket}")
                     return
                 except libvirt.libvirtError as error:
                     problem = str(error)
+            if time.monotonic() > deadline:
+                raise PlatformError(
+                    f"libvirtd did not answer within {_START_S:.0f} s: {problem}",
+                    hint=self.last_words(),
+                )
             time.sleep(0.02)
-        else:
-            raise PlatformError(
-                f"libvirtd did not answer within {_START_S:.0f} s: {problem}",
-                hint=self.last_words(),
-            )
         raise PlatformError("libvirtd could not be started", hint=self.last_words())
 
     def alive(self) -> bool:
         """Tell whether the daemon still answers; the enclosure ends with it, a moment later."""
         if self._popen is None or self._popen.poll() is not None or self._connection is None:
             return False
-        try:
+        with contextlib.suppress(self.libvirt.libvirtError):
             self._connection.getLibVersion()
-        except self.libvirt.libvirtError:
-            return False
-        return True
+            return True
+        return False
 
     def restart(self) -> None:
         """Make a new enclosure in the place of one that has ended; its guests are gone."""

@@ -115,7 +115,16 @@ def built_image(
                 where=str(folder),
                 hint="check the disk of bareline's cache",
             )
-        return _load(folder, recipe.digest)
+        described = read_record(folder / _RECORD)
+    return AutoImage(
+        disk=folder / "disk.raw",
+        kernel=folder / "vmlinux",
+        modules=next((folder / "modules").iterdir()),
+        busybox=folder / "busybox",
+        digest=recipe.digest,
+        packages=described["packages"],
+        build_s=described["build_s"],
+    )
 
 
 def _damage(folder: Path) -> str:
@@ -125,20 +134,6 @@ def _damage(folder: Path) -> str:
     if not timed or not isinstance(described.get("packages"), dict):
         return f"{_RECORD} cannot be read"
     return damage_of(folder, described, _PARTS)
-
-
-def _load(folder: Path, digest: str) -> AutoImage:
-    described = read_record(folder / _RECORD)
-    modules = next((folder / "modules").iterdir())
-    return AutoImage(
-        disk=folder / "disk.raw",
-        kernel=folder / "vmlinux",
-        modules=modules,
-        busybox=folder / "busybox",
-        digest=digest,
-        packages=described["packages"],
-        build_s=described["build_s"],
-    )
 
 
 # Recipe ----------------------------------------------------------------------------------------

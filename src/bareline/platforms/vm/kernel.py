@@ -13,6 +13,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 import stat
 import subprocess
 import zlib
@@ -52,9 +53,9 @@ def unpack_kernel(packed: bytes) -> bytes:
     if packed.startswith(_ELF):
         return packed
     for magic, unpack in _PACKINGS:
-        for start in _places(packed, magic):
+        for match in re.finditer(re.escape(magic), packed):
             try:
-                unpacked = unpack(packed[start:])
+                unpacked = unpack(packed[match.start() :])
             except (lzma.LZMAError, zlib.error, OSError, ValueError):
                 continue
             if unpacked.startswith(_ELF):
@@ -62,13 +63,6 @@ def unpack_kernel(packed: bytes) -> bytes:
     raise PlatformError(
         "the guest's kernel cannot be unpacked", hint="install `xz-utils`, `zstd` and `lz4`"
     )
-
-
-def _places(data: bytes, magic: bytes) -> Iterator[int]:
-    start = data.find(magic)
-    while start >= 0:
-        yield start
-        start = data.find(magic, start + 1)
 
 
 def module_name(path: str) -> str:
@@ -82,31 +76,27 @@ def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
     - `folder`: ``lib/modules/VERSION``. Modules built into the kernel need no file and are left
       out.
     """
-    needs: dict[str, list[str]] = {}
-    files: dict[str, Path] = {}
+    known: dict[str, tuple[Path, list[str]]] = {}
     for line in (folder / "modules.dep").read_text(encoding="ascii").splitlines():
-        path, _, dependencies = line.partition(":")
-        files[module_name(path)] = folder / path
-        needs[module_name(path)] = [module_name(other) for other in dependencies.split()]
-    inside = (folder / "modules.builtin").read_text(encoding="ascii").splitlines()
-    builtin = {module_name(path) for path in inside}
-    order: list[Path] = []
+        path, _, needed = line.partition(":")
+        known[module_name(path)] = folder / path, [module_name(other) for other in needed.split()]
+    builtin = (folder / "modules.builtin").read_text(encoding="ascii").splitlines()
+    seen, order = set(map(module_name, builtin)), []
 
     def visit(name: str) -> None:
-        if name in builtin:
+        if name in seen:
             return
-        if name not in files:
+        seen.add(name)
+        if name not in known:
             raise PlatformError(
                 f"the guest's kernel {folder.name} has no module '{name}'",
                 hint="choose another NIC model or disk bus",
             )
-        if files[name] in order:
-            return
+        file, needed = known[name]
         # modules.dep names the nearest dependency first; the farthest must load first.
-        for other in reversed(needs[name]):
+        for other in reversed(needed):
             visit(other)
-        if files[name] not in order:
-            order.append(files[name])
+        order.append(file)
 
     for name in wanted:
         visit(name.replace("-", "_"))
@@ -115,19 +105,8 @@ def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
 
 def read_module(path: Path) -> bytes:
     """Give a module as the kernel takes it, unpacked."""
-    data = path.read_bytes()
-    match path.suffix:
-        case ".xz":
-            return lzma.decompress(data)
-        case ".gz":
-            return gzip.decompress(data)
-        case ".zst":
-            return _by_program("zstd")(data)
-    return data
-
-
-_ALIGNMENT = 4
-_TRAILER = "TRAILER!!!"
+    unpack = {".xz": lzma.decompress, ".gz": gzip.decompress, ".zst": _by_program("zstd")}
+    return unpack.get(path.suffix, bytes)(path.read_bytes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,31 +118,17 @@ class File:
 
 
 def archive(files: Mapping[str, File], folders: tuple[str, ...] = ()) -> bytes:
-    """Pack files, by their path without a leading slash, and empty folders.
-
-    Folders above a file are made as needed.
-    """
-    parts: list[bytes] = []
-    number = 1
-    seen: set[str] = set()
-    wanted = [*folders, *(parent for name in files for parent in _parents(name))]
-    for folder in wanted:
-        for name in [*_parents(folder), folder]:
-            if name not in seen:
-                seen.add(name)
-                parts.append(_entry(number, name, stat.S_IFDIR | 0o755, b""))
-                number += 1
-    for name, file in files.items():
-        parts.append(_entry(number, name, stat.S_IFREG | file.mode, file.content))
-        number += 1
-    parts.append(_entry(0, _TRAILER, 0, b""))
-    return b"".join(parts)
+    """Pack files, by their path without a leading slash, and empty folders, with those above."""
+    made = dict.fromkeys(name for folder in folders for name in (*_parents(folder), folder))
+    made |= dict.fromkeys(parent for name in files for parent in _parents(name))
+    entries = [(name, stat.S_IFDIR | 0o755, b"") for name in made]
+    entries += [(name, stat.S_IFREG | file.mode, file.content) for name, file in files.items()]
+    parts = [_entry(number, *entry) for number, entry in enumerate(entries, 1)]
+    return b"".join([*parts, _entry(0, "TRAILER!!!", 0, b"")])
 
 
 def _parents(name: str) -> Iterator[str]:
-    for parent in reversed(PurePosixPath(name).parents):
-        if str(parent) != ".":
-            yield str(parent)
+    yield from map(str, reversed(PurePosixPath(name).parents[:-1]))
 
 
 def _entry(number: int, name: str, mode: int, content: bytes) -> bytes:
@@ -177,4 +142,4 @@ def _entry(number: int, name: str, mode: int, content: bytes) -> bytes:
 
 
 def _padded(data: bytes) -> bytes:
-    return data + b"\0" * (-len(data) % _ALIGNMENT)
+    return data + b"\0" * (-len(data) % 4)

@@ -274,15 +274,8 @@ def qemu_version() -> str:
 def _try_guest(image: AutoImage) -> KvmVerdict:
     with tempfile.TemporaryDirectory(prefix="bareline-proof-") as name:
         initrd = Path(name) / "initrd"
-        initrd.write_bytes(
-            archive(
-                {
-                    "bin/busybox": File(image.busybox.read_bytes(), 0o755),
-                    "init": File(_INIT.encode(), 0o755),
-                },
-                ("dev",),
-            )
-        )
+        busybox, init = File(image.busybox.read_bytes(), 0o755), File(_INIT.encode(), 0o755)
+        initrd.write_bytes(archive({"bin/busybox": busybox, "init": init}, ("dev",)))
         argv = ["qemu-system-x86_64", "-accel", "kvm", "-cpu", "host", "-m", "256"]
         argv += ["-nodefaults", "-nographic", "-no-reboot", "-serial", "stdio"]
         argv += ["-kernel", str(image.kernel), "-initrd", str(initrd)]

@@ -10,9 +10,10 @@ import contextlib
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ class Claim:
     owner: str
     folders: Sequence[str]
     bridge: str | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
 
 
 def claims_folder(cache_folder: Path) -> Path:
@@ -44,7 +45,7 @@ def claims_folder(cache_folder: Path) -> Path:
 
 
 class Holder:
-    """A claim that is kept while a platform is in use, and may grow meanwhile."""
+    """A claim that is on file while a platform is in use, and may grow meanwhile."""
 
     def __init__(self, path: Path, claim: Claim) -> None:
         self._path = path
@@ -59,13 +60,8 @@ class Holder:
 
     def add_setting(self, name: str, former: str) -> None:
         """Note the former value of a host setting, before it is changed."""
-        self._claim = replace(self._claim, settings={**self._claim.settings, name: former})
+        self._claim.settings[name] = former
         self._write()
-
-    def release(self) -> None:
-        """Undo the claim; idempotent."""
-        release(self._claim)
-        self._path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -73,14 +69,14 @@ def claimed(
     cache_folder: Path, folders: Sequence[Path], *, bridge: str | None = None
 ) -> Iterator[Holder]:
     """Keep a claim while a platform is in use; the first folder's name is the claim's."""
-    claim = Claim(
-        owner=owner_mark(), folders=tuple(str(folder) for folder in folders), bridge=bridge
-    )
-    holder = Holder(claims_folder(cache_folder) / f"{folders[0].name}.json", claim)
+    path = claims_folder(cache_folder) / f"{folders[0].name}.json"
+    claim = Claim(owner=owner_mark(), folders=tuple(map(str, folders)), bridge=bridge)
+    holder = Holder(path, claim)
     try:
         yield holder
     finally:
-        holder.release()
+        _release(claim)
+        path.unlink(missing_ok=True)
 
 
 def clean(cache_folder: Path) -> list[str]:
@@ -94,18 +90,17 @@ def clean(cache_folder: Path) -> list[str]:
         if not has_ended(claim.owner):
             continue
         process = owner_pid(claim.owner)
-        removed += [f"virtual machines of process {process}: {what}" for what in release(claim)]
+        removed += [f"virtual machines of process {process}: {what}" for what in _release(claim)]
         path.unlink(missing_ok=True)
     return removed
 
 
-def release(claim: Claim) -> list[str]:
+def _release(claim: Claim) -> list[str]:
     """Undo a claim; say what there was to undo."""
     undone = []
     for name, value in claim.settings.items():
-        setting = Path("/proc/sys", *name.split("."))
         with contextlib.suppress(OSError):
-            setting.write_text(value, encoding="ascii")
+            _place_of(name).write_text(value, encoding="ascii")
             undone.append(f"setting {name} is {value} again")
     if claim.bridge and Path("/sys/class/net", claim.bridge).exists():
         subprocess.run(["ip", "link", "delete", claim.bridge], capture_output=True, check=False)
@@ -117,28 +112,22 @@ def release(claim: Claim) -> list[str]:
     return undone
 
 
-def script(settings: Mapping[str, str]) -> str:
-    """Give a shell script that sets values and prints ``name=before|after`` for each.
-
-    A setting that does not exist in this network namespace, or refuses, prints ``after`` as it
-    stays. Names and values come as arguments, never as script.
-    """
-    if not settings:
-        return ":"
-    return (
-        'while [ $# -gt 1 ]; do f=/proc/sys/$(echo "$1" | tr . /); '
-        'b=$(cat "$f" 2>/dev/null); echo "$2" > "$f" 2>/dev/null; '
-        'echo "$1=$b|$(cat "$f" 2>/dev/null)"; shift 2; done'
-    )
+def _place_of(setting: str) -> Path:
+    return Path("/proc/sys", *setting.split("."))
 
 
-def arguments(settings: Mapping[str, str]) -> list[str]:
-    """Give the arguments of `script`."""
-    return [part for pair in settings.items() for part in pair]
+#: A shell script that sets values and prints ``name=before|after`` for each. Names and values come
+#: as its arguments, never as script. A setting that does not exist in this network namespace, or
+#: refuses, prints ``after`` as it stays.
+SET_AND_SHOW = (
+    'while [ $# -gt 1 ]; do f=/proc/sys/$(echo "$1" | tr . /); '
+    'b=$(cat "$f" 2>/dev/null); echo "$2" > "$f" 2>/dev/null; '
+    'echo "$1=$b|$(cat "$f" 2>/dev/null)"; shift 2; done'
+)
 
 
 def read_changes(text: str) -> dict[str, tuple[str, str]]:
-    """Read what `script` printed: name to (before, after)."""
+    """Read what `SET_AND_SHOW` printed: name to (before, after)."""
     changes = {}
     for line in text.splitlines():
         name, _, values = line.partition("=")
@@ -157,7 +146,7 @@ def tune_host(tuning: Tuning, hypervisor: Hypervisor, holder: Holder) -> dict[st
     settings = tuning.settings()
     if not settings:
         return {}
-    line = ["sh", "-c", script(settings), "sh", *arguments(settings)]
+    line = ["sh", "-c", SET_AND_SHOW, "sh", *chain(*settings.items())]
     changes = read_changes(hypervisor.run_inside(line).stdout)
     facts: dict[str, Scalar] = {}
     for name, value in settings.items():
@@ -169,7 +158,7 @@ def tune_host(tuning: Tuning, hypervisor: Hypervisor, holder: Holder) -> dict[st
 
 
 def _set_on_host(name: str, value: str, holder: Holder) -> tuple[str, str]:
-    path = Path("/proc/sys", *name.split("."))
+    path = _place_of(name)
     try:
         before = " ".join(path.read_text(encoding="ascii").split())
     except OSError:

@@ -6,6 +6,7 @@ is needed is held against what is available, summed over all platforms of this p
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -52,9 +53,9 @@ def needed_bytes(guest_bytes: int, guests: int, accelerator: str) -> int:
 
 def available_bytes() -> int:
     """Give what this machine can hand out without swapping."""
-    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) << 10
+    text = Path("/proc/meminfo").read_text(encoding="ascii")
+    if match := re.search(r"^MemAvailable:\s+(\d+)", text, re.MULTILINE):
+        return int(match[1]) << 10
     raise PlatformError("this kernel does not report the available memory (no MemAvailable)")
 
 
@@ -65,8 +66,7 @@ def make_room(needed: int, parkings: Sequence[Parking] | None = None) -> None:
             return
         if parking.may_end():
             parking.end_paused()
-    available = available_bytes() - _RESERVE_BYTES
-    if available < needed:
+    if (available := available_bytes() - _RESERVE_BYTES) < needed:
         raise PlatformError(
             f"the guests need {needed >> 20} MiB with what QEMU takes, {max(0, available) >> 20} "
             "MiB are available",
