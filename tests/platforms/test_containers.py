@@ -385,8 +385,8 @@ def test_a_container_that_is_killed_is_made_anew(keep_bench):
     bench = keep_bench("local", container={"runtime": "bwrap", "image": "host", "share": "node"})
     bench.shell("true")
     (holder,) = bench.allocation.boxes._holders
-    os.kill(holder.popen.pid, signal.SIGKILL)
-    holder.popen.wait(10)
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait(10)
     assert bench.shell("echo again").stdout == "again\n"
 
 

@@ -14,36 +14,45 @@ _MOST = f"{MOST_BYTES >> 20} MiB"
 
 
 class Ends:
-    """Collects what a program prints, and keeps both ends of it."""
+    """Collects what a program prints, and keeps both ends of it.
 
-    def __init__(self) -> None:
+    - `most_bytes`: of both together.
+    """
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.total = 0
+        self._end_bytes = most_bytes // 2
         self._head = bytearray()
         self._tail = bytearray()
 
     def extend(self, chunk: bytes) -> None:
         """Take what was read."""
         self.total += len(chunk)
-        room = _END_BYTES - len(self._head)
+        room = self._end_bytes - len(self._head)
         if room > 0:
             self._head += chunk[:room]
             chunk = chunk[room:]
         self._tail += chunk
-        if len(self._tail) > 2 * _END_BYTES:  # now and then, not at every piece
-            del self._tail[:-_END_BYTES]
+        if len(self._tail) > 2 * self._end_bytes:  # now and then, not at every piece
+            del self._tail[: -self._end_bytes]
 
     @property
     def is_cut(self) -> bool:
         """Whether some of it is left out."""
-        return self.total > MOST_BYTES
+        return self.total > 2 * self._end_bytes
+
+    @property
+    def whole(self) -> bytes:
+        """All of it, where nothing is left out."""
+        return bytes(self._head + self._tail)
 
     @property
     def text(self) -> str:
         """What is kept; between both ends a line says that something is missing."""
         if not self.is_cut:
-            return (self._head + self._tail).decode(errors="replace")
+            return self.whole.decode(errors="replace")
         head = self._head[: self._head.rfind(b"\n") + 1 or None]
-        tail = self._tail[-_END_BYTES:]
+        tail = self._tail[-self._end_bytes :]
         tail = tail[tail.find(b"\n") + 1 :]
         left_out = self.total - len(head) - len(tail)
         marker = f"\n[{left_out} bytes left out]\n".encode()

@@ -44,21 +44,21 @@ def system_environment() -> dict[str, str]:
 
 def wait_ready(process: Process, who: str) -> int:
     """Wait for a holder's word; give its process number."""
-    popen = process.popen
-    assert popen.stdout is not None and popen.stderr is not None
+    assert process.stdout is not None and process.stderr is not None
     deadline = time.monotonic() + _READY_S
     said = b""
     while b"ready\n" not in said:
-        readable, _, _ = select.select([popen.stdout], [], [], max(0, deadline - time.monotonic()))
-        chunk = os.read(popen.stdout.fileno(), 4096) if readable else b""
+        left_s = max(0, deadline - time.monotonic())
+        readable, _, _ = select.select([process.stdout], [], [], left_s)
+        chunk = os.read(process.stdout.fileno(), 4096) if readable else b""
         if not chunk:
             reason = "it said nothing in time"
             if readable:
-                lines = popen.stderr.read().decode(errors="replace").strip().splitlines()
+                lines = process.stderr.read().decode(errors="replace").strip().splitlines()
                 reason = lines[-1] if lines else "it ended"
             raise PlatformError(f"{who} did not come up: {reason}")
         said += chunk
-    return _youngest(popen.pid)
+    return _youngest(process.pid)
 
 
 def _youngest(pid: int) -> int:

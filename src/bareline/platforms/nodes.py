@@ -112,9 +112,6 @@ class Nodes(Allocation):
     def listening_ports(self, node: int) -> set[int]:
         """List the TCP ports on which something listens on a node."""
         table = self.on_node(node, ["cat", "/proc/net/tcp", "/proc/net/tcp6"]).stdout
-        ports = set()
-        for line in table.splitlines():
-            columns = line.split()
-            if len(columns) > 3 and columns[3] == "0A":
-                ports.add(int(columns[1].rpartition(":")[2], 16))
-        return ports
+        rows = (line.split() for line in table.splitlines())
+        found = (row[1] for row in rows if len(row) > 3 and row[3] == "0A")
+        return {int(address.rpartition(":")[2], 16) for address in found}

@@ -30,6 +30,8 @@ _LOOK_S = 0.5
 _PR_SET_PDEATHSIG = 1
 #: The last line of many programs that failed: "Run 'docker run --help' for more information".
 _ADVICE = re.compile(r"^(run|see|try)\b.*(help|more)", re.IGNORECASE)
+#: A trial's mark in an environment.
+_MARK = re.compile(rf"(?:^|\0){TRIAL_VARIABLE}=([^\0]*)".encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,10 @@ def die_with_parent() -> None:
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+#: A started program.
+Process = subprocess.Popen[bytes]
+
+
 def run_process(
     argv: Sequence[str],
     *,
@@ -88,37 +94,29 @@ def run_process(
     cwd: str | Path | None = None,
     stdin: str | bytes | None = None,
     lost: Callable[[], bool] | None = None,
+    output: Ends | None = None,
 ) -> Finished:
     """Run a program to its end or its time limit, with its whole process group.
 
     - `env`: the complete environment; `local_environment` without it.
     - `lost`: tells that there is nothing to wait for any more; asked twice a second.
+    - `output`: takes what it prints, where that is no text or may be longer than usual.
 
     Raises PlatformError: the program cannot be started at all.
     """
     started = time.monotonic()
+    stdout, stderr = output or Ends(), Ends()
     with spawn(argv, env=env, cwd=cwd, stdin=stdin is not None) as process:
-        timed_out = _feed_and_collect(process, stdin, started + timeout_s, lost)
-        if process.popen.poll() is None:
-            end_group(process)
-        stdout, stderr = process.outputs
-        code = process.popen.wait()
+        timed_out = _feed_and_collect(process, (stdout, stderr), stdin, started + timeout_s, lost)
+        end_group(process)
     return Finished(
-        stdout.text,
+        "" if output else stdout.text,
         stderr.text,
-        code,
+        process.returncode,
         time.monotonic() - started,
         timed_out,
         (*stdout.cut("standard output"), *stderr.cut("standard error")),
     )
-
-
-class Process:
-    """A started program with what it has printed so far."""
-
-    def __init__(self, popen: subprocess.Popen[bytes]) -> None:
-        self.popen = popen
-        self.outputs = (Ends(), Ends())
 
 
 @contextmanager
@@ -139,7 +137,7 @@ def spawn(
     Raises PlatformError: the program cannot be started.
     """
     try:
-        popen = subprocess.Popen(
+        process = subprocess.Popen(
             argv,
             env=local_environment() if env is None else dict(env),
             cwd=cwd,
@@ -151,15 +149,13 @@ def spawn(
         )
     except OSError as error:
         raise PlatformError(f"cannot start '{argv[0]}': {error.strerror}") from error
-    process = Process(popen)
     try:
         yield process
     finally:
         end_group(process)
-        for pipe in (popen.stdin, popen.stdout, popen.stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
+            with contextlib.suppress(OSError):
+                pipe.close()
 
 
 @contextmanager
@@ -175,24 +171,21 @@ def holding(
         try:
             yield process
         finally:
-            assert process.popen.stdin is not None
+            assert process.stdin is not None
             with contextlib.suppress(OSError):
-                process.popen.stdin.close()
+                process.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):  # `spawn` kills it then.
-                process.popen.wait(_HELD_S)
+                process.wait(_HELD_S)
 
 
 def end_group(process: Process) -> None:
     """Terminate a process group, then kill it; idempotent."""
-    popen = process.popen
-    if popen.poll() is None:
-        _signal_group(popen.pid, signal.SIGTERM)
-        try:
-            popen.wait(_GRACE_S)
-        except subprocess.TimeoutExpired:
-            pass
-    _signal_group(popen.pid, signal.SIGKILL)
-    popen.wait()
+    if process.poll() is None:
+        _signal_group(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_S)
+    _signal_group(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _signal_group(group: int, number: signal.Signals) -> None:
@@ -202,50 +195,46 @@ def _signal_group(group: int, number: signal.Signals) -> None:
 
 def _feed_and_collect(
     process: Process,
+    outputs: Sequence[Ends],
     stdin: str | bytes | None,
     deadline: float,
-    lost: Callable[[], bool] | None = None,
+    lost: Callable[[], bool] | None,
 ) -> bool:
     """Collect output until the process ends or is lost; tell whether the time ran out instead.
 
     The end of the process counts, not the end of its pipes: a server that it left behind would
     hold them open for ever.
     """
-    popen = process.popen
-    assert popen.stdout is not None and popen.stderr is not None
-    outputs = tuple(
-        zip((popen.stdout.fileno(), popen.stderr.fileno()), process.outputs, strict=True)
-    )
+    assert process.stdout is not None and process.stderr is not None
+    pipes = dict(zip((process.stdout.fileno(), process.stderr.fileno()), outputs, strict=True))
     unsent = memoryview(stdin.encode() if isinstance(stdin, str) else stdin or b"")
-    ended = os.pidfd_open(popen.pid)
+    ended = os.pidfd_open(process.pid)
     try:
         with selectors.DefaultSelector() as selector:
-            selector.register(ended, selectors.EVENT_READ)
-            for descriptor, output in outputs:
-                os.set_blocking(descriptor, False)
-                selector.register(descriptor, selectors.EVENT_READ, output)
-            if popen.stdin is not None:
-                os.set_blocking(popen.stdin.fileno(), False)
-                selector.register(popen.stdin, selectors.EVENT_WRITE)
-            while True:
-                remaining_s = deadline - time.monotonic()
-                if remaining_s <= 0:
-                    return True
+            for descriptor in (ended, *pipes):
+                selector.register(descriptor, selectors.EVENT_READ)
+            if process.stdin is not None:
+                selector.register(process.stdin, selectors.EVENT_WRITE)
+            for pipe in (*pipes, *([process.stdin.fileno()] if process.stdin else [])):
+                os.set_blocking(pipe, False)
+            while (remaining_s := deadline - time.monotonic()) > 0:
                 if lost is not None and lost():
                     return False
                 wait_s = remaining_s if lost is None else min(remaining_s, _LOOK_S)
                 for key, _ in selector.select(wait_s):
-                    if key.fileobj is popen.stdin:
-                        unsent = unsent[_feed(key.fd, unsent) :]
-                        if not unsent:
-                            selector.unregister(key.fileobj)
-                            popen.stdin.close()
-                    elif key.fileobj == ended:
-                        for descriptor, output in outputs:
+                    if key.fd == ended:
+                        for descriptor, output in pipes.items():
                             _drain(descriptor, output)
                         return False
-                    elif not _drain(key.fd, key.data):
-                        selector.unregister(key.fileobj)
+                    if key.fd in pipes:
+                        if not _drain(key.fd, pipes[key.fd]):
+                            selector.unregister(key.fd)
+                        continue
+                    unsent = unsent[_feed(key.fd, unsent) :]
+                    if process.stdin is not None and not unsent:
+                        selector.unregister(process.stdin)
+                        process.stdin.close()
+            return True
     finally:
         os.close(ended)
 
@@ -304,19 +293,13 @@ def _kill(chosen: Callable[[str], bool]) -> int:
 
 def processes_with(chosen: Callable[[str], bool]) -> list[int]:
     """List the processes on this machine whose trial's mark is a chosen one."""
-    name = f"{TRIAL_VARIABLE}=".encode()
     found = []
     for entry in os.scandir("/proc"):
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            environ = Path(entry.path, "environ").read_bytes()
-        except OSError:
-            continue
-        for variable in environ.split(b"\0"):
-            if variable.startswith(name) and chosen(variable[len(name) :].decode(errors="replace")):
-                found.append(int(entry.name))
-                break
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                marks = _MARK.findall(Path(entry.path, "environ").read_bytes())
+                if any(chosen(mark.decode(errors="replace")) for mark in marks):
+                    found.append(int(entry.name))
     return found
 
 

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from bareline.platforms.process import end_group, holding, spawn
+from bareline.platforms.process import Process, end_group, holding, spawn
 from bareline.vocabulary.errors import PlatformError
 
 #: How long a server may take until it listens.
-READY_S = 20.0
+_READY_S = 20.0
 _TRIES = 3
 #: So much is read of what a server said last.
 _TAIL_BYTES = 1 << 16
@@ -29,9 +29,20 @@ class Ports(Protocol):
         """List the ports on which something listens."""
         ...
 
-    def wait_listening(self, port: int, ended: Callable[[], bool]) -> str:
-        """Wait until something listens on a port; say what is wrong if nothing does."""
+    def listens(self, port: int) -> bool:
+        """Tell whether something listens on a port."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPorts:
+    """The ports of a node that is asked each time."""
+
+    taken: Callable[[], set[int]]
+
+    def listens(self, port: int) -> bool:
+        """Tell whether something listens on a port."""
+        return port in self.taken()
 
 
 @contextmanager
@@ -61,7 +72,7 @@ def serving(
         values = {"server_port": str(port), "server_data_port": str(data_port)}
         # A file for what it says: nobody reads pipes while the command is measured.
         with tempfile.TemporaryFile() as said, start(line(values), env=env, output=said) as process:
-            problem = ports.wait_listening(port, lambda: process.popen.poll() is not None)
+            problem = _wait_listening(ports, port, process)
             if not problem:
                 yield values
                 return
@@ -72,23 +83,13 @@ def serving(
     raise PlatformError(f"the server '{program}' did not start: {problem}")
 
 
-@dataclass(frozen=True, slots=True)
-class AskedPorts:
-    """The ports of a node that is asked each time."""
-
-    listening: Callable[[], set[int]]
-
-    def taken(self) -> set[int]:
-        """List the ports on which something listens."""
-        return self.listening()
-
-    def wait_listening(self, port: int, ended: Callable[[], bool]) -> str:
-        """Wait until something listens on a port; say what is wrong if nothing does."""
-        deadline = time.monotonic() + READY_S
-        while time.monotonic() < deadline:
-            if port in self.listening():
-                return ""
-            if ended():
-                return "it ended"
-            time.sleep(0.02)
-        return f"nothing listens on port {port} after {READY_S:.0f} s"
+def _wait_listening(ports: Ports, port: int, process: Process) -> str:
+    """Wait until something listens on a port; say what is wrong if nothing does."""
+    deadline = time.monotonic() + _READY_S
+    while time.monotonic() < deadline:
+        if ports.listens(port):
+            return ""
+        if process.poll() is not None:
+            return "it ended"
+        time.sleep(0.02)
+    return f"nothing listens on port {port} after {_READY_S:.0f} s"

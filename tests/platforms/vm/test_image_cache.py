@@ -165,7 +165,7 @@ def test_all_that_a_build_starts_ends_with_it(tmp_path):
     with spawn(argv, env=local_environment()) as process:
         until(lambda: len(_with(token)) >= 2)
         # What the kernel does to it when bareline is killed.
-        process.popen.kill()
+        process.kill()
         until(lambda: not _with(token))
 
 

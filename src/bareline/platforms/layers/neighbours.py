@@ -255,7 +255,7 @@ class _Load:
 
     def read(self) -> _Reading:
         """Ask it."""
-        popen = self._process.popen
+        popen = self._process
         assert popen.stdin is not None and popen.stdout is not None
         line = b""
         with contextlib.suppress(OSError):

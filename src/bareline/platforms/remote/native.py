@@ -7,27 +7,24 @@ then the first node builds.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import platform
 import re
-import signal
 import tarfile
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 from bareline.build.native import NativeBuild, ensure_native
 from bareline.build.sources import source_files, source_folder, sources_key
 from bareline.host.owner import owner_mark
 from bareline.host.tools import install_hint
+from bareline.platforms.excerpt import Ends
 from bareline.platforms.launchers.installation import find_mpi
 from bareline.platforms.nodes import Nodes
-from bareline.platforms.process import run_process, spawn
+from bareline.platforms.process import run_process
 from bareline.platforms.scripts.conversation import script
 from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE
@@ -36,8 +33,6 @@ from bareline.vocabulary.units import listing
 _COPY_S = 300.0
 #: So much is kept of the end of what a node complains about.
 _COMPLAINT_BYTES = 1 << 16
-#: How long its last words may be on their way when it has ended.
-_LAST_WORDS_S = 1.0
 
 
 def pack(folder: Path) -> bytes:
@@ -46,67 +41,6 @@ def pack(folder: Path) -> bytes:
     with tarfile.open(fileobj=packed, mode="w") as archive:
         archive.add(folder, arcname=".")
     return packed.getvalue()
-
-
-@dataclass(frozen=True, slots=True)
-class Exchanged:
-    """What a command line gave back; `said` is the end of what it complained about."""
-
-    stdout: bytes
-    said: str
-    exit_code: int
-
-
-def exchange(line: Sequence[str], content: bytes, timeout_s: float, most_bytes: int) -> Exchanged:
-    """Give bytes to a command line, and take bytes back.
-
-    Raises TimeoutError: it has not ended by then.
-    Raises OverflowError: it gives more than `most_bytes`.
-    """
-    complaint, room = bytearray(), most_bytes
-
-    def give(pipe: IO[bytes]) -> None:
-        with contextlib.suppress(OSError, ValueError), pipe:
-            pipe.write(content)
-
-    def listen(pipe: IO[bytes]) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            while raw := pipe.read(1 << 12):
-                complaint.extend(raw)
-                del complaint[:-_COMPLAINT_BYTES]
-
-    out: list[bytes] = []
-    late = threading.Event()
-    with spawn(line, stdin=True) as process:
-        popen = process.popen
-        assert popen.stdin and popen.stdout and popen.stderr
-        threads = [
-            threading.Thread(target=give, args=(popen.stdin,), daemon=True),
-            threading.Thread(target=listen, args=(popen.stderr,), daemon=True),
-        ]
-        for thread in threads:
-            thread.start()
-
-        def stop() -> None:
-            late.set()
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(popen.pid, signal.SIGKILL)  # what it started holds its pipes, too
-
-        clock = threading.Timer(timeout_s, stop)
-        clock.start()
-        try:
-            while raw := popen.stdout.read1(1 << 20):  # type: ignore[attr-defined]
-                room -= len(raw)
-                if room < 0:
-                    raise OverflowError
-                out.append(raw)
-            code = popen.wait()
-        finally:
-            clock.cancel()
-        if late.is_set():
-            raise TimeoutError
-        threads[1].join(_LAST_WORDS_S)
-    return Exchanged(b"".join(out), complaint.decode(errors="replace").strip(), code)
 
 
 def send(line: Sequence[str], archive: bytes, where: str) -> str:
@@ -276,10 +210,10 @@ def build_there(nodes: Nodes) -> NativeBuild:
 def fetch(nodes: Nodes, build: Path) -> bytes:
     """Give a build of the first node as a tar archive."""
     line = nodes.node_argv(0, ["tar", "-C", str(build), "-cf", "-", "."], {})
-    done = _exchange(line, b"", "read", nodes.nodes[0].name)
-    if done.exit_code:
-        raise BuildError(f"cannot be read: {done.said}", where=f"{nodes.nodes[0].name}:{build}")
-    return done.stdout
+    packed, code, said = _exchange(line, b"", "read", nodes.nodes[0].name)
+    if code:
+        raise BuildError(f"cannot be read: {said}", where=f"{nodes.nodes[0].name}:{build}")
+    return packed
 
 
 #: What a node tells of a build.
@@ -311,35 +245,39 @@ def _ask(nodes: Nodes, order: str, sources: bytes = b"") -> dict[str, list[str]]
     # The mark lets whoever frees the node end a build that was left alone.
     mark = {TRIAL_VARIABLE: f"{owner_mark()}-build"}
     line = nodes.node_argv(0, [*argv, mpi.mpicc or "", mpi.title], mark)
-    done = _exchange(line, sources, "built", where)
+    answer, code, complaint = _exchange(line, sources, "built", where)
     said: dict[str, list[str]] = {}
-    for row in done.stdout.decode(errors="replace").splitlines():
+    for row in answer.decode(errors="replace").splitlines():
         word, _, rest = row.partition(" ")
         said.setdefault(word, []).append(rest)
-    if done.exit_code and not ("missing" in said or "failed" in said):
+    if code and not ("missing" in said or "failed" in said):
         log = said.get("log", [""])[0]
         raise BuildError(
-            f"the native programs do not build:\n{done.said}",
+            f"the native programs do not build:\n{complaint}",
             where=where,
             hint=f"the whole log is {where}:{log}" if log else None,
         )
     return said
 
 
-def _exchange(line: Sequence[str], content: bytes, done_what: str, where: str) -> Exchanged:
-    timeout_s = _BUILD_S if content else _FIND_S
-    try:
-        return exchange(line, content, timeout_s, _MOST_BYTES)
-    except TimeoutError as error:
-        raise BuildError(
-            f"the native programs are not {done_what} after {timeout_s:.0f} s", where=where
-        ) from error
-    except OverflowError as error:
+def _exchange(
+    line: Sequence[str], content: bytes, done_what: str, where: str
+) -> tuple[bytes, int, str]:
+    """Give bytes to a command line; give what comes back, how it ended, and its complaints' end."""
+    given, timeout_s = Ends(_MOST_BYTES), _BUILD_S if content else _FIND_S
+    done = run_process(
+        line, timeout_s=timeout_s, stdin=content, output=given, lost=lambda: given.is_cut
+    )
+    if given.is_cut:
         raise BuildError(
             f"the native programs are not {done_what}: the node says more than "
             f"{_MOST_BYTES >> 20} MiB",
             where=where,
-        ) from error
+        )
+    if done.timed_out:
+        why = f"the native programs are not {done_what} after {timeout_s:.0f} s"
+        raise BuildError(why, where=where)
+    return given.whole, done.exit_code, done.stderr[-_COMPLAINT_BYTES:].strip()
 
 
 def _pack_sources() -> bytes:

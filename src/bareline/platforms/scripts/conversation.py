@@ -8,7 +8,6 @@ of another process.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import resource
 import select
@@ -16,13 +15,13 @@ import selectors
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import IO
 
-from bareline.platforms.process import local_environment, spawn
+from bareline.platforms.process import Process, local_environment, spawn
 from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.nodeset import nodes_text
 
@@ -47,9 +46,14 @@ _FILES_EACH = 4
 class Peer:
     """A process that stands for some nodes."""
 
-    def __init__(self, names: Sequence[str], popen: subprocess.Popen[bytes]) -> None:
+    def __init__(self, names: Sequence[str], process: Process) -> None:
         self.names = frozenset(names)
-        self._popen = popen
+        assert process.stdin is not None
+        assert process.stdout is not None and process.stderr is not None
+        self._process = process
+        self._input, self._errors = process.stdin, process.stderr
+        #: What its nodes say, to be waited for.
+        self.output = process.stdout
         self._is_silent = False
         self._begun = bytearray()
         self._pieces: dict[tuple[str, str], list[str]] = {}
@@ -58,20 +62,13 @@ class Peer:
         #: What is wrong with what it says; it was ended for that.
         self.excess = ""
         self._is_deaf = False
-        for pipe in (popen.stdin, popen.stdout, popen.stderr):
-            assert pipe is not None
+        for pipe in (self._input, self.output, self._errors):
             os.set_blocking(pipe.fileno(), False)
-
-    @property
-    def output(self) -> IO[bytes]:
-        """What its nodes say, to be waited for."""
-        assert self._popen.stdout is not None
-        return self._popen.stdout
 
     @property
     def has_ended(self) -> bool:
         """Whether it says nothing any more but what is still on its way."""
-        return self._is_silent or self._popen.poll() is not None
+        return self._is_silent or self._process.poll() is not None
 
     def take_turn(self) -> None:
         """Begin to count anew what it says."""
@@ -80,11 +77,10 @@ class Peer:
 
     def tell(self, order: str, content: bytes = b"") -> None:
         """Give its nodes an order, and what follows it."""
-        assert self._popen.stdin is not None
         unsent = memoryview(order.encode() + b"\n" + content)
         ready = select.poll()
         try:
-            pipe = self._popen.stdin.fileno()
+            pipe = self._input.fileno()
             ready.register(pipe, select.POLLOUT)
             while unsent:
                 if self._is_deaf or not ready.poll(_TELL_S * 1000.0):
@@ -120,13 +116,12 @@ class Peer:
         self._begun = bytearray(rest)
         if self._left < 0 or max(map(len, (*lines, rest))) > MOST_LINE_BYTES:
             self.excess = "it says more than any node has to say"
-            self._popen.kill()
+            self._process.kill()
             return
         yield from map(bytes, lines)
 
     def _complain(self) -> None:
-        assert self._popen.stderr is not None
-        self._complaint += _read(self._popen.stderr)[0]
+        self._complaint += _read(self._errors)[0]
         del self._complaint[:-_COMPLAINT_BYTES]
 
     def reason(self) -> str:
@@ -136,27 +131,25 @@ class Peer:
         self._complain()
         lines = bytes(self._complaint).decode(errors="replace").strip().splitlines()
         said = [line for line in lines if line.strip()]
-        code = self._popen.poll()
+        code = self._process.poll()
         ended = "it does not answer" if code is None else f"exit code {code}"
         return said[-1][:300] if said else ended
 
     def lost(self) -> PlatformError:
         """Say that it has ended, which it does right now, and why; another one may do better."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._popen.wait(_END_S)
+        self.wait_end(_END_S)
         kind = PlatformError if self.excess else NotNow
         return kind(f"the connection ended: {self.reason()}", where=nodes_text(sorted(self.names)))
 
     def leave(self) -> None:
         """End its scripts by the end of their input."""
-        assert self._popen.stdin is not None
-        with contextlib.suppress(OSError):
-            self._popen.stdin.close()
+        with suppress(OSError):
+            self._input.close()
 
     def wait_end(self, timeout_s: float) -> None:
         """Wait until it has ended, for so long at most."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._popen.wait(timeout_s)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout_s)
 
 
 def _read(pipe: IO[bytes]) -> tuple[bytes, bool]:
@@ -169,7 +162,7 @@ def _read(pipe: IO[bytes]) -> tuple[bytes, bool]:
                 return bytes(found), True
             found += raw
     except BlockingIOError:
-        return bytes(found), False
+        pass
     except (OSError, ValueError):  # whoever has ended it has closed its pipes
         return bytes(found), True
     return bytes(found), False
@@ -196,7 +189,7 @@ def make_room(count: int) -> None:
 def peer(names: Sequence[str], line: Sequence[str], env: Mapping[str, str]) -> Iterator[Peer]:
     """Start the process that stands for some nodes; it is ended with the context."""
     with spawn(line, env=env, stdin=True) as process:
-        yield Peer(names, process.popen)
+        yield Peer(names, process)
 
 
 @contextmanager
@@ -343,14 +336,9 @@ class Conversation:
             said.pop(word, None)
 
 
-@contextmanager
-def listening(those: Sequence[Peer]) -> Iterator[Conversation]:
+def listening(those: Sequence[Peer]) -> AbstractContextManager[Conversation]:
     """Talk with nodes through processes that are there before and after."""
-    talk = Conversation(those)
-    try:
-        yield talk
-    finally:
-        talk.close()
+    return closing(Conversation(those))
 
 
 @contextmanager
@@ -361,8 +349,6 @@ def conversation(
 
     - `lines`: the local command line by the names of the nodes that it stands for.
     """
-    with (
-        peers(lines, local_environment() if env is None else env) as those,
-        listening(those) as talk,
-    ):
+    own = local_environment() if env is None else env
+    with peers(lines, own) as those, listening(those) as talk:
         yield talk

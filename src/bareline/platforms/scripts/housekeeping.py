@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -14,7 +13,6 @@ from bareline.facts.steal import StealReading, parse_stat
 from bareline.platforms.excerpt import KEEP_FILE, cut_of_file
 from bareline.platforms.scripts.conversation import Conversation, script
 from bareline.platforms.scripts.description import number_of
-from bareline.platforms.serving import READY_S
 from bareline.platforms.workdir import END_MARKED, LOOK_AT_STORAGE, OWN_FOLDER
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import nodes_text
@@ -173,19 +171,13 @@ class NodePorts:
         found = [text.rpartition(":")[2] for text in listed]
         return {int(text, 16) for text in found if _HEXADECIMAL.fullmatch(text)}
 
-    def wait_listening(self, port: int, ended: Callable[[], bool]) -> str:
-        """Wait until something listens on a port; say what is wrong if nothing does."""
+    def listens(self, port: int) -> bool:
+        """Tell whether something listens on a port now."""
         self.talk.drop("listening")
-        deadline = time.monotonic() + READY_S
-        while time.monotonic() < deadline:
-            self.talk.tell_one(self.node, f"listen {port}")
-            self.talk.wait("heard", _ORDER_S, [self.node])
-            self.talk.drop("heard")
-            if "listening" in self.talk.said[self.node]:
-                return ""
-            if ended():
-                return "it ended"
-        return f"nothing listens on port {port} after {READY_S:.0f} s"
+        self.talk.tell_one(self.node, f"listen {port}")
+        self.talk.wait("heard", _ORDER_S, [self.node])
+        self.talk.drop("heard")
+        return "listening" in self.talk.said[self.node]
 
 
 @contextmanager

@@ -113,7 +113,7 @@ class Boxes:
     def _make_ready(self) -> None:
         """See that the runtime is there and that shared containers are up; anew where one ended."""
         names = tuple(node.name for node in self._nodes.nodes)
-        if names == self._ready and all(one.popen.poll() is None for one in self._holders):
+        if names == self._ready and all(one.poll() is None for one in self._holders):
             return
         self.close()
         for node, name in enumerate(names):
