@@ -111,20 +111,18 @@ def platforms_from_toml(
     wrong: dict[str, PlatformError] | None = None,
 ) -> dict[str, PlatformSpec]:
     """Check what a platform file holds; see `load_platforms`."""
+    rule = "platforms are named [platform.NAME]"
     for key in content:
         if key != "platform":
-            raise PlatformError(
-                f"unknown table '{key}'", where=where, hint="platforms are named [platform.NAME]"
-            )
+            raise PlatformError(f"unknown table '{key}'", where=where, hint=rule)
     tables = content.get("platform", {})
     if not isinstance(tables, Mapping):
-        raise PlatformError("platforms are named [platform.NAME]", where=where)
+        raise PlatformError(rule, where=where)
     specs = {}
     for name, table in tables.items():
+        place = f"{where}, [platform.{name}]"
         try:
-            specs[name] = make_spec(
-                name, table, where=f"{where}, [platform.{name}]", builtin=builtin
-            )
+            specs[name] = make_spec(name, table, where=place, builtin=builtin)
         except PlatformError as error:
             if wrong is None:
                 raise
@@ -208,8 +206,7 @@ def platforms_schema() -> dict[str, Any]:
     tables, common = [], _Common.model_json_schema()["properties"]
     for name, platform in types.items():
         place = found[platform.options, "validation"]["$ref"].rpartition("/")[2]
-        options = definitions[place]
-        kind = {"type": {"const": name}}
+        options, kind = definitions[place], {"type": {"const": name}}
         definitions[f"type-{name}"] = {
             **options,
             "properties": {**common, **options.get("properties", {}), **kind},

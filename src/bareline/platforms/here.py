@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -67,8 +67,15 @@ class HerePlatform(Platform[O_co]):
     @classmethod
     def available(cls, spec: PlatformSpec[O_co]) -> Availability:
         """Say whether what `check` looks at and the MPI library are there."""
-        found = super().available(spec)
-        return mpi_availability(_mpi_of(spec)) if found.ok else found
+        found, choice = super().available(spec), _mpi_of(spec)
+        try:
+            if found.ok:
+                find_mpi(choice)
+        except PlatformError as error:
+            # Without any library, what needs none can still be measured.
+            usable = isinstance(error, ToolMissing) and choice == "auto"
+            return Availability(usable, error.what, error.hint or "")
+        return found
 
     @classmethod
     def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:
@@ -78,19 +85,6 @@ class HerePlatform(Platform[O_co]):
 
 def _mpi_of(spec: PlatformSpec[Any]) -> str:
     return str(spec.options.mpi)
-
-
-def mpi_availability(choice: str) -> Availability:
-    """Say whether the chosen MPI library is here.
-
-    Without any library, what needs none can still be measured.
-    """
-    try:
-        find_mpi(choice)
-    except PlatformError as error:
-        usable = isinstance(error, ToolMissing) and choice == "auto"
-        return Availability(usable, error.what, error.hint or "")
-    return Availability(True)
 
 
 def check_cores(cores: Sequence[int] | None) -> None:
@@ -119,8 +113,7 @@ class _Copy:
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command; see `Allocation.run`."""
         env = dict(command.env)
-        token = env.get(TRIAL_VARIABLE, "")
-        env[TRIAL_VARIABLE] = self._marked(token)
+        env[TRIAL_VARIABLE] = self._marked(env.get(TRIAL_VARIABLE, ""))
         own = replace(command, env=tuple(env.items()))
         return HostsAllocation.run(self.hosts, own, layout, timeout_s=timeout_s)
 
@@ -135,17 +128,15 @@ class _Copy:
 class HereAllocation(HostsAllocation):
     """Nodes that see this machine's files, its MPI library among them."""
 
-    def __init__(
-        self,
-        nodes: Sequence[Node],
-        context: Context,
-        options: HereOptions,
-    ) -> None:
+    def __init__(self, nodes: Sequence[Node], context: Context, options: HereOptions) -> None:
         super().__init__(nodes)
-        self._neighbours = options.neighbours
         self._context = context
         self._mpi_choice = options.mpi
         self._io_folder = options.io_folder
+        self._neighbours = options.neighbours
+        self._all_measure = options.neighbours is not None and options.neighbours.load == "same"
+        #: Every neighbour has programs on all nodes.
+        self._tenants = [self] * (options.neighbours.count if options.neighbours else 0)
 
     @property
     def cores(self) -> int:
@@ -167,14 +158,10 @@ class HereAllocation(HostsAllocation):
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command; see `Allocation.run`."""
-        if self._neighbours is None or not self._all_measure:
+        if not (self._neighbours and self._all_measure):
             return super().run(command, layout, timeout_s=timeout_s)
         copies = [_Copy(self, number) for number in range(1, self._neighbours.count + 1)]
         return run_against_copies(super().run, copies, command, layout, timeout_s)
-
-    @property
-    def _all_measure(self) -> bool:
-        return self._neighbours is not None and self._neighbours.load == "same"
 
     def background(self, token: str) -> AbstractContextManager[None]:
         """Keep the neighbours busy, but for those that run the same command."""
@@ -186,16 +173,11 @@ class HereAllocation(HostsAllocation):
         """Tell what was mounted, what containers are like and who shares the nodes."""
         facts = dict(self.mounted.facts) if self.mounted else {}
         facts |= self.boxes.facts() if self.boxes else {}
-        if self._neighbours is None:
-            return facts
-        cores = self.nodes[0].cores
-        neighbours = facts_of(self._tenants, self._neighbours, cores)
-        return {**facts, **neighbours, **self._neighbours.sharing(cores)}
-
-    @property
-    def _tenants(self) -> list[HostsAllocation]:
-        """Every neighbour has programs on all nodes."""
-        return [self] * self._neighbours.count if self._neighbours else []
+        if self._neighbours is not None:
+            cores = self.nodes[0].cores
+            facts |= facts_of(self._tenants, self._neighbours, cores)
+            facts |= self._neighbours.sharing(cores)
+        return facts
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
         """Name what makes every number measured with this layout doubtful."""
@@ -218,11 +200,11 @@ def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:
 
     Two nodes on one core look like two nodes on two in every other fact.
     """
+
+    def numbers(of: Iterable[int]) -> str:
+        return ", ".join(map(str, sorted(of)))
+
     users = Counter(core for each in cores.values() for core in set(each))
-    shared = sorted(core for core, count in users.items() if count > 1)
-    listed = [f"{name}: {_numbers(each)}" for name, each in cores.items()]
-    return {"cpu.pinned_to": "; ".join(listed), "cpu.shared_cores": _numbers(shared) or "none"}
-
-
-def _numbers(cores: Sequence[int]) -> str:
-    return ", ".join(map(str, sorted(cores)))
+    shared = numbers(core for core, count in users.items() if count > 1)
+    pinned = "; ".join(f"{name}: {numbers(each)}" for name, each in cores.items())
+    return {"cpu.pinned_to": pinned, "cpu.shared_cores": shared or "none"}

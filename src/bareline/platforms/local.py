@@ -83,10 +83,9 @@ class LocalAllocation(HereAllocation):
     ) -> list[str]:
         """Give the command line itself, with its environment, directory and cores."""
         self._index(node)
-        setting = [f"{name}={value}" for name, value in env.items()]
-        folder = [f"--chdir={cwd}"] if cwd else []
-        wrapped = ["env", *folder, *setting] if folder or setting else []
-        return self._placed([*wrapped, *argv])
+        words = [f"--chdir={cwd}"] if cwd else []
+        words += [f"{name}={value}" for name, value in env.items()]
+        return self._placed([*(["env", *words] if words else []), *argv])
 
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
@@ -146,7 +145,10 @@ class LocalPlatform(HerePlatform[LocalOptions]):
         with ExitStack() as stack:
             with self.starting(layout):
                 self.clean()
-                session = stack.enter_context(_session_folder())
+                session = None
+                if os.access(MEMORY, os.W_OK):
+                    # For what MPI libraries leave when they are killed.
+                    session = stack.enter_context(owned_folder(MEMORY, SESSION))
                 mounts = stack.enter_context(self._mounted())
                 machine = self.allocation(self.spec.options, self.context, session, mounts)
             container, cache = self.spec.options.container, self.context.cache
@@ -173,16 +175,6 @@ class LocalPlatform(HerePlatform[LocalOptions]):
     def clean(cls) -> list[str]:
         """Remove the shared memory that killed launchers left behind."""
         return remove_ended(MEMORY, SESSION)
-
-
-@contextmanager
-def _session_folder() -> Iterator[Path | None]:
-    """Give a folder in memory for what MPI libraries leave when they are killed."""
-    if not os.access(MEMORY, os.W_OK):
-        yield None
-        return
-    with owned_folder(MEMORY, SESSION) as folder:
-        yield folder
 
 
 PLATFORM = LocalPlatform

@@ -108,9 +108,9 @@ class NullAllocation(Allocation):
 class NullPlatform(Platform[NullOptions]):
     """Planted distributions, to test bareline itself."""
 
-    type_name: ClassVar[str] = "null"
-    summary: ClassVar[str] = "planted distributions, to test bareline itself"
-    options: ClassVar[type[Options]] = NullOptions
+    type_name = "null"
+    summary = "planted distributions, to test bareline itself"
+    options = NullOptions
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:

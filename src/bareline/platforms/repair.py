@@ -30,14 +30,15 @@ def bring_up(
     - `tell`: takes a sentence about each attempt that failed, and each that made up for one.
     """
     left = list(wanted)
-    reasons: list[tuple[M, list[str]]] = [(one, []) for one in left]
+    reasons: dict[int, list[str]] = {id(one): [] for one in left}
     for number in range(1, attempts + 1):
         failed = attempt(left)
+        broken = {id(one) for one, _ in failed}
         for one in left:
-            if number > 1 and all(other is not one for other, _ in failed):
+            if number > 1 and id(one) not in broken:
                 tell(f"{label(one)} came up at attempt {number}")
         for one, why in failed:
-            next(said for other, said in reasons if other is one).append(why)
+            reasons[id(one)].append(why)
             tell(f"{label(one)} did not come up, attempt {number} of {attempts}: {why}")
             end(one)
         left = [one for one, _ in failed]
@@ -45,10 +46,9 @@ def bring_up(
             return
         if number < attempts:
             pause(number)
-    first, said = next((one, said) for one, said in reasons if one is left[0])
-    numbered = "; ".join(f"{number}. {why}" for number, why in enumerate(said, 1))
-    tried = count(attempts, "attempt")
-    raise kind(f"did not come up in {tried}: {numbered}", where=label(first), hint=hint)
+    numbered = "; ".join(f"{number}. {why}" for number, why in enumerate(reasons[id(left[0])], 1))
+    what = f"did not come up in {count(attempts, 'attempt')}: {numbered}"
+    raise kind(what, where=label(left[0]), hint=hint)
 
 
 def run_repaired(run: Callable[[], Output], repaired: Callable[[PlatformError], bool]) -> Output:

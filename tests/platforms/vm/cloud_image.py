@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from bareline.host.locks import file_lock
-from bareline.platforms.images.sources import os_release, package_sources
+from bareline.platforms.images.sources import host_suite, package_sources
 
 PACKAGES = (
     *("systemd-sysv", "cloud-init", "openssh-server", "iproute2", "ethtool", "procps", "kmod"),
@@ -59,7 +59,7 @@ unshare --mount sh -e -c '
 
 def cloud_image(cache: Path, scratch: Path) -> Path:
     """Give the image as qcow2, built once."""
-    suite = os_release()["VERSION_CODENAME"]
+    suite = host_suite()
     text = "\0".join((suite, PACK, *PACKAGES))
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     image = cache / "vm" / "test-images" / f"{digest}.qcow2"

@@ -51,21 +51,19 @@ def damage_of(folder: Path, described: Mapping[str, Any], names: Sequence[str]) 
 
 def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
     """Say which part is not what was built; nothing when all are."""
-    known = read_record(folder / _CHECKED)
-    seen = {}
+    known, seen = read_record(folder / _CHECKED), {}
     for name, built in parts.items():
         path = folder / name
         try:
             if _size_bytes(path) != built["bytes"]:
                 return f"{name} has another size than it was built with"
-            stamps = _stamps(path)
-            if known.get(name) != stamps and _content_hash(path) != built["sha256"]:
+            seen[name] = _stamps(path)
+            if known.get(name) != seen[name] and _content_hash(path) != built["sha256"]:
                 return f"{name} contains something else than it was built with"
         except FileNotFoundError:
             return f"{name} is missing"
         except OSError as error:
             return f"{name} cannot be read: {error.strerror}"
-        seen[name] = stamps
     if seen != known:
         _remember(folder, seen)
     return ""

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from bareline.vocabulary.errors import PlatformError
@@ -24,16 +25,6 @@ _ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
 _APT_WAIT_S, _APT_LOOK_S = 300.0, 1.0
 #: How long the lists of another release are taken for new.
 _LISTS_S = 86_400.0
-
-
-def os_release() -> dict[str, str]:
-    """Read what this host's distribution says about itself."""
-    values = {}
-    for line in Path("/etc/os-release").read_text(encoding="utf-8").splitlines():
-        key, equals, value = line.partition("=")
-        if equals:
-            values[key] = value.strip('"')
-    return values
 
 
 def package_sources(suite: str) -> str:
@@ -60,22 +51,22 @@ def _updated_sources(suite: str) -> set[str]:
     while True:
         try:
             _ask(["apt-get", "update", "-q"])
+            return _listed_sources(suite)
         except PlatformError as error:
             if "Could not get lock" not in error.what or time.monotonic() > deadline:
                 raise
             time.sleep(_APT_LOOK_S)
-        else:
-            return _listed_sources(suite)
 
 
 def _listed_sources(suite: str) -> set[str]:
-    columns = "$(CREATED_BY)|$(CODENAME)|$(TRUSTED)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
-    lines = set()
-    for line in _ask(["apt-get", "indextargets", "--format", columns]).splitlines():
-        created_by, codename, _, source = line.split("|", 3)
-        if created_by == "Packages" and codename.partition("-")[0] == suite:
-            lines.add(source)
-    return lines
+    columns = "$(CREATED_BY)|$(CODENAME)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
+    targets = _ask(["apt-get", "indextargets", "--format", columns]).splitlines()
+    parts = (line.split("|", 2) for line in targets)
+    return {
+        source
+        for created_by, codename, source in parts
+        if created_by == "Packages" and codename.partition("-")[0] == suite
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +86,17 @@ class Archive:
 
         - `ours`: those that every image has; the others are its user's.
         """
-        wanted = [name for package in packages for name in (package, *_other_names(package))]
-        known = self.show(wanted)
-        found = []
-        for package in packages:
-            names = [name for name in (package, *_other_names(package)) if name in known]
-            if not names:
+        names = {package: (package, *_ALTERNATIVES.get(package, ())) for package in packages}
+        known, found = self.show(chain(*names.values())), []
+        for package, wanted in names.items():
+            name = next((name for name in wanted if name in known), None)
+            if name is None:
                 raise PlatformError(
                     f"the package sources of '{self.suite}' have no '{package}'",
                     where='image = "auto"' if package in ours else "packages",
                     hint="run `apt-get update`; on Ubuntu the component 'universe' must be enabled",
                 )
-            found.append(names[0])
+            found.append(name)
         return found
 
     def show(self, packages: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -142,7 +132,7 @@ class Archive:
 
 def host_suite() -> str:
     """Give the code name of the host's release."""
-    return os_release().get("VERSION_CODENAME", "")
+    return platform.freedesktop_os_release().get("VERSION_CODENAME", "")
 
 
 def archive_of(release: str | None, cache_folder: Path) -> Archive:
@@ -196,10 +186,6 @@ def _ordered(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())
 
 
-def _other_names(package: str) -> tuple[str, ...]:
-    return _ALTERNATIVES.get(package, ())
-
-
 def _ask(argv: list[str], *, check: bool = True, cwd: Path | None = None) -> str:
     environment = {**os.environ, "LC_ALL": "C"}
     done = subprocess.run(
@@ -213,8 +199,6 @@ def _ask(argv: list[str], *, check: bool = True, cwd: Path | None = None) -> str
 
 def proxy_options() -> list[str]:
     """Give the host's settings of how packages are fetched, for apt inside the new root."""
-    options = []
-    for line in _ask(["apt-config", "dump", "Acquire"]).splitlines():
-        if "::Proxy" in line and not line.rstrip().endswith('"";'):
-            options.append(f"--aptopt={line.rstrip(';')}")
-    return options
+    lines = map(str.rstrip, _ask(["apt-config", "dump", "Acquire"]).splitlines())
+    proxies = (line for line in lines if "::Proxy" in line and not line.endswith('"";'))
+    return [f"--aptopt={line.rstrip(';')}" for line in proxies]

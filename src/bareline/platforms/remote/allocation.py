@@ -20,7 +20,7 @@ from bareline.platforms.launchers.job import Node
 from bareline.platforms.process import Finished, local_environment, signal_as_negative
 from bareline.platforms.remote.native import NativePrograms, Way, build_there
 from bareline.platforms.remote.software import loader, try_software
-from bareline.platforms.scripts.conversation import Conversation, conversation, script
+from bareline.platforms.scripts.conversation import conversation, script
 from bareline.platforms.scripts.description import CommonSet, common_set, number_of
 from bareline.platforms.workdir import session_folder
 from bareline.vocabulary.errors import PlatformError
@@ -53,13 +53,9 @@ class RemoteAllocation(HostsAllocation):
         #: Words before every command that load what it needs.
         self.loader: list[str] = []
         self._common: CommonSet | None = None
+        tell = self._events.append
         self._native = NativePrograms(
-            self,
-            way=way,
-            target=native_target,
-            cache=cache,
-            tell=self._events.append,
-            made=native_here,
+            self, way=way, target=native_target, cache=cache, tell=tell, made=native_here
         )
         super().__init__(nodes)
 
@@ -82,9 +78,19 @@ class RemoteAllocation(HostsAllocation):
         lines: dict[tuple[str, ...], Sequence[str]] = {}
         for words, nodes in alike.items():
             lines |= self.talk_lines(nodes, everywhere, [text, *words])
+        finished = []
         with conversation(lines, self.launch_environment()) as talk:
             talk.wait("told", _EVERYWHERE_S)
-            return [_finished(talk, node.name) for node in self.nodes]
+            for name in [node.name for node in self.nodes]:
+                code, _, content = talk.answer(name, "told").partition(" ")
+                try:
+                    said = base64.b64decode(content, validate=True).decode(errors="replace")
+                except ValueError as error:
+                    why = "the node's answer did not arrive whole"
+                    raise PlatformError(why, where=name) from error
+                exit_code = number_of(code, name, "exit code")
+                finished.append(Finished(said, "", exit_code, 0.0, False))
+        return finished
 
     def compare(self, flags: Mapping[str, Sequence[str]]) -> None:
         """Hold nodes whose processors differ to the instruction set that all of them have."""
@@ -120,10 +126,9 @@ class RemoteAllocation(HostsAllocation):
         if self._common is not None:
             facts["cpu.common_set"] = self._common.chosen.name
         facts |= self.boxes.facts() if self.boxes else {}
-        mpi = self.found_mpi()
-        if mpi is None:
-            return facts
-        return {**facts, "mpi.flavour": mpi.flavour, "mpi.version": mpi.version}
+        if mpi := self.found_mpi():
+            facts |= {"mpi.flavour": mpi.flavour, "mpi.version": mpi.version}
+        return facts
 
     def programs_folder(self) -> str:
         """Give a folder of the nodes in which bareline's own programs are."""
@@ -213,13 +218,3 @@ class RemotePlatform(Platform[O_co]):
         """Give the hosts of what was acquired."""
         hosts: RemoteAllocation = nodes
         return hosts
-
-
-def _finished(talk: Conversation, node: str) -> Finished:
-    """Read what a script said on one node of many."""
-    code, _, content = talk.answer(node, "told").partition(" ")
-    try:
-        text = base64.b64decode(content, validate=True).decode(errors="replace")
-    except ValueError as error:
-        raise PlatformError("the node's answer did not arrive whole", where=node) from error
-    return Finished(text, "", number_of(code, node, "exit code"), 0.0, False)

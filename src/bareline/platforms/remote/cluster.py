@@ -92,16 +92,14 @@ def cluster_facts(
 
     - `switches`: lists of nodes by the switch's name; nodes that are not used are left out.
     """
-    used = set(names)
-    own = {
-        switch: [node for node in unfold(listed) if node in used]
-        for switch, listed in switches.items()
-    }
-    listing = "; ".join(f"{switch}: {fold(nodes)}" for switch, nodes in own.items() if nodes)
+    used, listing = set(names), []
+    for switch, listed in switches.items():
+        if nodes := [node for node in unfold(listed) if node in used]:
+            listing.append(f"{switch}: {fold(nodes)}")
     left_out = fold(sorted(set(excluded)))
     return {
         NODES_NAMES: fold(names),
-        **({NODES_SWITCHES: listing} if listing else {}),
+        **({NODES_SWITCHES: "; ".join(listing)} if listing else {}),
         **({NODES_EXCLUDED: left_out} if left_out else {}),
     }
 

@@ -14,6 +14,7 @@ import re
 import tarfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -41,12 +42,6 @@ def pack(folder: Path) -> bytes:
     with tarfile.open(fileobj=packed, mode="w") as archive:
         archive.add(folder, arcname=".")
     return packed.getvalue()
-
-
-def send(line: Sequence[str], archive: bytes, where: str) -> str:
-    """Give an archive to a command line that unpacks it on a node; give what that says."""
-    done = run_process(line, timeout_s=_COPY_S, stdin=archive)
-    return done.must("files could not be copied", where=where).stdout
 
 
 #: Whether programs are copied to every node, or lie on a file system that all nodes see.
@@ -156,13 +151,13 @@ class NativePrograms:
         text = script("answers") + script("receiver")
         lines = self._nodes.talk_lines(nodes, text, [folder, what])
 
-        def send_one(item: tuple[tuple[str, ...], Sequence[str]]) -> list[str]:
-            names, line = item
-            return send(line, content, ", ".join(names)).splitlines()
+        def send(names: Sequence[str], line: Sequence[str]) -> list[str]:
+            done = run_process(line, timeout_s=_COPY_S, stdin=content)
+            done.must("files could not be copied", where=", ".join(names))
+            return [said for said in done.stdout.splitlines() if _REMARK.match(said)]
 
         with ThreadPoolExecutor(max_workers=_SENDERS) as pool:
-            said = [line for rows in pool.map(send_one, lines.items()) for line in rows]
-        return [line for line in said if _REMARK.match(line)]
+            return list(chain(*pool.map(send, lines.keys(), lines.values())))
 
     def _made_here(self, machine: str) -> Path | None:
         """Build with this machine's MPI library where it is the nodes' own."""

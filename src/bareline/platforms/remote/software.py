@@ -109,13 +109,10 @@ def try_software(nodes: Nodes, software: Sequence[str]) -> None:
         talk.wait("tried", _LOAD_S)
         for node, said in talk.said.items():
             for reason in said.get("unloaded", ()):
-                raise PlatformError(reason, where=node, hint=_hint(software))
-
-
-def _hint(software: Sequence[str]) -> str:
-    kinds = dict.fromkeys(each.partition(":")[0] for each in software)
-    lists = " and ".join(f"`{_LISTS[kind]}`" for kind in kinds)
-    return f"see in a login shell there what {lists} names, and load it by hand"
+                kinds = dict.fromkeys(each.partition(":")[0] for each in software)
+                lists = " and ".join(f"`{_LISTS[kind]}`" for kind in kinds)
+                hint = f"see in a login shell there what {lists} names, and load it by hand"
+                raise PlatformError(reason, where=node, hint=hint)
 
 
 _FIND = """
@@ -137,11 +134,8 @@ def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
     said = nodes.on_node(0, ["sh", "-c", _FIND, "sh", *names]).stdout
     for part in said.split("\nend\n"):
         line, _, version = part.partition("\n")
-        known = identify(version)
-        if known is None or not line.startswith("found "):
-            continue
-        flavour, number = known
-        if choice in LAUNCHERS and flavour != choice:
+        flavour, number = identify(version) or ("", "")
+        if not flavour or (choice in LAUNCHERS and flavour != choice):
             continue
         mpirun = line.removeprefix("found ")
         wrappers = [str(Path(mpirun).parent / name) for name in LAUNCHERS[flavour].compilers]

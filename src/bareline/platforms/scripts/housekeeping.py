@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from bareline.facts import steal_caveats
-from bareline.facts.steal import StealReading, parse_stat
+from bareline.facts.steal import parse_stat
 from bareline.platforms.excerpt import KEEP_FILE, cut_of_file
 from bareline.platforms.scripts.conversation import Conversation, script
 from bareline.platforms.scripts.description import number_of
@@ -95,9 +95,7 @@ class Housekeeping:
         """Name what disturbed the trial: processor time stolen, other programs before it began."""
         found: list[str] = []
         for node, said in self._talk.said.items():
-            readings: list[StealReading | None] = [
-                parse_stat(text) for text in said.get("stat", ())
-            ]
+            readings = [parse_stat(text) for text in said.get("stat", ())]
             found += steal_caveats(readings[0], readings[-1]) if readings else ()
             load = self._talk.answer(node, "load").partition("/")[0]
             running = number_of(load, node, "load") - 1  # the script itself
@@ -131,13 +129,12 @@ class Housekeeping:
 
     def left_out(self, node: str, names: Sequence[str]) -> tuple[str, ...]:
         """Say in words what is left out of files that were fetched."""
-        kinds = (line.partition(" ") for line in self._talk.said[node].get("kind", ()))
-        return tuple(
-            said
-            for name, _, kind in kinds
-            if name in names and _KIND.fullmatch(kind)
-            for said in cut_of_file(name, kind)
-        )
+        found: list[str] = []
+        for line in self._talk.said[node].get("kind", ()):
+            name, _, kind = line.partition(" ")
+            if name in names and _KIND.fullmatch(kind):
+                found += cut_of_file(name, kind)
+        return tuple(found)
 
     def end(self, timeout_s: float = _ORDER_S) -> None:
         """End what carries the trial's mark and remove its directory, on nodes that are there."""

@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -21,7 +22,7 @@ from bareline.host.locks import file_lock
 from bareline.host.tools import require
 from bareline.platforms.images.bootstrap import PROGRAMS, bootstrap, workplace
 from bareline.platforms.images.parts import damage_of, describe_parts, read_record
-from bareline.platforms.images.sources import Archive, archive_of, host_suite, os_release
+from bareline.platforms.images.sources import Archive, archive_of, host_suite
 from bareline.platforms.vm.kernel import unpack_kernel
 from bareline.vocabulary.errors import PlatformError
 
@@ -141,7 +142,7 @@ def _damage(folder: Path) -> str:
 
 @cache
 def _recipe(further: tuple[str, ...], release: str | None, cache_folder: Path) -> _Recipe:
-    kernel = _KERNELS.get(os_release().get("ID", ""))
+    kernel = _KERNELS.get(platform.freedesktop_os_release()["ID"])
     if kernel is None or not host_suite():
         raise PlatformError(
             "guest images can be built on Debian and Ubuntu only",
