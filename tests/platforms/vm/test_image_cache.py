@@ -186,7 +186,7 @@ update)
     [ "$(wc -l <"$0.tries")" -gt 2 ] && touch "$0.listed" && exit 0
     echo "E: $(cat "$0.says")" >&2
     exit 100 ;;
-indextargets) [ ! -e "$0.listed" ] || echo "Packages|plain||deb file:/x plain main" ;;
+indextargets) [ ! -e "$0.listed" ] || echo "Packages|plain|deb file:/x plain main" ;;
 esac
 """
 
