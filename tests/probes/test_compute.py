@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bareline.probes.base import find_probe
-from bareline.probes.compute._periodicity import find_period
+from bareline.probes.compute.noise import find_period
 from bareline.vocabulary.errors import ParseError, ProbeError
 from bareline.vocabulary.model import Layout, Output
 

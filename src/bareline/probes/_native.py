@@ -13,6 +13,7 @@ out because they exceeded their time budget.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -76,6 +77,33 @@ class Report:
     header: Mapping[str, Any]
     points: tuple[MeasuredPoint, ...]
     cut: tuple[Mapping[str, Any], ...]
+
+    @property
+    def point(self) -> MeasuredPoint:
+        """The point of an output that has one; ParseError where there are more."""
+        if len(self.points) != 1:
+            raise ParseError(f"{len(self.points)} points instead of one")
+        return self.points[0]
+
+    def count(self, name: str) -> int:
+        """Give a count above zero of the header, or raise ParseError: it has none."""
+        value = self.header.get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ParseError(f"the header has no count '{name}'")
+        return value
+
+    def check(self, params: object, *names: str) -> None:
+        """Hold what the program says it did against the parameters that it was given.
+
+        Raises ParseError: it did something else.
+        """
+        said = self.header.get("options")
+        for name in names:
+            asked = getattr(params, name)
+            found = said.get(name) if isinstance(said, Mapping) else None
+            same = isinstance(asked, float) and isinstance(found, int | float)
+            if not (math.isclose(found, asked, rel_tol=1e-9) if same else found == asked):  # type: ignore[arg-type]
+                raise ParseError(f"the program says {name} = {found!r}, asked for was {asked!r}")
 
 
 def read_report(output: Output, program: str, benchmark: str) -> Report:

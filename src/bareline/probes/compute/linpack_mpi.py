@@ -30,8 +30,7 @@ from bareline.probes._native import (
 )
 from bareline.probes.base import Probe
 from bareline.probes.compute._hpl_input import input_text
-from bareline.probes.compute._rates import check_options, only_point
-from bareline.probes.compute.linpack import solved_order
+from bareline.probes.compute.rates import solved_order
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Output, Sample, Scalar
 
@@ -100,8 +99,8 @@ class LinpackMpi(Probe[LinpackMpiParams]):
         if params.program == "xhpl":
             raise ParseError("the output is not of HPL")
         report = read_report(output, "linpack_mpi", "linpack")
-        check_options(report, {"n": params.n, "nb": params.nb})
-        point = only_point(report)
+        report.check(params, "n", "nb")
+        point = report.point
         if solved_order(point) != params.n:
             raise ParseError(f"the order is not the {params.n} that was asked for")
         rate = positive(point.quantile("rate", "median"), "rate", point)

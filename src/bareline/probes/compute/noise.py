@@ -1,5 +1,10 @@
 """Noise: what the system takes from a program that only computes, by a fixed work quantum.
 
+What comes back regularly is looked for in the lost time: its frequency, its share, and the spectrum
+in bands. A disturbance such as a timer tick is short and regular. Its spectrum is a comb: the
+fundamental and its harmonics are about equally strong, and the strongest line may be any of them.
+So combs are compared, not lines.
+
 References
 ----------
 M. Sottile, R. Minnich, "Analysis of Microbenchmarks for Performance Tuning of Clusters", CLUSTER
@@ -10,18 +15,17 @@ doi:10.1145/1048935.1050204.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import MeasuredPoint, native, options, positive, read_report
-from bareline.probes.base import Probe
-from bareline.probes.compute._periodicity import find_period
-from bareline.probes.compute._rates import check_options, count_of, only_point, thread_options
+from bareline.probes._native import MeasuredPoint, Report, positive
+from bareline.probes._nodebench import Nodebench
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
+from bareline.vocabulary.model import Layer, Metric, Sample
 
 #: Quanta to a bin, as nodebench has it.
 _QUANTA_PER_BIN = 2
@@ -58,7 +62,7 @@ class NoiseParams:
         return round(self.duration_s / (_QUANTA_PER_BIN * self.quantum_s))
 
 
-class Noise(Probe[NoiseParams]):
+class Noise(Nodebench[NoiseParams]):
     """Durations of equal work on every core: lost share, jitter, stolen time, what is periodic."""
 
     name: ClassVar[str] = "compute.noise"
@@ -81,26 +85,11 @@ class Noise(Probe[NoiseParams]):
         "cores": Metric("1", "none", detail=True),
     }
 
-    def command(self, params: NoiseParams, layout: Layout) -> Command:
-        return native(
-            "nodebench",
-            "noise",
-            *options(params, "quantum_s", "duration_s"),
-            *thread_options(params.mode, layout),
-        )
+    options = ("quantum_s", "duration_s", "mode")
+    repeated = ("mode", "quantum_s", "duration_s")
 
-    def parse(self, params: NoiseParams, output: Output) -> Iterable[Sample]:
-        """Read nodebench's JSON lines and look for what comes back regularly."""
-        report = read_report(output, "nodebench", "noise")
-        check_options(
-            report,
-            {
-                "mode": params.mode,
-                "quantum_s": params.quantum_s,
-                "duration_s": params.duration_s,
-            },
-        )
-        point = only_point(report)
+    def samples(self, params: NoiseParams, report: Report) -> Iterable[Sample]:
+        point = report.point
         shortest = positive(point.quantile("quantum", "min"), "quantum", point)
         lost = _share(point, "lost_share")
         # A ratio of slowdowns is what it costs; one of small shares would look like much.
@@ -111,7 +100,7 @@ class Noise(Probe[NoiseParams]):
         yield Sample("jitter_max", point.quantile("quantum", "max") / shortest)
         yield Sample("stolen_share", _share(point, "stolen_share"))
         yield Sample("quantum", shortest)
-        yield Sample("cores", count_of(report, "threads"))
+        yield Sample("cores", report.count("threads"))
         bin_s = positive(point.number("bin_s"), "bin_s", point)
         period = find_period(_bins(point, params.bins), bin_s)
         yield Sample("period_frequency", period.frequency_hz)
@@ -135,6 +124,91 @@ def _bins(point: MeasuredPoint, count: int) -> list[int]:
     if not all(type(value) is int and value >= 0 for value in bins):
         raise ParseError("a bin of lost time is no time")
     return bins
+
+
+#: Periods that a series must hold of the slowest beat that is looked for.
+_PERIODS = 4
+#: Lines that a windowed line is spread over.
+_SPREAD = 3
+#: A comb of half the frequency holds the same lines, one of twice the frequency half of them: the
+#: fastest that is about as good as the best is meant.
+_AS_GOOD = 0.7
+_BANDS_PER_OCTAVE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """A regular disturbance.
+
+    - `frequency_hz`: how often it comes back; 0 where nothing varies.
+    - `share`: how much of the series' variance it explains, from 0 to 1. Pure noise has a strongest
+      comb, too: its share is a few percent.
+    - `spectrum`: upper end of each band in Hz, and its share of the variance.
+    """
+
+    frequency_hz: float
+    share: float
+    spectrum: tuple[tuple[float, float], ...]
+
+
+def find_period(series: Sequence[float], step_s: float) -> Disturbance:
+    """Find the strongest regular disturbance of a series of equal steps.
+
+    - `series`: at least 16 values.
+    - `step_s`: time between two of them.
+    """
+    import numpy as np
+
+    values = np.asarray(series, dtype=float)
+    window = np.hanning(values.size)
+    power = np.abs(np.fft.rfft((values - values.mean()) * window)) ** 2
+    power[:2] = 0  # the mean, and what the window spreads of it
+    line_hz = 1 / (values.size * step_s)
+    total = float(power.sum())
+    if total <= 0:
+        return Disturbance(0.0, 0.0, tuple((edge, 0.0) for edge in _edges(power.size, line_hz)))
+    power /= total
+    lines, scores = _combs(power)
+    best = int(np.flatnonzero(scores >= _AS_GOOD * scores.max())[-1])
+    # Neighbours that are as good belong to the same comb; the strongest of them is its middle.
+    near = slice(max(0, best - 2 * _SPREAD), best + 1)
+    best = near.start + int(np.argmax(scores[near]))
+    share = min(1.0, max(0.0, float(scores[best])))
+    return Disturbance(float(lines[best] * line_hz), share, _bands(power, line_hz))
+
+
+def _combs(power: Any) -> tuple[Any, Any]:
+    """Give fundamentals in lines, and the share of the variance that each one's comb explains."""
+    import numpy as np
+
+    last = power.size - 1
+    excess = np.convolve(power, np.ones(_SPREAD), mode="same") - _SPREAD * power.mean()
+    # From one fundamental to the next, the comb's last harmonic moves by one line.
+    count = int(np.log(last / _PERIODS) * last)
+    fundamentals = _PERIODS * np.exp(np.arange(count + 1) / last)
+    scores = np.zeros(fundamentals.size)
+    for harmonic in range(1, last // _PERIODS + 1):
+        reach = int(np.searchsorted(fundamentals, (last + 0.5) / harmonic))
+        lines = np.rint(harmonic * fundamentals[:reach]).astype(int)
+        scores[:reach] += excess[np.minimum(lines, last)]
+    return fundamentals, scores
+
+
+def _edges(lines: int, line_hz: float) -> list[float]:
+    """Give the upper ends of the bands: they depend on length and step alone."""
+    octaves = math.log2(lines - 1)
+    count = max(1, round(octaves * _BANDS_PER_OCTAVE))
+    edges = [2 ** (octaves * (band + 1) / count) * line_hz for band in range(count)]
+    return [float(f"{edge:.4g}") for edge in edges]
+
+
+def _bands(power: Any, line_hz: float) -> tuple[tuple[float, float], ...]:
+    import numpy as np
+
+    edges = _edges(power.size, line_hz)
+    ends = [*(round(edge / line_hz) + 1 for edge in edges[:-1]), power.size]
+    sums = np.add.reduceat(power, [0, *ends[:-1]])
+    return tuple(zip(edges, map(float, sums), strict=True))
 
 
 PROBE = Noise()

@@ -1,0 +1,255 @@
+"""Rates of floating-point arithmetic on a node: DGEMM, FFT, Linpack, and a core's attainable peak.
+
+The peak is measured, not computed: just before and after DGEMM and Linpack the same program runs
+independent multiplications and additions in registers, with the widest instructions that the
+processor shows, on as many cores at once. A nominal frequency says little where clocks follow the
+load, and nothing in a guest. Where a guest's processor model hides wide vectors, their points of
+`compute.peak` are missing there: what remains says how much of the arithmetic is left.
+
+References
+----------
+M. Frigo, S. G. Johnson, "The Design and Implementation of FFTW3", Proc. IEEE 93(2), 2005,
+doi:10.1109/JPROC.2004.840301.
+A. Petitet, R. C. Whaley, J. Dongarra, A. Cleary, "HPL: a portable implementation of the
+High-Performance Linpack benchmark", https://www.netlib.org/benchmark/hpl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from bareline.probes._native import MeasuredPoint, Report, positive, spread_metrics, spread_samples
+from bareline.probes._nodebench import Nodebench
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.instructions import INSTRUCTION_SETS
+from bareline.vocabulary.model import Layer, Metric, Sample
+
+#: A measured rate may exceed a measured peak by their noise, not by more.
+_MOST_OF_PEAK = 1.5
+#: HPL's limit of the scaled residual.
+_MOST_RESIDUAL = 16.0
+#: Words of a point's "instructions".
+_SETS = frozenset({"scalar", *(known.flag for known in INSTRUCTION_SETS)})
+
+_RATE = spread_metrics("rate", "flop/s", "higher")
+_CORES = {"cores": Metric("1", "none", detail=True)}
+_RATE_AND_PEAK = {
+    **_RATE,
+    "share_of_peak": Metric("1", "higher"),
+    "peak_rate": Metric("flop/s", "higher"),
+    **_CORES,
+}
+
+
+def _peak_samples(report: Report) -> Iterable[Sample]:
+    """Give the samples of `_RATE_AND_PEAK` from the only point of an output.
+
+    ``peak_rate`` is that of a core; the share is over all cores that work on the problem.
+    """
+    point = report.point
+    yield from spread_samples(point, "rate", "rate", {})
+    rate = point.quantile("rate", "median")
+    peak = positive(point.number("peak_rate"), "peak_rate", point)
+    together = positive(point.number("peak_cores"), "peak_cores", point)
+    if rate > _MOST_OF_PEAK * peak * together:
+        raise ParseError(f"a rate of {rate:g} flop/s is above the peak of {peak * together:g}")
+    yield Sample("share_of_peak", rate / (peak * together))
+    yield Sample("peak_rate", peak)
+    yield Sample("cores", report.count("threads"))
+
+
+@dataclass(frozen=True, slots=True)
+class DgemmParams:
+    """Parameters of DGEMM.
+
+    - `n`: order of the square matrices.
+    - `repeat`: repetitions inside a trial; the median counts.
+    - `mode`: "single" uses one core; "star" every core at once, each with matrices of its own
+      (HPCC's StarDGEMM; the rate is that of the median core); "all" all cores together on one
+      product. The study's ``threads`` above 1 says how many cores.
+    - `budget_s`: longest time; fewer repetitions are made where it ends.
+    """
+
+    n: Annotated[int, Field(ge=16, le=65_536)] = 1024
+    repeat: Annotated[int, Field(ge=2, le=10_000)] = 10
+    mode: Literal["single", "star", "all"] = "single"
+    budget_s: Annotated[float, Field(gt=0, le=3600)] = 10.0
+
+
+class Dgemm(Nodebench[DgemmParams]):
+    """C = A B on square matrices, by the platform's own OpenBLAS; 2 n^3 operations; checked."""
+
+    name: ClassVar[str] = "compute.dgemm"
+    layer: ClassVar[Layer] = Layer.COMPUTE
+    title: ClassVar[str] = "the DGEMM rate"
+    summary: ClassVar[str] = "DGEMM through OpenBLAS: one core, every core, all together"
+    source: ClassVar[str] = "HPCC DGEMM"
+    params = DgemmParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        **_RATE_AND_PEAK,
+        "slowest_core_rate": Metric("flop/s", "higher", detail=True),
+    }
+    options = ("n", "repeat", "mode", "budget_s")
+    repeated = ("n", "mode")
+
+    def samples(self, params: DgemmParams, report: Report) -> Iterable[Sample]:
+        yield from _peak_samples(report)
+        point = report.point
+        if params.mode == "star":
+            slowest = positive(point.number("slowest_core_rate"), "slowest_core_rate", point)
+        else:
+            slowest = point.quantile("rate", "median") / report.count("threads")
+        yield Sample("slowest_core_rate", slowest)
+
+
+@dataclass(frozen=True, slots=True)
+class FftParams:
+    """Parameters of the FFT.
+
+    - `n`: points of the one-dimensional transform.
+    - `n3`: points along each edge of the three-dimensional transform.
+    - `repeat`: repetitions inside a trial; the median counts.
+    - `mode`: "single" uses one core, "all" every core. The study's ``threads`` above 1 says how
+      many.
+    - `plan`: whether FFTW measures or estimates which algorithm is fastest.
+    - `budget_s`: longest time of a transform's repetitions, and of its planning.
+    """
+
+    n: Annotated[int, Field(ge=2, le=1 << 30)] = 1 << 18
+    n3: Annotated[int, Field(ge=2, le=1000)] = 64
+    repeat: Annotated[int, Field(ge=2, le=10_000)] = 20
+    mode: Literal["single", "all"] = "single"
+    plan: Literal["measure", "estimate"] = "measure"
+    budget_s: Annotated[float, Field(gt=0, le=3600)] = 5.0
+
+
+class Fft(Nodebench[FftParams]):
+    """A long line and a cube of complex numbers, by FFTW; 5 N log2 N operations; checked."""
+
+    name: ClassVar[str] = "compute.fft"
+    layer: ClassVar[Layer] = Layer.COMPUTE
+    title: ClassVar[str] = "the FFT rate"
+    summary: ClassVar[str] = "FFTW: complex transforms of a line and of a cube"
+    source: ClassVar[str] = "HPCC FFT; benchFFT"
+    params = FftParams
+    metrics: ClassVar[Mapping[str, Metric]] = {**_RATE, **_CORES}
+    options = ("n", "n3", "repeat", "plan", "mode", "budget_s")
+    repeated = ("mode", "plan")
+
+    def samples(self, params: FftParams, report: Report) -> Iterable[Sample]:
+        asked = [("1d", params.n), ("3d", params.n3)]
+        said = [(point.at.get("transform"), point.at.get("length")) for point in report.points]
+        if said != asked:
+            raise ParseError(f"transforms {said} instead of {asked}")
+        for point in report.points:
+            # The length is a parameter of the trial already.
+            yield from spread_samples(point, "rate", "rate", {"transform": point.at["transform"]})
+        yield Sample("cores", report.count("threads"))
+
+
+@dataclass(frozen=True, slots=True)
+class LinpackParams:
+    """Parameters of Linpack.
+
+    - `n`: order of the system.
+    - `memory_share`: where above 0: the order is the largest that fits into this share of the
+      memory that the node has available, and ``n`` is not used. Platforms then solve systems of
+      different order.
+    - `repeat`: solutions inside a trial; the median counts.
+    - `mode`: "single" uses one core, "all" every core. The study's ``threads`` above 1 says how
+      many.
+    - `budget_s`: longest time; fewer solutions are made where it ends.
+    """
+
+    n: Annotated[int, Field(ge=16, le=400_000)] = 1000
+    memory_share: Annotated[float, Field(ge=0, le=0.9)] = 0.0
+    repeat: Annotated[int, Field(ge=1, le=10_000)] = 5
+    mode: Literal["single", "all"] = "all"
+    budget_s: Annotated[float, Field(gt=0, le=86_400)] = 10.0
+
+
+class Linpack(Nodebench[LinpackParams]):
+    """A x = b by OpenBLAS's LAPACK; 2/3 n^3 + 3/2 n^2 operations; HPL's residual below 16."""
+
+    name: ClassVar[str] = "compute.linpack"
+    layer: ClassVar[Layer] = Layer.COMPUTE
+    title: ClassVar[str] = "the Linpack rate"
+    summary: ClassVar[str] = "Linpack on one node through OpenBLAS's LAPACK: share of peak"
+    source: ClassVar[str] = "HPL; Intel's SMP Linpack"
+    params = LinpackParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        **_RATE_AND_PEAK,
+        "order": Metric("1", "none", detail=True),
+    }
+    repeated = ("mode",)
+
+    def words(self, params: LinpackParams) -> Iterable[str]:
+        return ("memory_share" if params.memory_share else "n", "repeat", "mode", "budget_s")
+
+    def samples(self, params: LinpackParams, report: Report) -> Iterable[Sample]:
+        if not params.memory_share:
+            report.check(params, "n")
+        yield from _peak_samples(report)
+        yield Sample("order", solved_order(report.point))
+
+
+def solved_order(point: MeasuredPoint) -> int:
+    """Give the order of a system whose solution passed HPL's check.
+
+    Raises ParseError: it did not pass, or the order is missing.
+    """
+    residual, order = point.number("residual"), point.at.get("n")
+    if not 0 <= residual < _MOST_RESIDUAL:
+        raise ParseError(f"the residual {residual:g} is not below {_MOST_RESIDUAL:g}")
+    if isinstance(order, bool) or not isinstance(order, int) or order < 1:
+        raise ParseError("the point has no order 'n'")
+    return order
+
+
+@dataclass(frozen=True, slots=True)
+class PeakParams:
+    """Parameters of the attainable peak.
+
+    - `repeat`: looks of 10 ms inside a trial; the best burst of 1 ms of each counts, and of them
+      the median.
+    - `mode`: "single" uses one core, "star" every core at once; the rate is that of a core in both.
+    """
+
+    repeat: Annotated[int, Field(ge=2, le=10_000)] = 10
+    mode: Literal["single", "star"] = "single"
+
+
+class Peak(Nodebench[PeakParams]):
+    """Independent chains of multiplications and additions in double precision, in registers."""
+
+    name: ClassVar[str] = "compute.peak"
+    layer: ClassVar[Layer] = Layer.COMPUTE
+    title: ClassVar[str] = "the attainable peak of a core"
+    summary: ClassVar[str] = "Peak of a core's arithmetic, by instruction set"
+    params = PeakParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "rate": Metric("flop/s", "higher"),
+        "set_rate": Metric("flop/s", "higher", detail=True),
+        **_CORES,
+    }
+    options = ("repeat", "mode")
+    repeated = ("mode",)
+
+    def samples(self, params: PeakParams, report: Report) -> Iterable[Sample]:
+        """Give each instruction set's rate; the last point is the widest set."""
+        widest = 0.0
+        for point in report.points:
+            words = str(point.at.get("instructions")).split()
+            if not words or not set(words) <= _SETS:
+                raise ParseError(f"the point {dict(point.at)} is of no known instruction set")
+            widest = positive(point.quantile("rate", "median"), "rate", point)
+            yield Sample("set_rate", widest, point.at)
+        yield Sample("rate", widest)
+        yield Sample("cores", report.count("threads"))
+
+
+PROBES = (Dgemm(), Fft(), Linpack(), Peak())

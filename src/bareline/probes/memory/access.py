@@ -1,0 +1,216 @@
+"""Access to memory on a node: STREAM's bandwidth, RandomAccess's updates, the latency of a load.
+
+Where a working set exceeds what the processor remembers of the page tables, a load with 4 KiB pages
+also pays for finding its page. The difference to 2 MiB pages is the cost of address translation,
+which virtualization multiplies: a guest's page tables are themselves translated.
+
+References
+----------
+J. D. McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers",
+IEEE TCCA Newsletter, December 1995.
+P. Luszczek et al., "The HPC Challenge (HPCC) benchmark suite", SC 2006,
+doi:10.1145/1188455.1188677.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from bareline.probes._native import (
+    Report,
+    asked_size,
+    cut_caveats,
+    native,
+    options,
+    positive,
+    spread_metrics,
+    spread_samples,
+)
+from bareline.probes._nodebench import Nodebench
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
+
+_KERNELS = ("copy", "scale", "add", "triad")
+#: RandomAccess's own limit of wrong words.
+_MOST_WRONG = 0.01
+_PAGE_BYTES = {"small": (4 << 10,), "huge": (2 << 20,), "both": (4 << 10, 2 << 20)}
+
+
+def _size(size_bytes: int) -> tuple[str, ...]:
+    return ("--size", str(size_bytes)) if size_bytes else ()
+
+
+@dataclass(frozen=True, slots=True)
+class StreamParams:
+    """Parameters of STREAM.
+
+    - `array_bytes`: size of each of the three arrays; 0 takes four times the last-level cache.
+    - `repeat`: repetitions inside a trial; the median counts.
+    - `stores`: "regular", "nontemporal" (past the cache, without reading what is overwritten) or
+      "best": both are run, and for each kernel the better counts.
+    - `mode`: "single" uses the layout's threads, one without any; "all" every core of the node.
+    """
+
+    array_bytes: Annotated[int, Field(ge=0)] = 0
+    repeat: Annotated[int, Field(ge=2, le=10_000)] = 10
+    stores: Literal["best", "regular", "nontemporal"] = "best"
+    mode: Literal["single", "all"] = "single"
+
+
+class Stream(Nodebench[StreamParams]):
+    """Copy, scale, add and triad; bytes counted as STREAM defines them."""
+
+    name: ClassVar[str] = "memory.stream"
+    layer: ClassVar[Layer] = Layer.MEMORY
+    title: ClassVar[str] = "memory bandwidth (STREAM)"
+    summary: ClassVar[str] = "STREAM: memory bandwidth of copy, scale, add, triad"
+    source: ClassVar[str] = "McCalpin's STREAM; HPCC STREAM"
+    params = StreamParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        **spread_metrics("bandwidth", "B/s", "higher"),
+        "bandwidth_per_core": Metric("B/s", "higher", detail=True),
+    }
+
+    def command(self, params: StreamParams, layout: Layout) -> Command:
+        threads = ("--threads", str(layout.threads_per_rank)) if params.mode == "single" else ()
+        words = (*_size(params.array_bytes), *options(params, "repeat", "stores"), *threads)
+        return native("nodebench", "stream", *words)
+
+    def samples(self, params: StreamParams, report: Report) -> Iterable[Sample]:
+        threads = report.count("threads")
+        kernels = [point.at.get("kernel") for point in report.points]
+        if kernels != list(_KERNELS):
+            raise ParseError(f"kernels {kernels} instead of {list(_KERNELS)}")
+        for point in report.points:
+            yield from spread_samples(point, "rate", "bandwidth", point.at)
+            per_core = point.quantile("rate", "median") / threads
+            yield Sample("bandwidth_per_core", per_core, point.at)
+
+    def arrays(self, params: StreamParams, output: Output) -> Mapping[str, int]:
+        return {"": asked_size(output)}
+
+
+@dataclass(frozen=True, slots=True)
+class RandomAccessParams:
+    """Parameters of RandomAccess.
+
+    - `table_bytes`: size of the table, rounded down to a power of two; 0 takes four times the
+      last-level cache.
+    - `mode`: "single" uses one core, "star" every core at once, each with a table of its own.
+    - `budget_s`: longest time; fewer updates are made where it ends.
+    """
+
+    table_bytes: Annotated[int, Field(ge=0)] = 0
+    mode: Literal["single", "star"] = "single"
+    budget_s: Annotated[float, Field(gt=0, le=3600)] = 10.0
+
+
+class RandomAccess(Nodebench[RandomAccessParams]):
+    """Updates in a second, of one core or the mean over cores that all update at once."""
+
+    name: ClassVar[str] = "memory.random_access"
+    layer: ClassVar[Layer] = Layer.MEMORY
+    title: ClassVar[str] = "random memory updates (GUPS)"
+    summary: ClassVar[str] = "RandomAccess: updates of random words of a table (GUPS)"
+    source: ClassVar[str] = "HPCC RandomAccess"
+    params = RandomAccessParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        **spread_metrics("rate", "op/s", "higher"),
+        "rate_loop_mean": Metric("op/s", "higher", detail=True),
+    }
+
+    def command(self, params: RandomAccessParams, layout: Layout) -> Command:
+        words = (*_size(params.table_bytes), *options(params, "mode", "budget_s"))
+        return native("nodebench", "random_access", *words)
+
+    def samples(self, params: RandomAccessParams, report: Report) -> Iterable[Sample]:
+        point = report.point
+        errors, size_bytes = point.number("errors"), point.at.get("size_bytes")
+        if not isinstance(size_bytes, int) or not 0 <= errors <= _MOST_WRONG * size_bytes / 8:
+            raise ParseError(f"{errors:.0f} words of a table of {size_bytes} B are wrong")
+        # The size is a parameter of the trial, or the node's own.
+        yield from spread_samples(point, "rate", "rate", {})
+        yield Sample("rate_loop_mean", positive(point.number("loop_rate"), "loop_rate", point))
+
+    def arrays(self, params: RandomAccessParams, output: Output) -> Mapping[str, int]:
+        return {"": asked_size(output)}
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyParams:
+    """Parameters of dependent loads.
+
+    - `min_bytes`, `max_bytes`: working sets: powers of two and the sizes half-way between, within
+      these.
+    - `pages`: "small" (4 KiB), "huge" (2 MiB) or "both". What the node does not give is cut.
+    - `budget_s`: time of each point.
+    """
+
+    min_bytes: Annotated[int, Field(ge=128)] = 16 << 10
+    max_bytes: Annotated[int, Field(ge=128, le=1 << 40)] = 256 << 20
+    pages: Literal["both", "small", "huge"] = "both"
+    budget_s: Annotated[float, Field(gt=0, le=60)] = 0.1
+
+    def __post_init__(self) -> None:
+        """Hold the sizes against each other; raises ValueError: there is no size between them."""
+        if not self.points():
+            raise ValueError(
+                f"no working set lies between min_bytes = {self.min_bytes} and "
+                f"max_bytes = {self.max_bytes}"
+            )
+
+    def points(self) -> list[dict[str, int]]:
+        """List working sets with page sizes, in bytes."""
+        return [
+            {"page_bytes": page, "working_set_bytes": size}
+            for power in range(7, self.max_bytes.bit_length())
+            for size in (1 << power, 3 << power >> 1)
+            if self.min_bytes <= size <= self.max_bytes
+            for page in _PAGE_BYTES[self.pages]
+        ]
+
+
+class MemoryLatency(Nodebench[LatencyParams]):
+    """Time of a load whose address is the result of the load before."""
+
+    name: ClassVar[str] = "memory.latency"
+    layer: ClassVar[Layer] = Layer.MEMORY
+    title: ClassVar[str] = "memory latency"
+    summary: ClassVar[str] = "dependent loads by working set, with 4 KiB and 2 MiB pages"
+    source: ClassVar[str] = "lmbench's lat_mem_rd, in random order"
+    params = LatencyParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        **spread_metrics("latency", "s", "lower"),
+        "latency_loop_mean": Metric("s", "lower", detail=True),
+    }
+
+    def command(self, params: LatencyParams, layout: Layout) -> Command:
+        sizes = f"{params.min_bytes}:{params.max_bytes}"
+        words = options(params, "pages", "budget_s")
+        return native("nodebench", "latency", "--sizes", sizes, *words)
+
+    def samples(self, params: LatencyParams, report: Report) -> Iterable[Sample]:
+        """Hold the points against those that were asked for."""
+        said = [*(point.at for point in report.points), *(cut.get("point") for cut in report.cut)]
+        asked = params.points()
+        if sorted(map(_key, said)) != sorted(map(_key, asked)):
+            raise ParseError(f"{len(said)} points instead of the {len(asked)} asked for")
+        for point in report.points:
+            yield from spread_samples(point, "time", "latency", point.at)
+            mean = positive(point.number("loop_mean"), "loop_mean", point)
+            yield Sample("latency_loop_mean", mean, point.at)
+
+    def caveats(self, params: LatencyParams, output: Output) -> Iterable[str]:
+        """Say when the node did not give pages or memory for all points."""
+        return ("pages-not-given",) if any(cut_caveats(output)) else ()
+
+
+def _key(point: object) -> str:
+    return str(sorted(point.items())) if isinstance(point, Mapping) else str(point)
+
+
+PROBES = (Stream(), RandomAccess(), MemoryLatency())
