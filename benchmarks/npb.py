@@ -29,7 +29,7 @@ from bareline.host.cache import cache_folder
 from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
 from bareline.platforms.launchers.job import Job, Node
 from bareline.probes.base import find_probe
-from bareline.probes.npb._operations import BEYOND_CACHES, BYTES_PER_COUNTED, DONE_PER_COUNTED
+from bareline.probes.npb.kernels import BEYOND_CACHES, BYTES_PER_COUNTED, DONE_PER_COUNTED
 from bareline.stats.ratio import paired_ratio
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.model import Layout

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from bareline.probes.base import find_probe, load_probes
-from bareline.probes.npb._operations import operation_count
-from bareline.probes.npb.kernels import NpbProgram
+from bareline.probes.npb.kernels import NpbProgram, operation_count
 from bareline.vocabulary.errors import ParseError, ProbeError
 from bareline.vocabulary.model import Layout, Output
 

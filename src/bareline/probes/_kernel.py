@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any
 
-from bareline.probes._native import MeasuredPoint, positive, read_report
+from bareline.probes._native import MeasuredPoint, Report, native, positive, read_report
 from bareline.probes.base import Probe
 from bareline.vocabulary.caveats import NOT_VERIFIED
 from bareline.vocabulary.errors import ParseError, ProbeError
@@ -20,100 +20,82 @@ from bareline.vocabulary.model import Command, Layout, Metric, Output, Sample
 #: Relative deviation that rounding to the 12 digits of the output explains.
 _ROUNDING = 1e-9
 
-
-class KernelParams(Protocol):
-    """What the parameters of every kernel have."""
-
-    @property
-    def problem_class(self) -> str:
-        """Size of the problem, a letter."""
-
-
-P = TypeVar("P", bound=KernelParams)
-
-
-def kernel_metrics(rate_unit: str) -> Mapping[str, Metric]:
-    """Give what every kernel measures."""
-    return {
-        "time": Metric("s", "lower"),
-        "rate": Metric(rate_unit, "higher"),
-        "compute": Metric("s", "lower"),
-        "communication": Metric("s", "lower"),
-        "compute_mean": Metric("s", "lower", detail=True),
-        "communication_mean": Metric("s", "lower", detail=True),
-        "imbalance": Metric("1", "lower", detail=True),
-    }
+#: What every kernel measures.
+KERNEL_METRICS: Mapping[str, Metric] = {
+    "time": Metric("s", "lower"),
+    "rate": Metric("op/s", "higher"),
+    "compute": Metric("s", "lower"),
+    "communication": Metric("s", "lower"),
+    "compute_mean": Metric("s", "lower", detail=True),
+    "communication_mean": Metric("s", "lower", detail=True),
+    "imbalance": Metric("1", "lower", detail=True),
+}
 
 
-class Kernel(Probe[P]):
+def squarest(ranks: int) -> tuple[int, int]:
+    """Cut a number of ranks into two factors, as equal as can be, the smaller one first."""
+    width = next(n for n in range(math.isqrt(ranks), 0, -1) if ranks % n == 0)
+    return width, ranks // width
+
+
+class Kernel(Probe[Any]):
     """A kernel: time, rate, and what of the time was communication.
 
-    ``compute`` and ``communication`` are the largest over the ranks; together they exceed
-    ``time`` where a rank that computes longer keeps others waiting. The means over the ranks add
-    up to ``time``. ``imbalance`` is the largest over the mean computation time.
-
-    - `suite`: what the program belongs to: "npb" or "app".
-    - `kernel`: name of the kernel, e.g. "cg".
+    ``npb.cg`` is the program ``npb_cg``; its parameters have a ``problem_class``. ``compute`` and
+    ``communication`` are the largest over the ranks; together they exceed ``time`` where a rank
+    that computes longer keeps others waiting. The means over the ranks add up to ``time``.
+    ``imbalance`` is the largest over the mean computation time.
     """
 
-    suite: ClassVar[str]
-    kernel: ClassVar[str]
-
-    def command(self, params: P, layout: Layout) -> Command:
+    def command(self, params: Any, layout: Layout) -> Command:
         """Run the program under MPI, also with one rank."""
         asked = self.iterations_asked(params)
         part = ("-i", str(asked)) if asked else ()
-        return Command(
-            argv=(f"{{native}}/{self.suite}_{self.kernel}", params.problem_class, *part), mpi=True
-        )
+        return native(self.name.replace(".", "_"), params.problem_class, *part, mpi=True)
 
-    def iterations_asked(self, params: P) -> int:
+    def iterations_asked(self, params: Any) -> int:
         """Give how many of its iterations are to run; 0 for all of them."""
         return 0
 
-    def caveats(self, params: P, output: Output) -> Iterable[str]:
+    def report(self, output: Output) -> Report:
+        """Read a complete output, or raise ParseError: it is none of this kernel."""
+        return read_report(output, *self.name.split("."))
+
+    def caveats(self, params: Any, output: Output) -> Iterable[str]:
         """Say why the result was not verified, where it was not."""
-        reason = _unverified(read_report(output, self.suite, self.kernel).points[0])
+        reason = _unverified(self.report(output).points[0])
         return (f"{NOT_VERIFIED}: {reason}",) if reason else ()
 
-    def check_ranks(self, params: P, ranks: int, *, where: str | None = None) -> None:
-        """Refuse a number of ranks that the benchmark is not defined for."""
-        trouble = self.rank_rule(params.problem_class, ranks)
-        if trouble:
+    def check_ranks(self, params: Any, ranks: int, *, where: str | None = None) -> None:
+        """Refuse a number of ranks that the benchmark is not defined for; name those around it."""
+        size = params.problem_class
+        if trouble := self.rank_rule(size, ranks):
+            around = (range(ranks - 1, 0, -1), range(ranks + 1, 4 * ranks + 65))
+            first = (next((n for n in part if not self.rank_rule(size, n)), 0) for part in around)
+            near = " or ".join(str(count) for count in first if count)
             raise ProbeError(
-                f"{self.name}, class {params.problem_class}, cannot run on {ranks} ranks: "
-                f"{trouble}",
+                f"{self.name}, class {size}, cannot run on {ranks} ranks: {trouble}",
                 where=where,
-                hint=self._nearest(params.problem_class, ranks),
+                hint=f"set ranks = {near}" if near else "",
             )
 
     @abstractmethod
     def rank_rule(self, problem_class: str, ranks: int) -> str:
         """Say which rule a number of ranks breaks; "" when it breaks none."""
 
-    def _nearest(self, problem_class: str, ranks: int) -> str:
-        """Name the permitted numbers of ranks around one that is not."""
-        below = (count for count in range(ranks - 1, 0, -1))
-        above = (count for count in range(ranks + 1, 4 * ranks + 65))
-        near = []
-        for counts in (below, above):
-            for count in counts:
-                if not self.rank_rule(problem_class, count):
-                    near.append(count)
-                    break
-        return f"set ranks = {' or '.join(map(str, near))}" if near else ""
-
-    def parse(self, params: P, output: Output) -> Iterable[Sample]:
+    def parse(self, params: Any, output: Output) -> Iterable[Sample]:
         """Read the program's JSON lines and hold its figures against each other."""
-        report = read_report(output, self.suite, self.kernel)
+        report = self.report(output)
         said = report.header.get("class")
         if said != params.problem_class:
             raise ParseError(f"class {said} instead of {params.problem_class}")
-        if len(report.points) != 1:
-            raise ParseError(f"{len(report.points)} points instead of one")
-        point = report.points[0]
-        self._check_iterations(params, point)
-        if not _unverified(point):
+        point = report.point
+        asked, unverified = self.iterations_asked(params), _unverified(point)
+        if asked and point.number("iterations") != asked:
+            raise ParseError(f"{point.number('iterations'):g} iterations instead of {asked}")
+        if not asked and "iterations" in unverified:
+            raise ParseError(f"{unverified}, but all were asked for")
+        if not unverified:
             _check_verification(point)
         time = positive(point.number("time_s"), "time_s", point)
         rate = positive(point.number("rate_op_s"), "rate_op_s", point)
@@ -122,21 +104,9 @@ class Kernel(Probe[P]):
         communication, communication_mean = _spread(point, "communication_s", time)
         imbalance = positive(point.number("imbalance"), "imbalance", point)
         _check_equal(imbalance * compute_mean, compute, "imbalance by mean", "largest computation")
-        yield Sample("time", time)
-        yield Sample("rate", rate)
-        yield Sample("compute", compute)
-        yield Sample("communication", communication)
-        yield Sample("compute_mean", compute_mean)
-        yield Sample("communication_mean", communication_mean)
-        yield Sample("imbalance", imbalance)
-
-    def _check_iterations(self, params: P, point: MeasuredPoint) -> None:
-        """Refuse another number of iterations than what was asked for."""
-        asked = self.iterations_asked(params)
-        if asked and point.number("iterations") != asked:
-            raise ParseError(f"{point.number('iterations'):g} iterations instead of {asked}")
-        if not asked and "iterations" in _unverified(point):
-            raise ParseError(f"{_unverified(point)}, but all were asked for")
+        most, means = (compute, communication), (compute_mean, communication_mean)
+        values = (time, rate, *most, *means, imbalance)
+        return [Sample(*pair) for pair in zip(KERNEL_METRICS, values, strict=True)]
 
 
 def _unverified(point: MeasuredPoint) -> str:
@@ -152,15 +122,12 @@ def _check_verification(point: MeasuredPoint) -> None:
     quantities = point.fields.get("verification")
     if not isinstance(quantities, list) or not quantities:
         raise ParseError("the output names no verified quantity")
-    for quantity in quantities:
-        if not isinstance(quantity, Mapping) or quantity.get("passed") is not True:
-            raise ParseError(f"a quantity is wrong: {_quantity_text(quantity)}")
-
-
-def _quantity_text(quantity: Any) -> str:
-    if not isinstance(quantity, Mapping):
-        return repr(quantity)[:80]
-    return f"{quantity.get('name')} = {quantity.get('value')}, expected {quantity.get('reference')}"
+    for one in quantities:
+        if not isinstance(one, Mapping):
+            raise ParseError(f"a quantity is wrong: {repr(one)[:80]}")
+        if one.get("passed") is not True:
+            text = f"{one.get('name')} = {one.get('value')}, expected {one.get('reference')}"
+            raise ParseError(f"a quantity is wrong: {text}")
 
 
 def _spread(point: MeasuredPoint, name: str, time: float) -> tuple[float, float]:

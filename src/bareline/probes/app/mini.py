@@ -6,13 +6,12 @@ communication of a large one; ``docs/method/apps.md`` says what each keeps and w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, Literal
 
-from bareline.probes._kernel import Kernel, kernel_metrics
-from bareline.probes._native import kernels_of_header, read_report
+from bareline.probes._kernel import KERNEL_METRICS, Kernel, squarest
+from bareline.probes._native import kernels_of_header
 from bareline.probes.base import declared
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
@@ -44,13 +43,12 @@ class OceanParams(MiniAppParams):
     variant: Literal["2011", "tiles", "saving"] = _OCEAN_VARIANT
 
 
-class MiniProgram(Kernel[Any]):
+class MiniProgram(Kernel):
     """A mini-app; its rate counts what its page of the documentation says, cells or sites."""
 
     layer: ClassVar[Layer] = Layer.APP
     params: type[MiniAppParams] = MiniAppParams
-    metrics: ClassVar[Mapping[str, Metric]] = kernel_metrics("op/s")
-    suite: ClassVar[str] = "app"
+    metrics: ClassVar[Mapping[str, Metric]] = KERNEL_METRICS
 
 
 class Ocean(MiniProgram):
@@ -61,13 +59,12 @@ class Ocean(MiniProgram):
     def command(self, params: OceanParams, layout: Layout) -> Command:
         """Name the variant, where it is not the program's own."""
         command = super().command(params, layout)
-        if params.variant == _OCEAN_VARIANT:
-            return command
-        return Command(argv=(*command.argv, "-v", params.variant), mpi=True)
+        variant = () if params.variant == _OCEAN_VARIANT else ("-v", params.variant)
+        return replace(command, argv=(*command.argv, *variant))
 
     def parse(self, params: OceanParams, output: Output) -> Iterable[Sample]:
         """Refuse another variant; programs that had none said nothing of it."""
-        said = read_report(output, self.suite, self.kernel).header.get("variant", params.variant)
+        said = self.report(output).header.get("variant", params.variant)
         if said != params.variant:
             raise ParseError(f"variant {said} instead of {params.variant}")
         return super().parse(params, output)
@@ -77,7 +74,7 @@ class Planewave(MiniProgram):
     """The program that calls BLAS."""
 
     def facts(self, params: MiniAppParams, output: Output) -> Mapping[str, Scalar]:
-        return kernels_of_header(read_report(output, self.suite, self.kernel).header)
+        return kernels_of_header(self.report(output).header)
 
 
 Rule = Callable[[str, int], str]
@@ -99,12 +96,6 @@ def _ocean(problem_class: str, ranks: int) -> str:
     return ""
 
 
-def squarest(ranks: int) -> tuple[int, int]:
-    """Cut a number of ranks into two factors, as equal as can be, the smaller one first."""
-    width = next(n for n in range(math.isqrt(ranks), 0, -1) if ranks % n == 0)
-    return width, ranks // width
-
-
 #: Sites of the lattice along y, z and t, the directions that are cut.
 _SITES = {
     "S": (8, 8, 8), "W": (8, 16, 16), "A": (16, 16, 32), "B": (32, 32, 32), "C": (32, 32, 64),
@@ -124,15 +115,8 @@ def _lattice(problem_class: str, ranks: int) -> str:
 
 
 def _prime_factors(number: int) -> list[int]:
-    factors = []
-    factor = 2
-    while number > 1:
-        if number % factor == 0:
-            factors.append(factor)
-            number //= factor
-        else:
-            factor += 1
-    return factors
+    least = next((n for n in range(2, number + 1) if number % n == 0), 0)
+    return [least, *_prime_factors(number // least)] if least else []
 
 
 #: Cells of the box of tetrahedra, six in each hexahedron along its edge, and how many a rank needs
@@ -144,7 +128,6 @@ PROBES = (
     declared(
         MiniProgram,
         "app.cartesian",
-        kernel="cartesian",
         title="cartesian (CART3D's kind)",
         summary="cut-cell flow (CART3D's pattern): point to point on every level of a multigrid",
         source="Aftosmis, Berger, Adomavicius 2000",
@@ -154,7 +137,6 @@ PROBES = (
     declared(
         MiniProgram,
         "app.lattice",
-        kernel="lattice",
         title="lattice (MILC's kind)",
         summary="lattice QCD (MILC's pattern): faces point to point; Allreduce of 32 bytes",
         source="Kogut and Susskind 1975",
@@ -163,7 +145,6 @@ PROBES = (
     declared(
         Ocean,
         "app.ocean",
-        kernel="ocean",
         title="the mini-app ocean",
         summary="ocean (MITgcm's pattern): halos; many Allreduce of 8 bytes",
         source="Marshall et al. 1997",
@@ -172,7 +153,6 @@ PROBES = (
     declared(
         MiniProgram,
         "app.overset",
-        kernel="overset",
         title="overset (OVERFLOW-2's kind)",
         summary="overlapping zones (OVERFLOW-2's pattern): line solves, halos",
         source="Pulliam and Chaussee 1981",
@@ -182,7 +162,6 @@ PROBES = (
     declared(
         Planewave,
         "app.planewave",
-        kernel="planewave",
         title="planewave (PARATEC's kind)",
         summary="plane waves (PARATEC's pattern): Alltoall; products of matrices",
         source="Payne et al. 1992",
@@ -192,7 +171,6 @@ PROBES = (
     declared(
         MiniProgram,
         "app.unstructured",
-        kernel="unstructured",
         title="unstructured (USM3D's kind)",
         summary="unstructured flow solver (USM3D's pattern): neighbours point to point; small "
         "Allreduce",

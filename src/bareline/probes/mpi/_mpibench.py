@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from bareline.probes._native import (
     MeasuredPoint,
+    Report,
     cut_caveats,
     native,
     positive,
@@ -26,14 +27,9 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 _MEANS = ("loop_mean", "loop_mean_max", "rank_mean", "rank_mean_max")
 
 
-def effort(iterations: int, warmup: int, budget_s: float) -> tuple[str, ...]:
-    """Give the options that say how much to measure."""
-    chosen: list[str] = []
-    if iterations:
-        chosen += ["-i", str(iterations)]
-    if warmup:
-        chosen += ["-x", str(warmup)]
-    return (*chosen, "-t", f"{budget_s:g}")
+def counted(**counts: int) -> tuple[str, ...]:
+    """Give numbers as options of one letter; 0 leaves the program's choice."""
+    return tuple(word for key, n in counts.items() if n for word in (f"-{key}", str(n)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +71,8 @@ class MpiParams:
         """Give the program's options, with no size below the benchmark's smallest."""
         sizes = f"{max(self.min_bytes, smallest)}:{self.max_bytes}"
         between = ("--between",) if self.between else ()
-        return ("-m", sizes, *between, *effort(self.iterations, self.warmup, self.budget_s))
+        effort = counted(i=self.iterations, x=self.warmup)
+        return ("-m", sizes, *between, *effort, "-t", f"{self.budget_s:g}")
 
 
 def latency_metrics() -> dict[str, Metric]:
@@ -128,12 +125,7 @@ def rate_samples(
     yield Sample(f"{metric}_loop_mean", mean, point.at)
 
 
-def _size_of_cut(cut: Mapping[str, object]) -> object:
-    point = cut.get("point")
-    return point.get("size_bytes") if isinstance(point, dict) else None
-
-
-class MpiFunction(Probe[MpiParams]):
+class MpiFunction(Probe[Any]):
     """A function of MPI by message size, as a benchmark of mpibench measures it.
 
     ``latency`` is the median over iterations of the slowest rank. What classic programs report
@@ -145,39 +137,44 @@ class MpiFunction(Probe[MpiParams]):
     """
 
     layer: ClassVar[Layer] = Layer.MPI
-    params: type[MpiParams] = MpiParams
+    params: type[Any] = MpiParams
     metrics: ClassVar[Mapping[str, Metric]] = latency_metrics()
     min_ranks: ClassVar[int] = 2
     #: Name in mpibench where it is not the probe's; parameters stand in braces.
     benchmark: ClassVar[str] = ""
     smallest_bytes: ClassVar[int] = 0
 
-    def command(self, params: MpiParams, layout: Layout) -> Command:
+    def command(self, params: Any, layout: Layout) -> Command:
         options = params.options(self.smallest_bytes)
         return native("mpibench", self._benchmark(params), *options, mpi=True)
 
-    def _benchmark(self, params: MpiParams) -> str:
+    def _benchmark(self, params: Any) -> str:
         benchmark = self.benchmark or self.name.removeprefix("mpi.")
         return benchmark.format_map(asdict(params))
 
-    def parse(self, params: MpiParams, output: Output) -> Iterable[Sample]:
-        """Read mpibench's JSON lines, and hold its sizes against those that were asked for."""
+    def parse(self, params: Any, output: Output) -> Iterable[Sample]:
+        """Read mpibench's JSON lines, and hold its points against those that were asked for."""
         report = read_report(output, "mpibench", self._benchmark(params))
-        said: list[object] = [point.at.get("size_bytes") for point in report.points]
-        said += [_size_of_cut(cut) for cut in report.cut]
-        asked = params.sizes(self.smallest_bytes)
-        if sorted(said, key=str) != sorted(asked, key=str):
-            raise ParseError(f"sizes {said} instead of {asked}")
+        self.check_points(params, report)
         for point in report.points:
             samples = self.point_samples(point)
             looped = self.collective and output.clock == "simulated"
             yield from mean_of_loop(samples) if looped else samples
+
+    def check_points(self, params: Any, report: Report) -> None:
+        """Refuse other message sizes than were asked for; raises ParseError."""
+        cut: Iterable[Any] = (cut.get("point") for cut in report.cut)
+        said = [point.at.get("size_bytes") for point in report.points]
+        said += [at.get("size_bytes") if isinstance(at, dict) else None for at in cut]
+        asked = params.sizes(self.smallest_bytes)
+        if sorted(said, key=str) != sorted(asked, key=str):
+            raise ParseError(f"sizes {said} instead of {asked}")
 
     @staticmethod
     def point_samples(point: MeasuredPoint) -> Iterable[Sample]:
         """Turn one point into samples; a row may have another way."""
         return latency_samples(point)
 
-    def caveats(self, params: MpiParams, output: Output) -> Iterable[str]:
+    def caveats(self, params: Any, output: Output) -> Iterable[str]:
         """Say when sizes were cut for time."""
         return cut_caveats(output)

@@ -1,7 +1,11 @@
-"""The functions of MPI that mpibench measures by message size, a row of a table each.
+"""The functions of MPI that mpibench measures, a row of a table each.
 
 What each point of an output means, and the parameters that some functions have besides, stand
 above the table. OSU's and IMB's counterparts are in the rows.
+
+Libraries connect two ranks when they first talk: over TCP a handshake of sockets, over InfiniBand
+one of queue pairs. A program pays that once for each rank that a rank talks to:
+`mpi.first_message`.
 
 References
 ----------
@@ -12,23 +16,24 @@ P. Luszczek et al., "The HPC Challenge (HPCC) Benchmark Suite", SC'06, doi:10.11
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import MeasuredPoint, positive
+from bareline.probes._native import MeasuredPoint, Report, positive
 from bareline.probes.base import declared
 from bareline.probes.mpi._mpibench import (
     MpiFunction,
     MpiParams,
+    counted,
     latency_metrics,
     latency_samples,
     rate_metrics,
     rate_samples,
 )
-from bareline.vocabulary.collectives import SIZED
+from bareline.vocabulary.collectives import COLLECTIVES, SIZED
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Metric, Sample
 
@@ -45,8 +50,7 @@ class WindowParams(MpiParams):
     def options(self, smallest: int = 0) -> tuple[str, ...]:
         """Add the window to the options of any function."""
         # Without super(): a dataclass with slots is made anew, and its methods know the old one.
-        chosen = MpiParams.options(self, smallest)
-        return (*chosen, "-W", str(self.window)) if self.window else chosen
+        return (*MpiParams.options(self, smallest), *counted(W=self.window))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,43 @@ class OverlapParams(MpiParams):
     """
 
     operation: Operation = "iallreduce"
+
+
+@dataclass(frozen=True, slots=True)
+class MpiSizelessParams:
+    """Parameters of an MPI function without a message.
+
+    - `iterations`: iterations, at most; 0 leaves the program's choice. OSU's ``-i``.
+    - `warmup`: iterations before the first that counts; 0 leaves the program's choice. OSU's
+      ``-x``.
+    - `budget_s`: longest time; fewer iterations are run where it is short.
+    """
+
+    iterations: Annotated[int, Field(ge=0)] = 0
+    warmup: Annotated[int, Field(ge=0)] = 0
+    budget_s: Annotated[float, Field(gt=0)] = 0.2
+
+    def options(self, smallest: int = 0) -> tuple[str, ...]:
+        return (*counted(i=self.iterations, x=self.warmup), "-t", f"{self.budget_s:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class InitParams:
+    """MPI_Init takes no parameters."""
+
+    def options(self, smallest: int = 0) -> tuple[str, ...]:
+        return ()
+
+
+class SizelessFunction(MpiFunction):
+    """A benchmark of mpibench without a message, which has one point."""
+
+    params: type[Any] = MpiSizelessParams
+
+    def check_points(self, params: Any, report: Report) -> None:
+        points = [dict(point.at) for point in report.points]
+        if points != [{}]:
+            raise ParseError(f"{len(points)} points of a benchmark that has one")
 
 
 def _with_bandwidth(point: MeasuredPoint) -> Iterable[Sample]:
@@ -124,6 +165,39 @@ def _of_overlap(point: MeasuredPoint) -> Iterable[Sample]:
     ):
         yield Sample(metric, positive(point.quantile(series, "median"), metric, point), point.at)
     yield Sample("overlap", point.number("overlap"), point.at)
+
+
+def _of_init(point: MeasuredPoint) -> Iterable[Sample]:
+    yield Sample("time", positive(point.quantile("time", "max"), "time", point))
+    yield Sample("time_rank_mean", point.number("rank_mean"))
+
+
+def _of_first_message(point: MeasuredPoint) -> Iterable[Sample]:
+    """Give the first exchange, and the one after it."""
+    yield Sample("time", positive(point.quantile("time", "max"), "time", point))
+    yield Sample("time_next", positive(point.number("next"), "next", point))
+
+
+def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
+    """Give what code takes after a message, and after itself; means without lost cores.
+
+    Beside it an all-reduce of 8 B, and one after 100 us of reading memory.
+    """
+    times = {name: _trimean(point, name) for name in ("between", "alone")}
+    yield Sample("ratio", times["between"] / times["alone"])
+    for name, time in times.items():
+        yield Sample(name, time)
+    for name in ("allreduce", "allreduce_cold"):
+        yield Sample(name, positive(point.quantile(name, "median"), name, point))
+
+
+def _trimean(point: MeasuredPoint, name: str) -> float:
+    low, middle, high = (point.quantile(name, one) for one in ("q1", "median", "q3"))
+    return positive((low + 2 * middle + high) / 4, name, point)
+
+
+def _times(detail: str) -> Mapping[str, Metric]:
+    return {"time": Metric("s", "lower"), detail: Metric("s", "lower", detail=True)}
 
 
 _TIME = Metric("s", "lower")
@@ -239,5 +313,47 @@ PROBES = (
             smallest_bytes=each.smallest_bytes,
         )
         for each in SIZED
+    ),
+    declared(
+        SizelessFunction,
+        "mpi.barrier",
+        title="MPI_Barrier",
+        summary=COLLECTIVES["barrier"].summary,
+        source="osu_barrier, IMB Barrier",
+        collective=True,
+    ),
+    declared(
+        SizelessFunction,
+        "mpi.init",
+        title="MPI_Init",
+        summary="MPI_Init: time of the slowest rank and the mean over ranks",
+        source="osu_init",
+        params=InitParams,
+        min_ranks=1,
+        metrics=_times("time_rank_mean"),
+        point_samples=_of_init,
+    ),
+    declared(
+        SizelessFunction,
+        "mpi.first_message",
+        title="the first message between two ranks",
+        summary="the first message between two ranks, which connects them",
+        source="bareline",
+        params=InitParams,
+        metrics=_times("time_next"),
+        point_samples=_of_first_message,
+    ),
+    declared(
+        SizelessFunction,
+        "mpi.beside_compute",
+        title="computing between messages",
+        summary="what the network costs the processor: code after messages and after itself",
+        source="bareline",
+        metrics={
+            "ratio": Metric("1", "lower"),
+            **{name: Metric("s", "lower", detail=True) for name in ("between", "alone")},
+            **{name: Metric("s", "lower") for name in ("allreduce", "allreduce_cold")},
+        },
+        point_samples=_of_beside,
     ),
 )

@@ -18,8 +18,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from bareline.formats import imb, osu
+from bareline.probes._installed import check_folder, installed_command, only_samples
 from bareline.probes.base import Probe, declared
-from bareline.probes.mpi._installed import check_folder, installed_command, only_samples
+from bareline.probes.mpi._mpibench import counted
 from bareline.vocabulary.collectives import COLLECTIVES
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -58,9 +59,7 @@ class InstalledOsuParams:
 
     def options(self) -> tuple[str, ...]:
         sizes = ("-m", f"{self.min_bytes or 1}:{self.max_bytes}") if self.max_bytes else ()
-        counts = ("-i", str(self.iterations)) if self.iterations else ()
-        skipped = ("-x", str(self.warmup)) if self.warmup else ()
-        return (*sizes, *counts, *skipped)
+        return (*sizes, *counted(i=self.iterations, x=self.warmup))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,18 +196,11 @@ class Imb(Probe[ImbParams]):
         if params.benchmark in _PAIRS:
             readings = readings[:1]
             probe = readings[0].probe if readings[0].probe == f"{probe}.subset" else probe
-        _check_options(params, readings[0].params)
+        said = readings[0].params.get("red_data_type", "float")
+        if params.benchmark in _REDUCTIONS and said != params.red_data_type:
+            raise ParseError(f"IMB says red_data_type = {said}, not {params.red_data_type}")
         largest_bytes = 0 if params.benchmark == "Barrier" else params.max_bytes
         return only_samples(readings, probe, self.metrics, largest_bytes)
-
-
-def _check_options(params: ImbParams, said: Mapping[str, object]) -> None:
-    """Refuse a table that was made with other options than were asked for."""
-    asked = {"red_data_type": params.red_data_type} if params.benchmark in _REDUCTIONS else {}
-    usual = {"red_data_type": "float"}
-    for key, value in asked.items():
-        if said.get(key, usual[key]) != value:
-            raise ParseError(f"IMB says {key} = {said.get(key, usual[key])}, not {value}")
 
 
 PROBES = (

@@ -1,7 +1,8 @@
 """The NAS Parallel Benchmarks, a row of a table each: what they do, and on how many ranks.
 
 Each is a program of ours, ``npb_ep`` and so on, that computes what the specification asks for and
-holds the result against the published values.
+holds the result against the published values. What ours do for each operation that the benchmarks
+count, arithmetic and bytes, is declared here, too; docs/method/npb.md derives it.
 
 References
 ----------
@@ -12,21 +13,81 @@ doi:10.1177/109434209100500306.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._kernel import Kernel, kernel_metrics
+from bareline.probes._kernel import KERNEL_METRICS, Kernel
 from bareline.probes.base import declared
-from bareline.probes.npb._operations import (
-    BEYOND_CACHES,
-    BYTES_PER_COUNTED,
-    DONE_PER_COUNTED,
-    size_of,
-)
 from bareline.vocabulary.model import Layer, Metric, Output, Sample
+
+#: Floating-point operations that ours do for each counted one, which were counted instruction by
+#: instruction. EP counts random numbers; IS counts keys and does none.
+DONE_PER_COUNTED = {
+    "ep": 47.0, "cg": 1.03, "mg": 1.04, "ft": 0.74, "bt": 0.76, "sp": 1.04, "lu": 0.39,
+}  # fmt: skip
+#: Bytes that have to pass between caches and memory for each counted operation, where the arrays
+#: are larger than the caches. EP has none.
+BYTES_PER_COUNTED = {
+    "is": 16.0, "cg": 4.8, "mg": 0.92, "ft": 0.78, "bt": 0.069, "sp": 0.27, "lu": 0.18,
+}  # fmt: skip
+#: Classes whose arrays are.
+BEYOND_CACHES = "ABCDE"
+
+#: What the classes are: logarithms to the base 2 of EP's pairs and of IS's keys; CG's rows,
+#: nonzeros of a generating vector and iterations; of the others points in a direction (of FT the
+#: logarithm to the base 2 of all) and iterations.
+_CLASSES: Mapping[str, Sequence[tuple[int, ...]]] = {
+    "ep": ((24,), (25,), (28,), (30,), (32,), (36,), (40,)),
+    "is": ((16,), (20,), (23,), (25,), (27,), (31,), (35,)),
+    "cg": (
+        *((1_400, 7, 15), (7_000, 8, 15), (14_000, 11, 15), (75_000, 13, 75), (150_000, 15, 75)),
+        *((1_500_000, 21, 100), (9_000_000, 26, 100)),
+    ),
+    "mg": ((32, 4), (128, 4), (256, 4), (256, 20), (512, 20), (1024, 50), (2048, 50)),
+    "ft": ((18, 6), (19, 6), (23, 6), (25, 20), (27, 20), (31, 25), (34, 25)),
+    "bt": ((12, 60), (24, 200), (64, 200), (102, 200), (162, 200), (408, 250), (1020, 250)),
+    "sp": ((12, 100), (36, 400), (64, 400), (102, 400), (162, 400), (408, 500), (1020, 500)),
+    "lu": ((12, 50), (33, 300), (64, 250), (102, 250), (162, 250), (408, 300), (1020, 300)),
+}
+#: Operations of an iteration as polynomials of the points in a direction, cubic term first.
+_POLYNOMIALS = {
+    "bt": (3478.8, -17655.7, 28023.7, 0.0),
+    "sp": (881.174, -4683.91, 11484.5, -19272.4),
+    "lu": (1984.77, -10923.3, 27770.9, -144010.0),
+    "mg": (58.0, 0.0, 0.0, 0.0),
+}
+
+
+def _class(kernel: str, problem_class: str) -> tuple[int, ...]:
+    return _CLASSES[kernel]["SWABCDE".index(problem_class)]
+
+
+def operation_count(kernel: str, problem_class: str) -> float:
+    """Give the operations of a benchmark's problem class, as its Mop/s count them.
+
+    They belong to the benchmarks' definition: an implementation that needs fewer operations divides
+    the same count by its time.
+    """
+    size, *more = _class(kernel, problem_class)
+    if kernel == "ep":
+        return 2.0 ** (size + 1)
+    if kernel == "is":
+        return 10 * 2.0**size
+    if kernel == "cg":
+        nonzer, iterations = more
+        in_row = nonzer * (nonzer + 1)
+        return 2.0 * iterations * size * (3 + in_row + 25 * (5 + in_row) + 3)
+    (iterations,) = more
+    if kernel == "ft":
+        log_points = size * math.log(2.0)
+        forward = 14.8157 + 7.19641 * log_points
+        return 2.0**size * (forward + (5.23518 + 7.21113 * log_points) * iterations)
+    cubic, square, linear, constant = _POLYNOMIALS[kernel]
+    return iterations * (((cubic * size + square) * size + linear) * size + constant)
+
 
 ProblemClass = Literal["S", "W", "A", "B", "C", "D", "E"]
 
@@ -55,18 +116,17 @@ class NpbParams(ClassParams):
     iterations: Annotated[int, Field(ge=0)] = 0
 
 
-class NpbProgram(Kernel[Any]):
+class NpbProgram(Kernel):
     """A NAS Parallel Benchmark; its rate is nominal, NPB's count of operations by the time."""
 
     layer: ClassVar[Layer] = Layer.NPB
     source: ClassVar[str] = "NAS Parallel Benchmarks 3.4"
     params: type[ClassParams] = NpbParams
     metrics: ClassVar[Mapping[str, Metric]] = {
-        **kernel_metrics("op/s"),
+        **KERNEL_METRICS,
         "arithmetic": Metric("flop/s", "higher", detail=True),
         "traffic": Metric("B/s", "higher", detail=True),
     }
-    suite: ClassVar[str] = "npb"
 
     def iterations_asked(self, params: ClassParams) -> int:
         """Give how many iterations are to run; 0 for all of them."""
@@ -87,12 +147,13 @@ class NpbProgram(Kernel[Any]):
 
     def _amounts(self, params: ClassParams) -> Mapping[str, float]:
         """Give what a counted operation takes of the processor and of the memory."""
-        amounts = {}
-        if self.kernel in DONE_PER_COUNTED:
-            amounts["arithmetic"] = DONE_PER_COUNTED[self.kernel]
-        if self.kernel in BYTES_PER_COUNTED and params.problem_class in BEYOND_CACHES:
-            amounts["traffic"] = BYTES_PER_COUNTED[self.kernel]
-        return amounts
+        kernel = self.name.removeprefix("npb.")
+        large = params.problem_class in BEYOND_CACHES
+        amounts = {
+            "arithmetic": DONE_PER_COUNTED.get(kernel, 0.0),
+            "traffic": BYTES_PER_COUNTED.get(kernel, 0.0) if large else 0.0,
+        }
+        return {metric: amount for metric, amount in amounts.items() if amount}
 
 
 def _power_of_two(ranks: int) -> str:
@@ -105,7 +166,7 @@ def _at_most(ranks: int, most: int) -> str:
 
 def _ep(problem_class: str, ranks: int) -> str:
     """Every rank needs a batch of 2^16 pairs."""
-    return _at_most(ranks, 1 << (size_of("ep", problem_class) - 16))
+    return _at_most(ranks, 1 << (_class("ep", problem_class)[0] - 16))
 
 
 def _is(problem_class: str, ranks: int) -> str:
@@ -117,12 +178,12 @@ def _is(problem_class: str, ranks: int) -> str:
 
 def _cg(problem_class: str, ranks: int) -> str:
     """The ranks form a grid of powers of two over the matrix."""
-    return _power_of_two(ranks) or _at_most(ranks, size_of("cg", problem_class))
+    return _power_of_two(ranks) or _at_most(ranks, _class("cg", problem_class)[0])
 
 
 def _mg(problem_class: str, ranks: int) -> str:
     """The ranks form a block of powers of two, each with two points in every direction."""
-    return _power_of_two(ranks) or _at_most(ranks, (size_of("mg", problem_class) // 2) ** 3)
+    return _power_of_two(ranks) or _at_most(ranks, (_class("mg", problem_class)[0] // 2) ** 3)
 
 
 def _ft(problem_class: str, ranks: int) -> str:
@@ -131,19 +192,15 @@ def _ft(problem_class: str, ranks: int) -> str:
     return _power_of_two(ranks) or _at_most(ranks, planes[problem_class] ** 2)
 
 
-def _cells(kernel: str, problem_class: str, ranks: int) -> str:
+def _cells(kernel: str) -> Callable[[str, int], str]:
     """The ranks cut the grid into cells of at least three points, as many as their root."""
-    if math.isqrt(ranks) ** 2 != ranks:
-        return "it needs a square number"
-    return _at_most(ranks, (size_of(kernel, problem_class) // 3) ** 2)
 
+    def rule(problem_class: str, ranks: int) -> str:
+        if math.isqrt(ranks) ** 2 != ranks:
+            return "it needs a square number"
+        return _at_most(ranks, (_class(kernel, problem_class)[0] // 3) ** 2)
 
-def _bt(problem_class: str, ranks: int) -> str:
-    return _cells("bt", problem_class, ranks)
-
-
-def _sp(problem_class: str, ranks: int) -> str:
-    return _cells("sp", problem_class, ranks)
+    return rule
 
 
 def _lu(problem_class: str, ranks: int) -> str:
@@ -155,7 +212,7 @@ def _lu(problem_class: str, ranks: int) -> str:
     ]
     if not lengths:
         return "it needs a product of two factors, the larger at most twice the smaller"
-    points, fewest = size_of("lu", problem_class), 3
+    points, fewest = _class("lu", problem_class)[0], 3
     if points // min(lengths) < fewest:
         return f"each needs {fewest} of the {points} points in a direction"
     return ""
@@ -167,15 +224,14 @@ _ROWS = (
     ("cg", "sparse linear algebra; irregular memory, long messages", _cg),
     ("mg", "multigrid; memory bandwidth, messages near and far", _mg),
     ("ft", "Fourier transforms; all data moves all-to-all", _ft),
-    ("bt", "flow solver, dense blocks; computation, few large messages", _bt),
-    ("sp", "flow solver, scalar systems; memory and many messages", _sp),
+    ("bt", "flow solver, dense blocks; computation, few large messages", _cells("bt")),
+    ("sp", "flow solver, scalar systems; memory and many messages", _cells("sp")),
     ("lu", "pipelined flow solver; many small messages", _lu),
 )
 PROBES = tuple(
     declared(
         NpbProgram,
         f"npb.{kernel}",
-        kernel=kernel,
         title=f"the NAS benchmark {kernel.upper()}",
         summary=f"NAS {kernel.upper()}: {summary}",
         params=ClassParams if kernel == "ep" else NpbParams,

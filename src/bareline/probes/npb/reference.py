@@ -12,12 +12,11 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import ClassVar, Literal
 
+from bareline.probes._installed import check_folder
 from bareline.probes.base import Probe, find_probe
-from bareline.probes.npb._operations import operation_count
-from bareline.probes.npb.kernels import ProblemClass
+from bareline.probes.npb.kernels import ProblemClass, operation_count
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -80,8 +79,7 @@ class ReferenceParams:
 
     def __post_init__(self) -> None:
         """Refuse a folder that depends on where a program is started."""
-        if self.folder and not PurePosixPath(self.folder).is_absolute():
-            raise ValueError(f"folder = '{self.folder}' is not an absolute path")
+        check_folder(self.folder)
 
 
 class Reference(Probe[ReferenceParams]):
@@ -125,7 +123,9 @@ class Reference(Probe[ReferenceParams]):
         rate = _decimal(summary, "Mop/s total") * 1e6
         if rate <= 0:
             raise ParseError("Mop/s are zero: NPB could not resolve the time; take a larger class")
-        _check_share(summary)
+        ranks, share = int(summary["Total processes"]), _decimal(summary, "Mop/s/process")
+        if abs(rate / 1e6 - ranks * share) > _HALF_DIGIT * (ranks + 2):
+            raise ParseError("Mop/s in total and by process contradict each other")
         # Seconds have two decimals, Mop/s more digits: from them the time is known better.
         precise_s = operation_count(params.kernel, params.problem_class) / rate
         if abs(precise_s - time_s) > _HALF_DIGIT + _SINGLE_PRECISION * precise_s:
@@ -137,16 +137,8 @@ class Reference(Probe[ReferenceParams]):
         yield Sample("rate", rate)
 
 
-def _check_share(summary: Mapping[str, str]) -> None:
-    """Hold Mop/s by process against those in total."""
-    ranks = int(summary["Total processes"])
-    share, total = _decimal(summary, "Mop/s/process"), _decimal(summary, "Mop/s total")
-    if abs(total - ranks * share) > _HALF_DIGIT * (ranks + 2):
-        raise ParseError("Mop/s in total and by process contradict each other")
-
-
 def _read_summary(text: str, params: ReferenceParams) -> Mapping[str, str]:
-    """Give the lines "name = value" of the summary, once it is the one that was asked for."""
+    """Give the lines "name = value" of the summary that was asked for, of a right result."""
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if _COMPLETED.fullmatch(line)]
     if not starts:
@@ -159,21 +151,11 @@ def _read_summary(text: str, params: ReferenceParams) -> Mapping[str, str]:
     if not any(line.rstrip().endswith(_LAST_WORD) for line in lines[starts[0] :]):
         raise ParseError("the output is truncated: the summary has no end")
     summary: dict[str, str] = {}
-    for line in lines[starts[0] + 1 :]:
-        match = _LINE.fullmatch(line)
-        if match is None:
-            continue
+    for match in filter(None, map(_LINE.fullmatch, lines[starts[0] + 1 :])):
         if match[1] in summary:
             raise ParseError(f"'{match[1]}' appears twice in the summary")
         summary[match[1]] = match[2]
-    completed = _COMPLETED.fullmatch(lines[starts[0]])
-    assert completed is not None
-    _check_summary(completed[1].lower(), summary, params)
-    return summary
-
-
-def _check_summary(kernel: str, summary: Mapping[str, str], params: ReferenceParams) -> None:
-    """Refuse the summary of something else, and of a wrong result."""
+    kernel = lines[starts[0]].split()[0].lower()
     if kernel != params.kernel:
         raise ParseError(f"the output is of {kernel} instead of {params.kernel}")
     if _field(summary, "Class") != params.problem_class:
@@ -187,6 +169,7 @@ def _check_summary(kernel: str, summary: Mapping[str, str], params: ReferencePar
     for used in ("Active processes", "Compiled procs"):
         if summary.get(used, total) != total:
             raise ParseError(f"{summary[used]} of {total} processes took part")
+    return summary
 
 
 def _field(summary: Mapping[str, str], name: str) -> str:

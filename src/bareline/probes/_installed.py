@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import Protocol
+from typing import Any
 
 from bareline.formats.reading import Reading
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Command, Failed, Measured, Sample
+from bareline.vocabulary.model import Command, Failed, Sample
 from bareline.vocabulary.sources import LOAD_MODULE
 
 _NAME = "find-program.sh"
@@ -49,24 +49,13 @@ def check_folder(folder: str) -> None:
         raise ValueError(f"folder = '{folder}' is not an absolute path")
 
 
-class Installed(Protocol):
-    """Where a program is: parameters of every probe of an installed one."""
-
-    @property
-    def folder(self) -> str:
-        """Folder of the nodes with it, or up to two above it; "" where it is on the path."""
-
-    @property
-    def module(self) -> str:
-        """Environment module that is loaded before; "" for none."""
-
-
-def installed_command(
-    program: str, options: Sequence[str], params: Installed, variable: str
-) -> Command:
+def installed_command(program: str, options: Sequence[str], params: Any, variable: str) -> Command:
     """Run an installed program under MPI.
 
-    Without a folder, the environment variable `variable` names it.
+    - `params`: those of the probe: the `folder` of the nodes with the program, or up to two above
+      it, and the environment `module` that is loaded before; each may be "".
+    - `variable`: environment variable that names the folder where the parameter does not; the
+      program is on the path without either.
     """
     folder = params.folder or os.environ.get(variable, "")
     return Command(
@@ -93,10 +82,9 @@ def only_samples(
     outcome = found[0].outcome
     if isinstance(outcome, Failed):
         raise ParseError(outcome.reason)
-    assert isinstance(outcome, Measured)
-    sizes = [sample.point.get("size_bytes", 0) for sample in outcome.samples]
-    if largest_bytes and max(map(int, sizes)) != largest_bytes:
-        raise ParseError(f"the sizes end at {max(map(int, sizes))} instead of {largest_bytes}")
+    last_bytes = max(int(sample.point.get("size_bytes", 0)) for sample in outcome.samples)
+    if largest_bytes and last_bytes != largest_bytes:
+        raise ParseError(f"the sizes end at {last_bytes} instead of {largest_bytes}")
     metrics = frozenset(wanted)
     for sample in outcome.samples:
         if sample.metric in metrics:
