@@ -89,7 +89,7 @@ class Report:
         """Give a count above zero of the header, or raise ParseError: it has none."""
         value = self.header.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ParseError(f"the header has no count '{name}'")
+            raise ParseError(f"the header has {name} = {value!r}")
         return value
 
     def check(self, params: object, *names: str) -> None:

@@ -1,39 +1,105 @@
-"""Parallel access: all ranks write a file, or one each, and read what another rank wrote.
+"""Files of all ranks, by our program ``iobench_mpi``: parallel access and metadata.
 
-The patterns are IOR's, whose letters the parameters name. Times hold opening, all calls, the fsync
-and closing, from the first rank's start to the last one's end, as IOR's bandwidths do; rates are
-decimal (MB/s), IOR's are binary (MiB/s).
+The patterns of access are IOR's, the phases of metadata mdtest's, which comes with it; parameters
+name their letters. Times hold opening, all calls, the fsync and closing, from the first rank's
+start to the last one's end, as IOR's bandwidths do; rates are decimal (MB/s), IOR's are binary
+(MiB/s). A phase begins when all ranks have ended the one before.
+
+A rate that is short, or that may be the memory's, is no rate of the storage: IO500 marks such a
+result as invalid, here it carries the caveat that says why.
 
 References
 ----------
 H. Shan and J. Shalf, "Using IOR to analyze the I/O performance for HPC platforms", Cray User
 Group, 2007.
+J. Kunkel, J. Bent, J. Lofstead and G. S. Markomanolis, "Establishing the IO-500 benchmark", 2017.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import MeasuredPoint, Report, native, options
+from bareline.probes._native import MeasuredPoint, Report, native, options, positive, read_report
 from bareline.probes.base import Probe
-from bareline.probes.io._job import (
-    Files,
-    Readers,
-    Sync,
-    common_caveats,
-    phase_samples,
-    read_job,
-    read_phase,
-    reading_caveats,
-)
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
+#: Shortest phase whose rate is taken for one that lasts. IO500 asks for 300 s.
+_SUSTAINED_S = 10.0
 _PAGE_BYTES = 4096
+_PHASES = ("create", "stat", "read", "remove")
+
+Files = Literal["shared", "own"]
+Readers = Literal["other", "same"]
+Sync = Literal["none", "fsync"]
+
+
+def _read_job(output: Output, benchmark: str, asked: Mapping[str, Any]) -> Report:
+    """Read a complete output.
+
+    Raises ParseError: it is not what the program prints, or of another job than was asked for.
+    """
+    report = read_report(output, "iobench_mpi", benchmark)
+    given = report.header.get("options")
+    said = given if isinstance(given, Mapping) else {}
+    for key, value in asked.items():
+        if said.get(key) != value:
+            raise ParseError(f"the output is of another job: {key} = {said.get(key)}")
+    return report
+
+
+def _phase_samples(
+    report: Report,
+    point: MeasuredPoint,
+    metric: str,
+    each: float,
+    doubts: Iterable[str],
+    phase: str = "",
+) -> Iterable[Sample]:
+    """Give a phase's rate and time, its longest call, and what its slowest and median rank had.
+
+    - `metric`: name of the rate.
+    - `each`: what every rank did in it.
+    - `phase`: the point of the times, where the metrics of all phases are the same.
+
+    Raises ParseError: its figures contradict each other.
+    """
+    name = "phase" if phase else metric.removesuffix("_rate")
+    field, ranks = f"loop_{'rate' if phase else metric}", f"{name}_rank_time"
+    time_s = positive(point.number(f"{name}_time_s"), f"{name}_time_s", point)
+    rate = positive(point.number(field), field, point)
+    slowest_s = positive(point.quantile(ranks, "max"), ranks, point)
+    median_s = positive(point.quantile(ranks, "median"), ranks, point)
+    call_max_s = point.number(f"{name}_call_max_s")
+    if not math.isclose(rate * time_s, each * report.count("ranks"), rel_tol=1e-6):
+        raise ParseError(f"{name}: rate, amount and time contradict each other")
+    if not call_max_s <= slowest_s <= time_s * (1 + 1e-9):
+        raise ParseError(f"{name}: a rank took longer than all of them")
+    local = () if report.header.get("one_folder") is True else ("node-local",)
+    caveats = (*local, *(("too-short",) if time_s < _SUSTAINED_S else ()), *doubts)
+    yield Sample(metric, rate, {}, caveats)
+    at = {"phase": phase} if phase else {}
+    of_rank = "rank_rate" if phase else f"rank_{metric}"
+    yield Sample(f"{name}_time", time_s, at, caveats)
+    yield Sample(f"{name}_call_max", call_max_s, at, caveats)
+    yield Sample(f"slowest_{of_rank}", each / slowest_s, at, caveats)
+    yield Sample(f"median_{of_rank}", each / median_s, at, caveats)
+
+
+def _reading_caveats(report: Report, point: MeasuredPoint, read_bytes: float) -> Iterable[str]:
+    """Name whose memory may have answered instead of a device."""
+    if point.number("cached_before_read_bytes") > 0:
+        yield "page-cache"
+    remote, own = report.header.get("remote"), report.header.get("own_readers")
+    # What a network file system's own client keeps, no page cache shows; that servers have memory,
+    # too, the platform says.
+    if remote is not False and own != 0 and read_bytes < report.count("memory_bytes"):
+        yield "own-data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,69 +187,96 @@ class Parallel(Probe[ParallelParams]):
 
     def parse(self, params: ParallelParams, output: Output) -> Iterable[Sample]:
         """Read iobench_mpi's JSON lines; written and read is the same amount by every rank."""
-        asked = {
-            "api": params.api,
-            "files": params.files,
-            "transfer_bytes": params.transfer_bytes,
-            "block_bytes": params.block_bytes,
-            "segments": params.segments,
-            "duration_s": params.duration_s,
-            "mode": params.mode,
-            "readers": params.readers,
-            "sync": params.sync,
-        }
-        report, ranks = read_job(output, "parallel", asked)
+        report = _read_job(output, "parallel", asdict(params))
         if len(report.points) != 1 or report.points[0].at:
             raise ParseError("one point without parameters was expected")
-        (point,) = report.points
-        each_bytes = _each_bytes(params, point, ranks)
-        doubts = {
-            "write": _writing_caveats(params, point),
-            "read": reading_caveats(
-                report, point.number("cached_before_read_bytes"), each_bytes * ranks
-            ),
-        }
-        for way, caveats in doubts.items():
-            yield from _samples(report, point, way, each_bytes, ranks, caveats)
-        write_s = point.number("write_time_s")
+        point, ranks = report.point, report.count("ranks")
+        written_bytes = point.number("written_bytes")
+        each_bytes = written_bytes / ranks
+        is_all = each_bytes == params.rank_bytes
+        is_part = params.duration_s > 0 and 0 < each_bytes < params.rank_bytes
+        if not (is_all or is_part) or each_bytes % params.transfer_bytes:
+            raise ParseError(f"{written_bytes:g} B were written by {ranks} ranks")
+        if point.number("read_bytes") != written_bytes:
+            raise ParseError("the data read are not the data written")
+        if point.number("iterations") * params.transfer_bytes != written_bytes:
+            raise ParseError("calls and amount contradict each other")
+        doubts = ("not-synced",) if params.sync == "none" else ()
+        if params.mode == "direct" and point.number("cached_after_write_bytes") > 0:
+            doubts += ("not-direct",)
+        yield from _phase_samples(report, point, "write_rate", each_bytes, doubts)
+        cached = _reading_caveats(report, point, written_bytes)
+        yield from _phase_samples(report, point, "read_rate", each_bytes, cached)
         yield Sample("open_time", point.number("open_s"))
         yield Sample("close_time", point.number("close_s"))
-        yield Sample("sync_share", point.number("sync_s") / write_s)
+        yield Sample("sync_share", point.number("sync_s") / point.number("write_time_s"))
 
 
-def _each_bytes(params: ParallelParams, point: MeasuredPoint, ranks: int) -> float:
-    """Give what every rank wrote and read."""
-    written_bytes = point.number("written_bytes")
-    each_bytes = written_bytes / ranks
-    is_all = each_bytes == params.rank_bytes
-    is_part = params.duration_s > 0 and 0 < each_bytes < params.rank_bytes
-    if not (is_all or is_part) or each_bytes % params.transfer_bytes:
-        raise ParseError(f"{written_bytes:g} B were written by {ranks} ranks")
-    if point.number("read_bytes") != written_bytes:
-        raise ParseError("the data read are not the data written")
-    if point.number("iterations") * params.transfer_bytes != written_bytes:
-        raise ParseError("calls and amount contradict each other")
-    return each_bytes
+@dataclass(frozen=True, slots=True)
+class MetadataParams:
+    """Parameters of files made by all ranks, with mdtest's letters.
+
+    - `items`: files of each rank (``-n``).
+    - `file_bytes`: size of each (``-w``, ``-e``); 3901 is that of IO500's hard pattern, 0 of its
+      easy one.
+    - `files`: in one directory ``shared`` by all ranks, or each rank in its ``own`` (``-u``).
+    - `readers`: who looks at, reads and removes what a rank made: one of ``other`` nodes (on one
+      node the next rank; ``-N``), or the ``same`` rank.
+    - `sync`: ``fsync`` of each file before it is closed (``-y``), or ``none``, as mdtest does by
+      itself.
+    """
+
+    items: Annotated[int, Field(ge=1, le=10_000_000)] = 100
+    file_bytes: Annotated[int, Field(ge=0, le=1 << 30)] = 3901
+    files: Files = "own"
+    readers: Readers = "other"
+    sync: Sync = "fsync"
 
 
-def _samples(
-    report: Report,
-    point: MeasuredPoint,
-    way: str,
-    each_bytes: float,
-    ranks: int,
-    doubts: tuple[str, ...],
-) -> Iterable[Sample]:
-    phase = read_phase(point, way, f"loop_{way}_rate", each_bytes * ranks)
-    caveats = (*common_caveats(report, phase), *doubts)
-    yield Sample(f"{way}_rate", phase.rate, {}, caveats)
-    yield from phase_samples(phase, way, each_bytes, {}, caveats)
+class Metadata(Probe[MetadataParams]):
+    """Files are made, looked at, read, compared and removed, each phase by all ranks at once."""
+
+    name: ClassVar[str] = "io.metadata"
+    layer: ClassVar[Layer] = Layer.IO
+    title: ClassVar[str] = "the rate at which all ranks make files"
+    summary: ClassVar[str] = "files made, looked at, read and removed a second, by all ranks"
+    source: ClassVar[str] = "mdtest"
+    params = MetadataParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        **{f"{phase}_rate": Metric("op/s", "higher") for phase in _PHASES},
+        "slowest_rank_rate": Metric("op/s", "higher", detail=True),
+        "median_rank_rate": Metric("op/s", "higher", detail=True),
+        "phase_time": Metric("s", "none", detail=True),
+        "phase_call_max": Metric("s", "lower", detail=True),
+    }
+
+    def command(self, params: MetadataParams, layout: Layout) -> Command:
+        pages = -(-params.file_bytes // _PAGE_BYTES) + 1  # the file's own entry
+        return native(
+            *("iobench_mpi", "metadata", "--folder", "{workdir}", *options(params, "items")),
+            *("--size", str(params.file_bytes), *options(params, "files", "readers", "sync")),
+            mpi=True,
+            storage_bytes=params.items * layout.ranks * pages * _PAGE_BYTES,
+        )
+
+    def parse(self, params: MetadataParams, output: Output) -> Iterable[Sample]:
+        """Read iobench_mpi's JSON lines, a point for each phase."""
+        asked = asdict(params)
+        asked["size_bytes"] = asked.pop("file_bytes")
+        report = _read_job(output, "metadata", asked)
+        found = tuple(point.at.get("phase") for point in report.points)
+        if found != _PHASES:
+            raise ParseError(f"phases {list(found)} instead of {list(_PHASES)}")
+        calls = params.items * report.count("ranks")
+        for name, point in zip(_PHASES, report.points, strict=True):
+            if point.number("iterations") != calls:
+                raise ParseError(f"the phase {name} is not of {calls} calls")
+            doubts: Iterable[str] = ()
+            if name == "create" and params.sync == "none":
+                doubts = ("not-synced",)
+            if name in ("stat", "read"):
+                doubts = _reading_caveats(report, point, calls * params.file_bytes)
+            yield from _phase_samples(report, point, f"{name}_rate", params.items, doubts, name)
 
 
-def _writing_caveats(params: ParallelParams, point: MeasuredPoint) -> tuple[str, ...]:
-    cached = params.mode == "direct" and point.number("cached_after_write_bytes") > 0
-    unsynced = ("not-synced",) if params.sync == "none" else ()
-    return (*unsynced, "not-direct") if cached else unsynced
-
-
-PROBE = Parallel()
+PROBES = (Parallel(), Metadata())

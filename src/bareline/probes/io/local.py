@@ -1,0 +1,206 @@
+"""Files of one node, by our program ``iobench``: sequential access, and making files.
+
+Sequential access is the job of Nebula's SRW. Writing ends when the data is on the device, in every
+mode, and the file is taken out of the page cache before it is read; what is still in there is a
+caveat of the rate. Making files is the job of fs_mark: N files of a size, made by T threads in S
+directories.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count, takewhile
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from bareline.probes._native import MeasuredPoint, native, options, positive, read_report
+from bareline.probes.base import Probe
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
+
+_PAGE_BYTES = 4096
+_CALL = ("median", "p99", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialParams:
+    """Parameters of sequential access.
+
+    - `file_bytes`: size of the file; a multiple of each block size is used.
+    - `min_block_bytes`, `max_block_bytes`, `block_factor`: sizes of a read or write: each is so
+      many times the one before.
+    - `mode`: ``buffered`` goes through the page cache and calls fsync at the end, ``direct`` goes
+      around it (O_DIRECT), ``synced`` waits for the device at every write (O_SYNC).
+    - `budget_s`: longest time for writing, and for reading, one file; it then ends there.
+    """
+
+    file_bytes: Annotated[int, Field(ge=_PAGE_BYTES, le=1 << 44)] = 64 << 20
+    min_block_bytes: Annotated[int, Field(ge=_PAGE_BYTES, multiple_of=_PAGE_BYTES)] = 16 << 10
+    max_block_bytes: Annotated[int, Field(ge=_PAGE_BYTES, le=1 << 30)] = 16 << 20
+    block_factor: Annotated[int, Field(ge=2, le=1024)] = 4
+    mode: Literal["buffered", "direct", "synced"] = "buffered"
+    budget_s: Annotated[float, Field(gt=0, le=3600)] = 10.0
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that leave nothing to measure."""
+        if self.max_block_bytes < self.min_block_bytes:
+            raise ValueError("max_block_bytes is less than min_block_bytes")
+        if self.file_bytes < self.max_block_bytes:
+            raise ValueError("file_bytes is less than max_block_bytes")
+
+    @property
+    def blocks_bytes(self) -> list[int]:
+        """Give the block sizes, in ascending order."""
+        sizes = (self.min_block_bytes * self.block_factor**power for power in count())
+        return list(takewhile(lambda size: size <= self.max_block_bytes, sizes))
+
+
+class Sequential(Probe[SequentialParams]):
+    """A new file for every block size: written, synced, taken out of the cache, read, compared."""
+
+    name: ClassVar[str] = "io.sequential"
+    layer: ClassVar[Layer] = Layer.IO
+    title: ClassVar[str] = "the rate of sequential writing"
+    summary: ClassVar[str] = "sequential writing and reading of a file, by block size"
+    source: ClassVar[str] = "SRW of the Nebula study; fio rw=write, rw=read"
+    params = SequentialParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "write_rate": Metric("B/s", "higher"),
+        "read_rate": Metric("B/s", "higher"),
+        "sync_share": Metric("1", "none", detail=True),
+        **{f"write_call_{name}": Metric("s", "lower", detail=True) for name in _CALL},
+        **{f"read_call_{name}": Metric("s", "lower", detail=True) for name in _CALL},
+    }
+
+    def command(self, params: SequentialParams, layout: Layout) -> Command:
+        blocks = ",".join(map(str, params.blocks_bytes))
+        return native(
+            *("iobench", "sequential", "--folder", "{workdir}", "--size", str(params.file_bytes)),
+            *("--blocks", blocks, *options(params, "mode", "budget_s")),
+            storage_bytes=params.file_bytes,
+        )
+
+    def parse(self, params: SequentialParams, output: Output) -> Iterable[Sample]:
+        points = read_report(output, "iobench", "sequential").points
+        found = [point.at.get("block_bytes") for point in points]
+        if found != params.blocks_bytes:
+            raise ParseError(f"blocks of {found} B instead of {params.blocks_bytes}")
+        for point in points:
+            yield from _samples(params, point)
+
+
+def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]:
+    """Give a point's samples, each with what makes it doubtful."""
+    block_bytes = int(str(point.at["block_bytes"]))
+    whole_bytes = params.file_bytes // block_bytes * block_bytes
+    written_bytes, sync_s = point.number("written_bytes"), point.number("sync_s")
+    cached = params.mode == "direct" and point.number("cached_after_write_bytes") > 0
+    kept = point.number("cached_before_read_bytes") > 0
+    ways = (
+        ("write", written_bytes, whole_bytes, sync_s, ("not-direct",) if cached else ()),
+        ("read", point.number("read_bytes"), written_bytes, 0.0, ("page-cache",) if kept else ()),
+    )
+    for way, moved_bytes, most_bytes, more_s, caveats in ways:
+        if not 0 < moved_bytes <= most_bytes:
+            raise ParseError(f"{way}: {moved_bytes:g} B of {whole_bytes} B were moved")
+        rate = positive(point.number(f"loop_{way}_rate"), f"loop_{way}_rate", point)
+        calls_s = point.quantile(f"{way}_time", "mean") * moved_bytes / block_bytes
+        if not math.isclose(rate * (calls_s + more_s), moved_bytes, rel_tol=0.01):
+            raise ParseError(f"{way}: rate, amount and time contradict each other")
+        short = ("short-file",) if moved_bytes < whole_bytes else ()
+        yield Sample(f"{way}_rate", rate, point.at, (*caveats, *short))
+        for name in _CALL:
+            value = point.quantile(f"{way}_time", name)
+            yield Sample(f"{way}_call_{name}", value, point.at, (*caveats, *short))
+    yield Sample("sync_share", sync_s * point.number("loop_write_rate") / written_bytes, point.at)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateParams:
+    """Parameters of making files; the layout's threads make them.
+
+    - `files`: number of files.
+    - `file_bytes`: size of each.
+    - `directories`: directories that they are spread over, filled one after another.
+    - `sync`: ``fsync`` of each file before it is closed, fsync of each ``directory`` after its last
+      file (names are then safe, contents only where the file system writes them first), or
+      ``none``.
+    """
+
+    files: Annotated[int, Field(ge=1, le=10_000_000)] = 500
+    file_bytes: Annotated[int, Field(ge=0, le=1 << 30)] = 4096
+    directories: Annotated[int, Field(ge=1, le=512)] = 1
+    sync: Literal["none", "fsync", "directory"] = "fsync"
+
+    def __post_init__(self) -> None:
+        """Refuse directories that would stay empty."""
+        if self.files < self.directories:
+            raise ValueError("there are fewer files than directories")
+
+    @property
+    def calls(self) -> dict[str, int]:
+        """Give how often each step is timed, in the order of iobench's output."""
+        calls = {
+            "create": self.files,
+            "write": self.files if self.file_bytes else 0,
+            "sync": self.files if self.sync == "fsync" else 0,
+            "close": self.files,
+            "file": self.files,
+            "directory_sync": self.directories if self.sync == "directory" else 0,
+            "unlink": self.files,
+        }
+        return {phase: number for phase, number in calls.items() if number}
+
+
+class Create(Probe[CreateParams]):
+    """Files are made, filled, synced, closed, read back and compared, and removed."""
+
+    name: ClassVar[str] = "io.create"
+    layer: ClassVar[Layer] = Layer.IO
+    title: ClassVar[str] = "the rate of making files"
+    summary: ClassVar[str] = "files made and removed a second, and the time of each step"
+    source: ClassVar[str] = "fs_mark"
+    params = CreateParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "create_rate": Metric("op/s", "higher"),
+        "unlink_rate": Metric("op/s", "higher"),
+        "phase_time": Metric("s", "lower", detail=True),
+        "phase_time_p99": Metric("s", "lower", detail=True),
+    }
+
+    def command(self, params: CreateParams, layout: Layout) -> Command:
+        pages = -(-params.file_bytes // _PAGE_BYTES) + 1  # the file's own entry
+        return native(
+            *("iobench", "create", "--folder", "{workdir}", *options(params, "files")),
+            *("--size", str(params.file_bytes), *options(params, "directories", "sync")),
+            *("--threads", str(layout.threads_per_rank)),
+            storage_bytes=params.files * pages * _PAGE_BYTES,
+        )
+
+    def parse(self, params: CreateParams, output: Output) -> Iterable[Sample]:
+        """Read iobench's JSON lines; ``phase = "file"`` is all steps of one file together."""
+        points = read_report(output, "iobench", "create").points
+        found, asked = [point.at.get("phase") for point in points], list(params.calls)
+        if found != asked:
+            raise ParseError(f"phases {found} instead of {asked}")
+        by_phase = dict(zip(asked, points, strict=True))
+        for phase, point in by_phase.items():
+            expected = params.calls[phase]
+            if point.number("iterations") != expected:
+                raise ParseError(f"the phase {phase} is not of {expected} calls")
+            median_s = positive(point.quantile("time", "median"), "time", point)
+            yield Sample("phase_time", median_s, point.at)
+            yield Sample("phase_time_p99", point.quantile("time", "p99"), point.at)
+        for metric, phase in (("create_rate", "file"), ("unlink_rate", "unlink")):
+            point = by_phase[phase]
+            yield Sample(metric, positive(point.number("loop_rate"), "loop_rate", point))
+
+    def caveats(self, params: CreateParams, output: Output) -> Iterable[str]:
+        """Name files that nobody made permanent."""
+        return ("not-synced",) if params.sync == "none" else ()
+
+
+PROBES = (Sequential(), Create())
