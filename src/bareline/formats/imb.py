@@ -23,15 +23,15 @@ from bareline.formats.imb_table import (
     PLAIN,
     ImbLaunch,
     expected_metrics,
-    metrics_of,
     samples_of,
+    table_metrics,
 )
 from bareline.formats.importer import Importer, holding, moment_in
-from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of
+from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of, unread
 from bareline.formats.table import NumberedLine, check_whole, number_lines, read_table, split_before
 from bareline.vocabulary.collectives import COLLECTIVES
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
+from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
 
 TITLE = re.compile(
     r"^#\s+Intel ?\(R\) MPI Benchmarks?(?: Suite)? V?(?P<version>\d+(?:\.\d+)*(?: Update \d+)?)"
@@ -100,8 +100,7 @@ class _Part:
 
 def read(text: str) -> Iterable[Reading]:
     """Read every section, and name the listed benchmarks that have none."""
-    parts = _parts(text)
-    present = {part.name for part in parts}
+    parts, listed = _parts(text), _listed(text)
     launch = ImbLaunch(
         _year(text),
         free_sizes=_USER_LENGTHS.search(text) is not None,
@@ -109,34 +108,29 @@ def read(text: str) -> Iterable[Reading]:
     )
     for part in parts:
         yield _imported(part, launch)
-    listed = _listed(text)
     # Of a whole output, sections of some benchmarks may lack (too few processes), but not all.
-    whole = END in text and parts
-    for name in listed:
-        if name not in present and not whole:
-            yield _missing(name)
+    missing = [] if END in text and parts else set(listed) - {part.name for part in parts}
+    for name in filter(missing.__contains__, listed):
+        lacking = ParseError(f"{name} was to run, but the output has no section of it")
+        yield _reading(_Part(name), expected_metrics(name), unread(lacking))
     if not parts and not listed:
         raise ParseError("no benchmark is named: the output is truncated")
 
 
 def facts(text: str) -> Mapping[str, Scalar]:
     """Give the version and what IMB tells of the machine."""
-    found: dict[str, Scalar] = {}
-    match = TITLE.search(text)
-    if match:
-        found["import.imb"] = match["version"]
-    for title, key in (("Release", "kernel.release"), ("Machine", "kernel.machine")):
-        line = re.search(rf"^# {title}\s*:\s*(\S.*?)\s*$", text, re.MULTILINE)
-        if line:
-            found[key] = line[1]
-    return found
+    marks = {
+        "import.imb": TITLE,
+        "kernel.release": re.compile(r"^# Release\s*:\s*(\S.*?)\s*$", re.MULTILINE),
+        "kernel.machine": re.compile(r"^# Machine\s*:\s*(\S.*?)\s*$", re.MULTILINE),
+    }
+    found = {key: mark.search(text) for key, mark in marks.items()}
+    return {key: match[1] for key, match in found.items() if match}
 
 
 def _listed(text: str) -> list[str]:
     """Give the benchmarks that the launch said it would run."""
-    _, found, rest = text.partition("# List of Benchmarks to run:")
-    if not found:
-        return []
+    rest = text.partition("# List of Benchmarks to run:")[2]
     return _LISTED.findall(rest.partition("#-----")[0])
 
 
@@ -145,13 +139,13 @@ def _parts(text: str) -> list[_Part]:
     parts: list[_Part] = []
     options = _options(text)
     for line in number_lines(text):
-        section = _SECTION.match(line.text)
-        if section:
+        if section := _SECTION.match(line.text):
             parts.append(_Part(section["name"], params=_params(section["name"], options)))
         elif parts:
-            part = _take(line, parts[-1])
-            if part is not parts[-1]:
-                parts.append(part)
+            # The same benchmark in another mode has a table of its own.
+            if parts[-1].lines and _MODE.match(line.text):
+                parts.append(replace(parts[-1], lines=[], columns=[], params={**parts[-1].params}))
+            _take(line, parts[-1])
     _check_sections(parts, text)
     if parts:
         try:
@@ -235,16 +229,14 @@ def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended
     return ""
 
 
-def _take(line: NumberedLine, part: _Part) -> _Part:
-    """Take up a line of a section; gives the part that it belongs to."""
+def _take(line: NumberedLine, part: _Part) -> None:
+    """Take up a line of a section."""
     text = line.text
-    if _is_header(text):
+    if text.split()[:1] in [[title] for title in PLAIN]:
         part.columns = text.replace("overlap [%]", "overlap[%]").split()
         if part.lines:
             part.problem = "one section contains two tables: lines are missing"
     elif mode := _MODE.match(text):
-        if part.lines:  # the same benchmark in another mode, with a table of its own
-            part = replace(part, lines=[], columns=[], params=dict(part.params))
         part.params["mode"] = mode[1].lower()
     elif text.startswith("#"):
         _setting(text, part)
@@ -252,12 +244,6 @@ def _take(line: NumberedLine, part: _Part) -> _Part:
         part.cut = True
     elif part.columns:
         part.lines.append(line)
-    return part
-
-
-def _is_header(text: str) -> bool:
-    first = text.split()[:1]
-    return bool(first) and first[0] in PLAIN
 
 
 def _setting(comment: str, part: _Part) -> None:
@@ -274,22 +260,21 @@ def _setting(comment: str, part: _Part) -> None:
 
 
 def _imported(part: _Part, launch: ImbLaunch) -> Reading:
-    metrics: dict[str, Metric] = {}
-    problem: ParseError | None = None
     try:
-        metrics = metrics_of(part.columns)
+        metrics = table_metrics(part.columns)
     except ParseError as error:
-        problem = error
-    metrics = metrics or expected_metrics(part.name)
+        return _reading(part, expected_metrics(part.name), unread(error))
 
     def read() -> Iterable[Sample]:
-        if problem is not None:
-            raise problem
         if part.problem:
             raise ParseError(part.problem)
         table = read_table(part.columns, part.lines)
-        return list(samples_of(table, part.name, launch, cut=part.cut))
+        return samples_of(table, part.name, launch, cut=part.cut)
 
+    return _reading(part, metrics, outcome_of(metrics, read))
+
+
+def _reading(part: _Part, metrics: Mapping[str, Metric], outcome: Measured | Failed) -> Reading:
     # A few of many processes mostly share a node: what they measure is no part of the same curve.
     subset = bool(part.idle)
     return Reading(
@@ -299,22 +284,7 @@ def _imported(part: _Part, launch: ImbLaunch) -> Reading:
         metrics=metrics,
         params=part.params,
         ranks=part.ranks,
-        outcome=outcome_of(metrics, read),
-    )
-
-
-def _missing(name: str) -> Reading:
-    def read() -> Iterable[Sample]:
-        raise ParseError(f"{name} was to run, but the output has no section of it")
-
-    metrics = expected_metrics(name)
-    return Reading(
-        probe=f"imb.{name.lower()}",
-        title=f"IMB {name}",
-        layer=Layer.MPI,
-        metrics=metrics,
-        ranks=UNKNOWN_RANKS,
-        outcome=outcome_of(metrics, read),
+        outcome=outcome,
     )
 
 

@@ -15,8 +15,9 @@ from bareline.formats.reading import (
     LATENCY,
     MESSAGE_RATE,
     OVERLAP,
+    Column,
     as_detail,
-    headline_first,
+    metrics_of,
 )
 from bareline.formats.table import (
     NumberedLine,
@@ -33,8 +34,7 @@ from bareline.vocabulary.model import Metric, Sample, Scalar
 DECIMAL_SINCE = 2018
 _MEGA = (1e6, float(1 << 20))
 
-#: Column titles: metric and what one unit is in base units.
-_COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
+_COLUMNS: Mapping[str, Column] = {
     "t[usec]": ("latency", LATENCY, 1e-6),
     "t_avg[usec]": ("latency", LATENCY, 1e-6),
     "t_min[usec]": ("latency_min", as_detail(LATENCY), 1e-6),
@@ -76,7 +76,7 @@ def expected_metrics(name: str) -> dict[str, Metric]:
     return {"bandwidth": BANDWIDTH} if name in _RATES else {"latency": LATENCY}
 
 
-def metrics_of(columns: Sequence[str]) -> dict[str, Metric]:
+def table_metrics(columns: Sequence[str]) -> dict[str, Metric]:
     """Give what the columns measure, the headline first.
 
     Raises ParseError: a title is unknown or appears twice, or none is a headline.
@@ -88,8 +88,8 @@ def metrics_of(columns: Sequence[str]) -> dict[str, Metric]:
         raise ParseError(f"unknown column title '{unknown[0]}'")
     if len(set(columns)) < len(columns):
         raise ParseError("a column title appears twice")
-    given = [_COLUMNS[title][:2] for title in columns if title not in PLAIN]
-    return headline_first(given, "there is no column of time or Mbytes/sec")
+    known = [_COLUMNS[title] for title in columns if title not in PLAIN]
+    return metrics_of(known, "there is no column of time or Mbytes/sec")
 
 
 def samples_of(table: PrintedTable, name: str, launch: ImbLaunch, *, cut: bool) -> Iterator[Sample]:
@@ -102,9 +102,15 @@ def samples_of(table: PrintedTable, name: str, launch: ImbLaunch, *, cut: bool) 
     table.integers("#repetitions")
     if "defects" in table.titles and any(table.numbers("defects")):
         raise ParseError("the benchmark found its results wrong (column defects)")
-    points = _points(table)
+    points: list[dict[str, Scalar]] = [{} for _ in table.rows]
+    for title, key in (("#bytes", "size_bytes"), ("Group", "group")):
+        if title in table.titles:
+            for point, number in zip(points, table.integers(title), strict=True):
+                point[key] = number
     caveats = _ends(table, launch, cut)
-    _check_order(table)
+    times = ("t_min[usec]", "t_avg[usec]", "t_max[usec]")
+    if set(times) <= set(table.titles):
+        check_ascending(table, times)
     _check_overlap(table)
     mega = _mega(table, name, launch.year)
     for title in table.titles:
@@ -119,15 +125,6 @@ def samples_of(table: PrintedTable, name: str, launch: ImbLaunch, *, cut: bool) 
             if value == 0 and not metric.detail and metric.unit != "%":
                 raise ParseError(f"{title} = 0 is no measured value")
             yield Sample(measured, value * scale, point, caveats)
-
-
-def _points(table: PrintedTable) -> list[dict[str, Scalar]]:
-    points: list[dict[str, Scalar]] = [{} for _ in table.rows]
-    for title, key in (("#bytes", "size_bytes"), ("Group", "group")):
-        if title in table.titles:
-            for point, value in zip(points, table.integers(title), strict=True):
-                point[key] = value
-    return points
 
 
 def _ends(table: PrintedTable, launch: ImbLaunch, cut: bool) -> tuple[str, ...]:
@@ -148,12 +145,6 @@ def _ends(table: PrintedTable, launch: ImbLaunch, cut: bool) -> tuple[str, ...]:
     return ()
 
 
-def _check_order(table: PrintedTable) -> None:
-    titles = ("t_min[usec]", "t_avg[usec]", "t_max[usec]")
-    if all(title in table.titles for title in titles):
-        check_ascending(table, titles)
-
-
 def _check_overlap(table: PrintedTable) -> None:
     """Refuse rows whose overlap does not follow from their times.
 
@@ -161,17 +152,17 @@ def _check_overlap(table: PrintedTable) -> None:
     that to the shorter.
     """
     titles = ("t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]")
-    if not all(title in table.titles for title in titles):
+    if not set(titles) <= set(table.titles):
         return
     together, pure, compute, overlap = (table.numbers(title) for title in titles)
     for line, *times, percent in zip(table.lines, together, pure, compute, overlap, strict=True):
         both_us, pure_us, compute_us = times
         hidden_us = pure_us + compute_us - both_us
-        for base_us in (max(pure_us, compute_us), min(pure_us, compute_us)):
-            least, most = quotient_range(hidden_us, base_us, 0.0152)
-            if 100 * min(1.0, least) - 0.006 <= percent <= 100 * min(1.0, most) + 0.006:
-                break
-        else:
+        ranges = (quotient_range(hidden_us, base_us, 0.0152) for base_us in (pure_us, compute_us))
+        if not any(
+            100 * min(1.0, least) - 0.006 <= percent <= 100 * min(1.0, most) + 0.006
+            for least, most in ranges
+        ):
             raise ParseError(f"line {line.number}: overlap contradicts the times")
 
 
@@ -185,21 +176,18 @@ def _mega(table: PrintedTable, name: str, year: int) -> float:
         if name in _FACTOR:
             raise ParseError(f"{name} reports Mbytes/sec, but these rows have none")
         return _MEGA[0]
-    factors = (_FACTOR[name],) if name in _FACTOR else _FACTORS
-    fitting = []
-    worst = None
+    factors = _FACTORS if timed else (1.0,)
+    if timed and name in _FACTOR:
+        factors = (_FACTOR[name],)
+    first = None
     for mega in _MEGA if year >= DECIMAL_SINCE else _MEGA[::-1]:  # the usual one first
-        for factor in factors if timed else (1.0,):
+        for factor in factors:
             wrong = _contradiction(table, timed, mega, factor)
             if wrong is None:
-                fitting.append(mega)
-            else:
-                worst = worst or wrong
-    if not fitting and worst is not None:
-        raise ParseError(
-            f"line {worst.number}: Mbytes/sec contradicts {timed or 'Msg/sec'} and #bytes"
-        )
-    return fitting[0]
+                return mega
+            first = first or wrong
+    assert first is not None
+    raise ParseError(f"line {first.number}: Mbytes/sec contradicts {timed or 'Msg/sec'} and #bytes")
 
 
 def _contradiction(
@@ -212,13 +200,13 @@ def _contradiction(
     table.numbers(timed or "Msg/sec")
     for line, size, rate_text, other_text in zip(table.lines, sizes, rates, others, strict=True):
         rate, slack = float(rate_text), 1.01 * rounding(rate_text)
-        other, other_slack = float(other_text), 1.01 * rounding(other_text)
+        off = 1.01 * rounding(other_text)
+        least, most = float(other_text) - off, float(other_text) + off
         scale = size * factor / mega
         if timed:
-            low = scale * 1e6 / (other + other_slack)
-            high = scale * 1e6 / (other - other_slack) if other > other_slack else float("inf")
+            low, high = scale * 1e6 / most, scale * 1e6 / least if least > 0 else float("inf")
         else:
-            low, high = scale * (other - other_slack), scale * (other + other_slack)
+            low, high = scale * least, scale * most
         if not low - slack <= rate <= high + slack:
             return line
     return None

@@ -12,8 +12,9 @@ The Ohio State University, "OSU Micro-Benchmarks", http://mvapich.cse.ohio-state
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from bareline.formats.importer import Importer, holding, version_in
 from bareline.formats.osu_programs import OsuProgram, program_of, words_of
@@ -24,10 +25,12 @@ from bareline.formats.reading import (
     MESSAGE_RATE,
     OVERLAP,
     UNKNOWN_RANKS,
+    Column,
     Reading,
     as_detail,
-    headline_first,
+    metrics_of,
     outcome_of,
+    unread,
 )
 from bareline.formats.table import (
     NumberedLine,
@@ -42,9 +45,10 @@ from bareline.formats.table import (
     read_table,
     rounding,
     split_before,
+    split_titles,
 )
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
+from bareline.vocabulary.model import Layer, Sample, Scalar
 from bareline.vocabulary.units import format_size
 
 TITLE = re.compile(
@@ -54,15 +58,12 @@ TITLE = re.compile(
     re.MULTILINE,
 )
 _MS = r"(\d{1,15})(?: ms)?"
-_INIT = re.compile(
-    rf"^nprocs: (\d{{1,9}}), min: {_MS}, max: {_MS}, avg: {_MS}$",
-    re.MULTILINE,
-)
+_INIT = re.compile(rf"^nprocs: (\d{{1,9}}), min: {_MS}, max: {_MS}, avg: {_MS}$", re.MULTILINE)
 #: What osu_init of 5.3 and before prints, without a title.
 _UNTITLED = re.compile(r"^nprocs: \d{1,9}, min: ", re.MULTILINE)
 
-#: Column titles without their spaces: metric and what one unit is in base units.
-_COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
+#: By titles without their spaces.
+_COLUMNS: Mapping[str, Column] = {
     "Latency(us)": ("latency", LATENCY, 1e-6),
     "AvgLatency(us)": ("latency", LATENCY, 1e-6),
     "MinLatency(us)": ("latency_min", as_detail(LATENCY), 1e-6),
@@ -122,24 +123,20 @@ class _Block:
 def read(text: str) -> Iterable[Reading]:
     """Read the tables of one launch; there are several where several datatypes were asked."""
     match = TITLE.search(text)
-    if match is None:
-        if not _UNTITLED.search(text):
-            raise ParseError("there is no title of an OSU benchmark")
+    if match is None and not _UNTITLED.search(text):
+        raise ParseError("there is no title of an OSU benchmark")
+    if match is None or program_of(match).name == "init":
         yield _init(text)
-        return
-    program = program_of(match)
-    if program.name == "init":
-        yield _init(text)
-        return
-    for block in _blocks(text, program, match):
-        yield _imported(block, text)
+    else:
+        for block in _blocks(text, match):
+            yield _imported(block, text)
 
 
-def _blocks(text: str, program: OsuProgram, title: re.Match[str]) -> Iterator[_Block]:
+def _blocks(text: str, title: re.Match[str]) -> Iterator[_Block]:
     params: dict[str, Scalar] = {}
     if title["accelerator"]:
         params["accelerator"] = title["accelerator"][1:].lower()
-    words = words_of(title)
+    program, words = program_of(title), words_of(title)
     block = _Block(program, words, params, program.ranks)
     for line in number_lines(text):
         if _HEADER_START.match(line.text):
@@ -179,67 +176,52 @@ def _imported(block: _Block, text: str) -> Reading:
     usual = "MPI_FLOAT" if program.reduction else "MPI_CHAR"
     if block.params.get("datatype") == usual:
         del block.params["datatype"]  # 5.x uses it without saying so
-    columns: list[str] = []
-    metrics: dict[str, Metric] = {}
-    problem: ParseError | None = None
-    try:
-        columns = _columns(block.header)
-        metrics = _metrics(columns)
-    except ParseError as error:
-        problem = error
-    if not metrics:
-        rate = program.name.endswith("bw") or program.name == "mbw_mr"
-        metrics = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
-
-    def read() -> Iterable[Sample]:
-        if problem is not None:
-            raise problem
-        check_whole(text)
-        if program.pairs and not block.ranks:
-            raise ParseError("the line with the number of pairs is missing")
-        return list(_samples(read_table(columns, block.lines), program))
-
-    return Reading(
+    made = partial(
+        Reading,
         probe=f"osu.{program.name}",
         title=f"{block.words} (osu_{program.name})",
         layer=Layer.MPI,
-        metrics=metrics,
         params=block.params,
         ranks=block.ranks,
-        outcome=outcome_of(metrics, read),
     )
+    try:
+        columns = _columns(block.header)
+        metrics = metrics_of(
+            [_column(title) for title in columns if title not in _PLAIN],
+            "there is no column of latency or bandwidth",
+        )
+    except ParseError as error:
+        rate = program.name.endswith("bw") or program.name == "mbw_mr"
+        usual = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
+        return made(metrics=usual, outcome=unread(error))
+
+    def read() -> Iterable[Sample]:
+        check_whole(text)
+        if program.pairs and not block.ranks:
+            raise ParseError("the line with the number of pairs is missing")
+        return _samples(read_table(columns, block.lines), program)
+
+    return made(metrics=metrics, outcome=outcome_of(metrics, read))
 
 
 def _columns(header: NumberedLine | None) -> list[str]:
-    """Split the line of titles; they hold spaces, so their words decide."""
+    """Give the titles without their spaces."""
     if header is None:
         raise ParseError("there is no line of column titles: the output is truncated")
-    text = header.text.lstrip("# ")
-    rest = _HEADER.sub("", text).strip()
-    if rest:
-        raise ParseError(f"line {header.number}: unknown column title '{rest}'")
-    columns = ["".join(found.split()) for found in _HEADER.findall(text)]
+    found = split_titles(header.text.lstrip("# "), _HEADER, f"line {header.number}: ")
+    columns = ["".join(title.split()) for title in found]
     if len(set(columns)) < len(columns):
         raise ParseError(f"line {header.number}: a column title appears twice")
     return columns
 
 
-def _metric(title: str) -> tuple[str, Metric, float]:
+def _column(title: str) -> Column:
     tail = _TAIL.fullmatch(title)
     if tail is None:
         return _COLUMNS[title]
     of = "AvgLatency(us)" if tail[2].startswith("Lat") else "Bandwidth(MB/s)"
     name, metric, scale = _COLUMNS[of]
     return f"{name}_p{tail[1].replace('.', '_')}", as_detail(metric), scale
-
-
-def _metrics(columns: Sequence[str]) -> dict[str, Metric]:
-    given = [_metric(title) for title in columns if title not in _PLAIN]
-    names = [name for name, _, _ in given]
-    if len(set(names)) < len(names):
-        raise ParseError("two columns measure the same")
-    metrics = ((name, metric) for name, metric, _ in given)
-    return headline_first(metrics, "there is no column of latency or bandwidth")
 
 
 def _samples(table: PrintedTable, program: OsuProgram) -> Iterator[Sample]:
@@ -254,7 +236,9 @@ def _samples(table: PrintedTable, program: OsuProgram) -> Iterator[Sample]:
         sizes = table.integers("Size")
         check_sizes(sizes, doubling=True)
         points = [{"size_bytes": size} for size in sizes]
-        caveats = _cut(sizes[-1], program)
+        if program.largest_bytes and sizes[-1] < program.largest_bytes:
+            ends = f"{format_size(sizes[-1])} instead of {format_size(program.largest_bytes)}"
+            caveats = (f"the output ends at {ends}: so asked, or truncated",)
     elif len(table.rows) != 1:
         raise ParseError(f"{len(table.rows)} rows without message sizes instead of one")
     _check_order(table)
@@ -263,20 +247,11 @@ def _samples(table: PrintedTable, program: OsuProgram) -> Iterator[Sample]:
     for title in table.titles:
         if title in _PLAIN:
             continue
-        name, metric, scale = _metric(title)
+        name, metric, scale = _column(title)
         for value, point in zip(table.numbers(title, decimals=_DECIMALS), points, strict=True):
             if value == 0 and not metric.detail and metric.unit != "%":
                 raise ParseError(f"{title} = 0 is no measured value")
             yield Sample(name, value * scale, point, caveats)
-
-
-def _cut(last_bytes: int, program: OsuProgram) -> tuple[str, ...]:
-    if program.largest_bytes is None or last_bytes >= program.largest_bytes:
-        return ()
-    return (
-        f"the output ends at {format_size(last_bytes)} instead of "
-        f"{format_size(program.largest_bytes)}: so asked, or truncated",
-    )
 
 
 def _check_order(table: PrintedTable) -> None:
@@ -348,15 +323,11 @@ def _init(text: str) -> Reading:
     )
 
 
-def _launches(text: str) -> Sequence[str]:
-    return split_before(TITLE if TITLE.search(text) else _UNTITLED, text)
-
-
 IMPORTER = Importer(
     name="osu",
     title="OSU micro-benchmarks 5.x to 7.x",
     sniff=holding(TITLE, _UNTITLED),
-    launches=_launches,
+    launches=lambda text: split_before(TITLE if TITLE.search(text) else _UNTITLED, text),
     parse=read,
     facts=version_in("import.osu", TITLE),
 )

@@ -77,10 +77,8 @@ def program_of(title: re.Match[str]) -> OsuProgram:
     """Give the program of a title; one that is not known is called by its words."""
     test = _test_of(title)
     key = f"{title['function']} {test}" if title["function"] else test
-    if key in _PROGRAMS:
-        return _PROGRAMS[key]
-    if collective := _collective(test):
-        return collective
+    if known := _PROGRAMS.get(key) or _collective(test):
+        return known
     slug = re.sub(r"[^a-z0-9]+", "_", key.lower()).strip("_")
     return OsuProgram(slug.removesuffix("_latency") or slug)
 
@@ -91,14 +89,10 @@ def _collective(words: str) -> OsuProgram | None:
     function = _COLLECTIVES.get(match["function"]) if match else None
     if match is None or function is None:
         return None
-    name = f"{'neighbor_' if match['neighbours'] else ''}{function.name}"
-    name = f"{'i' if match['nonblocking'] else ''}{name}"
-    name += "_persistent" if match["persistent"] else ""
-    return OsuProgram(
-        name,
-        largest_bytes=_MIB if function.smallest_bytes else None,
-        reduction=function.reduces,
-    )
+    before = ("i" if match["nonblocking"] else "") + ("neighbor_" if match["neighbours"] else "")
+    name = f"{before}{function.name}{'_persistent' if match['persistent'] else ''}"
+    largest_bytes = _MIB if function.smallest_bytes else None
+    return OsuProgram(name, largest_bytes=largest_bytes, reduction=function.reduces)
 
 
 def _test_of(title: re.Match[str]) -> str:

@@ -9,16 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import dropwhile, takewhile
 
 from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import (
     BANDWIDTH,
     LATENCY,
     MESSAGE_RATE,
+    Column,
     Reading,
     as_detail,
-    headline_first,
+    metrics_of,
     outcome_of,
+    unread,
 )
 from bareline.formats.table import (
     NumberedLine,
@@ -31,9 +34,10 @@ from bareline.formats.table import (
     read_table,
     rounding,
     split_before,
+    split_titles,
 )
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
+from bareline.vocabulary.model import Layer, Sample, Scalar
 
 _TITLE = re.compile(
     r"^ +(?P<verb>RDMA_Write|RDMA_Read|Send|(?:RDMA_)?Atomic\w*|Fetch_And_Add|Compare_And_Swap)"
@@ -47,7 +51,7 @@ _RULE = re.compile(r"-{20,}")
 _MIB = float(1 << 20)
 _GIGABIT = 1e9 / 8
 _DETAIL = as_detail(LATENCY)
-_COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
+_COLUMNS: Mapping[str, Column] = {
     "BW peak[MB/sec]": ("bandwidth_peak", as_detail(BANDWIDTH), _MIB),
     "BW peak[MiB/sec]": ("bandwidth_peak", as_detail(BANDWIDTH), _MIB),
     "BW peak[Gb/sec]": ("bandwidth_peak", as_detail(BANDWIDTH), _GIGABIT),
@@ -75,48 +79,37 @@ def read(text: str) -> Iterable[Reading]:
     rate = title["kind"] == "BW"
     verb = _PROGRAMS.get(title["verb"], "atomic")
     program = f"ib_{verb}_{'bw' if rate else 'lat'}"
-    problem: ParseError | None = None
-    metrics: dict[str, Metric] = {}
-    columns: list[str] = []
-    titles: list[str] = []
-    lines = number_lines(text)
-    try:
-        header = _header(lines)
-        columns = _columns(lines[header])
-        lines = _rows(lines[header + 1 :])
-        titles = _value_columns(columns, lines)
-        given = (_COLUMNS[title][:2] for title in titles)
-        metrics = headline_first(
-            given, "there is no column of average bandwidth or typical latency"
-        )
-    except ParseError as error:
-        problem = error
-        metrics = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
-
-    def read() -> Iterable[Sample]:
-        if problem is not None:
-            raise problem
-        check_whole(text)
-        return list(_samples(read_table(columns, lines, aligned=False), titles))
-
-    yield Reading(
+    made = partial(
+        Reading,
         probe=f"perftest.{program}",
         title=f"RDMA {'bandwidth' if rate else 'latency'} ({program})",
         layer=Layer.NETWORK,
-        metrics=metrics,
         params=_params(title, text),
-        outcome=outcome_of(metrics, read),
     )
+    try:
+        columns, lines = _table(number_lines(text))
+        titles = _value_columns(columns, lines)
+        metrics = metrics_of(
+            [_COLUMNS[title] for title in titles],
+            "there is no column of average bandwidth or typical latency",
+        )
+    except ParseError as error:
+        usual = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
+        yield made(metrics=usual, outcome=unread(error))
+        return
+
+    def read() -> Iterable[Sample]:
+        check_whole(text)
+        return _samples(read_table(columns, lines, aligned=False), titles)
+
+    yield made(metrics=metrics, outcome=outcome_of(metrics, read))
 
 
 def facts(text: str) -> Mapping[str, Scalar]:
     """Give what perftest tells of the adapter."""
-    found: dict[str, Scalar] = {}
-    for title, key in (("Device", "net.rdma.device"), ("Link type", "net.rdma.link")):
-        match = re.search(rf"\b{title} +: (\S+)", text)
-        if match:
-            found[key] = match[1]
-    return found
+    titles = {"net.rdma.device": "Device", "net.rdma.link": "Link type"}
+    found = {key: re.search(rf"\b{title} +: (\S+)", text) for key, title in titles.items()}
+    return {key: match[1] for key, match in found.items() if match}
 
 
 def _params(title: re.Match[str], text: str) -> dict[str, Scalar]:
@@ -136,29 +129,17 @@ def _params(title: re.Match[str], text: str) -> dict[str, Scalar]:
     return params
 
 
-def _header(lines: Sequence[NumberedLine]) -> int:
-    for at, line in enumerate(lines):
-        if _HEADER.match(line.text):
-            return at
-    raise ParseError("there is no line of column titles: the output is truncated")
-
-
-def _columns(header: NumberedLine) -> list[str]:
-    rest = _TITLES.sub("", header.text).strip()
-    if rest:
-        raise ParseError(f"line {header.number}: unknown column title '{rest}'")
-    columns = _TITLES.findall(header.text)
-    if len(set(columns)) < len(columns):
-        raise ParseError(f"line {header.number}: a column title appears twice")
-    return columns
-
-
-def _rows(lines: Sequence[NumberedLine]) -> list[NumberedLine]:
-    """Give the lines up to the rule that ends the table."""
-    for at, line in enumerate(lines):
-        if _RULE.match(line.text.strip()):
-            return list(lines[:at])
-    raise ParseError("the table has no end: the output is truncated")
+def _table(lines: Sequence[NumberedLine]) -> tuple[list[str], list[NumberedLine]]:
+    """Give the titles of the table's columns, and the lines up to the rule that ends it."""
+    after = list(dropwhile(lambda line: not _HEADER.match(line.text), lines))
+    if not after:
+        raise ParseError("there is no line of column titles: the output is truncated")
+    header, *lines = after
+    columns = split_titles(header.text, _TITLES, f"line {header.number}: ")
+    rows = list(takewhile(lambda line: not _RULE.match(line.text.strip()), lines))
+    if len(rows) == len(lines):
+        raise ParseError("the table has no end: the output is truncated")
+    return columns, rows
 
 
 def _value_columns(columns: Sequence[str], lines: Sequence[NumberedLine]) -> list[str]:

@@ -40,16 +40,27 @@ def as_detail(metric: Metric) -> Metric:
     return Metric(metric.unit, metric.better, detail=True)
 
 
-def headline_first(given: Iterable[tuple[str, Metric]], missing: str) -> dict[str, Metric]:
-    """Order the metrics of a table's columns: latency first, else bandwidth.
+#: What a column of a table is: its metric, and what one of its unit is in the metric's.
+Column = tuple[str, Metric, float]
 
-    Raises ParseError: there is none of both.
+
+def metrics_of(columns: Sequence[Column], missing: str) -> dict[str, Metric]:
+    """Give the metrics of a table's columns: latency first, else bandwidth.
+
+    Raises ParseError: there is none of both, or one twice.
     """
-    metrics = dict(given)
+    metrics = {name: metric for name, metric, _ in columns}
+    if len(metrics) < len(columns):
+        raise ParseError("two columns measure the same")
     first = next((name for name in ("latency", "bandwidth") if name in metrics), None)
     if first is None:
         raise ParseError(missing)
     return {first: metrics[first], **metrics}
+
+
+def unread(error: ParseError) -> Failed:
+    """Give the outcome of what cannot be read."""
+    return Failed(Stage.PARSE, str(error))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,22 +135,16 @@ def outcome_of(
     """
     try:
         samples = tuple(read())
-        _check(metrics, samples)
+        seen: set[tuple[str, str]] = set()
+        for sample in samples:
+            if not math.isfinite(sample.value) or sample.value < 0:
+                raise ParseError(f"{sample.metric} = {sample.value} is no measured value")
+            key = (sample.metric, format_point(sample.point))
+            if key in seen:
+                raise ParseError(f"{' '.join(key).strip()} appears twice")
+            seen.add(key)
+        if wrong := {name for name, _ in seen} ^ set(metrics):
+            raise ParseError(f"the output has no complete {', '.join(sorted(wrong))}")
     except ParseError as error:
-        return Failed(Stage.PARSE, str(error))
+        return unread(error)
     return Measured(samples)
-
-
-def _check(metrics: Mapping[str, Metric], samples: Sequence[Sample]) -> None:
-    seen: set[tuple[str, str]] = set()
-    for sample in samples:
-        if not math.isfinite(sample.value) or sample.value < 0:
-            raise ParseError(f"{sample.metric} = {sample.value} is no measured value")
-        key = (sample.metric, format_point(sample.point))
-        if key in seen:
-            raise ParseError(f"{' '.join(key).strip()} appears twice")
-        seen.add(key)
-    given = {sample.metric for sample in samples}
-    if given != set(metrics):
-        wrong = ", ".join(sorted(given ^ set(metrics)))
-        raise ParseError(f"the output has no complete {wrong}")

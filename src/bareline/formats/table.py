@@ -100,6 +100,19 @@ def is_row(text: str) -> bool:
     return _ROW_START.match(text.lstrip()) is not None
 
 
+def split_titles(text: str, titles: re.Pattern[str], where: str) -> list[str]:
+    """Split a line of column titles; they hold spaces, so their words decide.
+
+    Raises ParseError: it holds something else, or a title twice.
+    """
+    if rest := titles.sub("", text).strip():
+        raise ParseError(f"{where}unknown column title '{rest}'")
+    columns = titles.findall(text)
+    if len(set(columns)) < len(columns):
+        raise ParseError(f"{where}a column title appears twice")
+    return columns
+
+
 def read_table(
     titles: Sequence[str], lines: Iterable[NumberedLine], *, aligned: bool = True
 ) -> PrintedTable:

@@ -9,10 +9,9 @@ their documentation.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 from bareline.probes._native import MeasuredPoint, read_object, read_report
 from bareline.vocabulary.errors import ParseError
@@ -36,14 +35,17 @@ _SAID: Mapping[str, re.Pattern[str]] = MappingProxyType(
         "OFI": re.compile(r"libfabric provider: ([\w;.-]+)"),
     }
 )
-_SELF = re.compile(r"self\b.*")
+_SELF = re.compile(r"self\b")
 #: What goes through the memory of a node, and what through the kernel's TCP.
-_MEMORY = re.compile(r"(vader|sm|shm|sysv|posix|cma|knem|xpmem)\b.*")
-_TCP = re.compile(r"(tcp|sockets)\b.*")
+_KINDS = {
+    "shm": re.compile(r"(vader|sm|shm|sysv|posix|cma|knem|xpmem)\b"),
+    "tcp": re.compile(r"(tcp|sockets)\b"),
+    "other": re.compile(""),
+}
 _LIBRARY = re.compile(
-    r"(?P<open>Open MPI) v?(?P<open_version>\d[\w.]*)"
-    r"|Intel(?:\(R\))? MPI (?:Library )?(?P<intel_version>\d[\w.]*)"
-    r"|(?<!VA)MPICH (?:Version:\s*)?(?P<mpich_version>\d[\w.]*)"
+    r"(Open MPI) v?(\d[\w.]*)"
+    r"|(Intel)(?:\(R\))? MPI (?:Library )?(\d[\w.]*)"
+    r"|(?<!VA)(MPICH) (?:Version:\s*)?(\d[\w.]*)"
 )
 
 
@@ -91,7 +93,8 @@ class Seen:
     @property
     def kinds(self) -> frozenset[str]:
         """Which kinds of carriers there are: ``shm``, ``tcp``, ``other``."""
-        return frozenset(_kind(carrier.partition(" ")[2]) for carrier in self.carriers)
+        names = [carrier.partition(" ")[2] for carrier in self.carriers]
+        return frozenset(next(kind for kind, of in _KINDS.items() if of.match(n)) for n in names)
 
 
 def read_place(output: Output) -> Seen:
@@ -99,19 +102,15 @@ def read_place(output: Output) -> Seen:
     # Libraries tell on stdout, too.
     own = [line for line in output.stdout.splitlines() if line.startswith("{")]
     jobs = sum('"program":"mpiplace"' in line for line in own)
-    if jobs > 1:
-        header = read_object(own[0], 1)
-        return Seen(jobs, *_libraries(header), (), ())
-    report = read_report(replace(output, stdout="\n".join(own)), "mpiplace", "place")
+    report = None
+    if jobs <= 1:
+        report = read_report(replace(output, stdout="\n".join(own)), "mpiplace", "place")
+    header = report.header if report else read_object(own[0], 1)
+    built, ran = (library_named(str(header.get(key))) for key in ("built_with", "mpi_library"))
+    if report is None:
+        return Seen(jobs, built, ran, (), ())
     ranks = tuple(map(_rank, report.points))
-    return Seen(jobs, *_libraries(report.header), ranks, carriers(output.stderr + output.stdout))
-
-
-def _libraries(header: Mapping[str, Any]) -> tuple[str, str]:
-    """Name the library of the build and that of the run."""
-    said = (str(header.get(key)) for key in ("built_with", "mpi_library"))
-    built, ran = (library_named(text) for text in said)
-    return built, ran
+    return Seen(jobs, built, ran, ranks, carriers(output.stderr + output.stdout))
 
 
 def library_named(text: str) -> str:
@@ -119,11 +118,8 @@ def library_named(text: str) -> str:
     found = _LIBRARY.search(text)
     if found is None:
         return ""
-    if found["open"]:
-        return f"Open MPI {found['open_version']}"
-    if found["intel_version"]:
-        return f"Intel MPI {found['intel_version']}"
-    return f"MPICH {found['mpich_version']}"
+    name, version = filter(None, found.groups())
+    return f"{'Intel MPI' if name == 'Intel' else name} {version}"
 
 
 def carriers(said: str) -> tuple[str, ...]:
@@ -133,15 +129,9 @@ def carriers(said: str) -> tuple[str, ...]:
         for part, pattern in _SAID.items()
         for listed in pattern.findall(said)
         for name in listed.split()
-        if not _SELF.fullmatch(name)
+        if not _SELF.match(name)
     }
     return tuple(sorted(found))
-
-
-def _kind(name: str) -> str:
-    if _MEMORY.fullmatch(name):
-        return "shm"
-    return "tcp" if _TCP.fullmatch(name) else "other"
 
 
 def _rank(point: MeasuredPoint) -> Rank:
@@ -161,13 +151,6 @@ def _numbers(point: MeasuredPoint, name: str) -> frozenset[int]:
     text = point.fields.get(name)
     if not isinstance(text, str) or not re.fullmatch(r"(\d{1,4}(-\d{1,4})?(,|$))*", text):
         raise ParseError(f"'{str(text)[:60]}' is no list of {name}")
-    return frozenset(_unfolded(text.split(",") if text else ()))
-
-
-def _unfolded(parts: Sequence[str]) -> list[int]:
-    ends = [part.partition("-") for part in parts]
-    return [
-        number
-        for first, dash, last in ends
-        for number in range(int(first), int(last if dash else first) + 1)
-    ]
+    ends = [part.partition("-") for part in text.split(",") if part]
+    spans = [range(int(first), int(last or first) + 1) for first, _, last in ends]
+    return frozenset(number for span in spans for number in span)
