@@ -192,8 +192,8 @@ def _imported(block: _Block, text: str) -> Reading:
         )
     except ParseError as error:
         rate = program.name.endswith("bw") or program.name == "mbw_mr"
-        usual = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
-        return made(metrics=usual, outcome=unread(error))
+        headline = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
+        return made(metrics=headline, outcome=unread(error))
 
     def read() -> Iterable[Sample]:
         check_whole(text)

@@ -201,9 +201,9 @@ class Parallel(Probe[ParallelParams]):
             raise ParseError("the data read are not the data written")
         if point.number("iterations") * params.transfer_bytes != written_bytes:
             raise ParseError("calls and amount contradict each other")
-        doubts = ("not-synced",) if params.sync == "none" else ()
+        doubts = ["not-synced"] if params.sync == "none" else []
         if params.mode == "direct" and point.number("cached_after_write_bytes") > 0:
-            doubts += ("not-direct",)
+            doubts.append("not-direct")
         yield from _phase_samples(report, point, "write_rate", each_bytes, doubts)
         cached = _reading_caveats(report, point, written_bytes)
         yield from _phase_samples(report, point, "read_rate", each_bytes, cached)
