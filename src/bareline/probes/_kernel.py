@@ -70,8 +70,8 @@ class Kernel(Probe[Any]):
         """Refuse a number of ranks that the benchmark is not defined for; name those around it."""
         size = params.problem_class
         if trouble := self.rank_rule(size, ranks):
-            around = (range(ranks - 1, 0, -1), range(ranks + 1, 4 * ranks + 65))
-            first = (next((n for n in part if not self.rank_rule(size, n)), 0) for part in around)
+            sides = (range(ranks - 1, 0, -1), range(ranks + 1, 4 * ranks + 65))
+            first = (next((n for n in part if not self.rank_rule(size, n)), 0) for part in sides)
             near = " or ".join(str(count) for count in first if count)
             raise ProbeError(
                 f"{self.name}, class {size}, cannot run on {ranks} ranks: {trouble}",

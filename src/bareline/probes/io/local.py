@@ -98,10 +98,10 @@ def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]
     whole_bytes = params.file_bytes // block_bytes * block_bytes
     written_bytes, sync_s = point.number("written_bytes"), point.number("sync_s")
     cached = params.mode == "direct" and point.number("cached_after_write_bytes") > 0
-    kept = point.number("cached_before_read_bytes") > 0
+    unread = point.number("cached_before_read_bytes") > 0
     ways = (
         ("write", written_bytes, whole_bytes, sync_s, ("not-direct",) if cached else ()),
-        ("read", point.number("read_bytes"), written_bytes, 0.0, ("page-cache",) if kept else ()),
+        ("read", point.number("read_bytes"), written_bytes, 0.0, ("page-cache",) if unread else ()),
     )
     for way, moved_bytes, most_bytes, more_s, caveats in ways:
         if not 0 < moved_bytes <= most_bytes:
