@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
-from bareline.facts.memory import parse_memory
 from bareline.facts.network import parse_network
-from bareline.facts.nodes import FactSource
-from bareline.facts.processor import parse_processor
+from bareline.facts.processor import parse_memory, parse_processor
 from bareline.facts.sections import Facts, split_sections
 from bareline.facts.software import parse_software
 from bareline.facts.storage import parse_storage
@@ -30,6 +29,44 @@ _PARSERS = (
 _MOST_CHARACTERS = 16 << 20
 
 
+class Host(Protocol):
+    """A node of a platform."""
+
+    @property
+    def name(self) -> str:
+        """Host name."""
+
+    @property
+    def address(self) -> str:
+        """Address under which the other nodes reach it."""
+
+
+class Answer(Protocol):
+    """What a script on a node said."""
+
+    @property
+    def stdout(self) -> str:
+        """Its output."""
+
+    @property
+    def stderr(self) -> str:
+        """Its complaints."""
+
+
+class FactSource(Protocol):
+    """What facts ask of an allocation; `bareline.platforms.hosts.HostsAllocation` fits."""
+
+    @property
+    def nodes(self) -> Sequence[Host]:
+        """Every node."""
+
+    def work_folder(self) -> str:
+        """Give the folder in which trials work."""
+
+    def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Answer]:
+        """Run a shell script on every node, each with arguments of its own."""
+
+
 @cache
 def script() -> str:
     """Give the POSIX shell script that a node runs."""
@@ -45,9 +82,9 @@ def gather(allocation: FactSource) -> Facts:
     Raises PlatformError: a node does not answer.
     """
     folder = allocation.work_folder()
-    nodes = []
     arguments = [(node.address, folder) for node in allocation.nodes]
     answers = allocation.on_every_node(script(), arguments)
+    nodes = []
     for node, done in zip(allocation.nodes, answers, strict=True):
         if len(done.stdout) > _MOST_CHARACTERS:
             raise PlatformError(
@@ -68,9 +105,7 @@ def gather(allocation: FactSource) -> Facts:
 def parse_node(raw: str) -> Facts:
     """Read what the script printed on one node; empty if it printed nothing of use."""
     sections = split_sections(raw)
-    facts: Facts = {}
-    for parse in _PARSERS:
-        facts.update(parse(sections))
+    facts = {key: value for parse in _PARSERS for key, value in parse(sections).items()}
     if facts and "end" not in sections:
         facts["node.incomplete"] = True
     return facts

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from bareline.facts.sections import (
     Facts,
+    Found,
     Sections,
     chosen,
     files_of,
     integer,
+    known,
     number,
     pairs,
-    put,
+    times,
 )
 
-_PARAVIRTUAL = frozenset({"virtio_net", "vmxnet3", "xen_netfront", "vif", "hv_netvsc"})
-_EMULATED = frozenset({"e1000", "e1000e", "8139too", "8139cp", "pcnet32", "ne2k-pci", "tulip"})
-_FUNCTIONS = frozenset({"ixgbevf", "igbvf", "iavf", "i40evf", "cxgb4vf", "ena"})
+#: Drivers, by how they reach the wire: what the studies call the virtualization mode.
 _VIRTUAL = frozenset({"veth", "bridge", "tun", "macvlan", "ipvlan", "vxlan", "bonding", "dummy"})
+_PARAVIRTUAL = frozenset({"virtio_net", "vmxnet3", "xen_netfront", "vif", "hv_netvsc"})
+_FUNCTIONS = frozenset({"ixgbevf", "igbvf", "iavf", "i40evf", "cxgb4vf", "ena"})
+_EMULATED = frozenset({"e1000", "e1000e", "8139too", "8139cp", "pcnet32", "ne2k-pci", "tulip"})
 
-_OFFLOADS = (
-    ("tso", "tcp-segmentation-offload"),
-    ("gso", "generic-segmentation-offload"),
-    ("gro", "generic-receive-offload"),
-    ("lro", "large-receive-offload"),
-    ("tx_checksum", "tx-checksumming"),
-    ("rx_checksum", "rx-checksumming"),
-    ("scatter_gather", "scatter-gather"),
-    ("rx_hash", "receive-hashing"),
-    ("gro_hw", "rx-gro-hw"),
-)
+_OFFLOADS = {
+    "tso": "tcp-segmentation-offload",
+    "gso": "generic-segmentation-offload",
+    "gro": "generic-receive-offload",
+    "lro": "large-receive-offload",
+    "tx_checksum": "tx-checksumming",
+    "rx_checksum": "rx-checksumming",
+    "scatter_gather": "scatter-gather",
+    "rx_hash": "receive-hashing",
+    "gro_hw": "rx-gro-hw",
+}
 _SWITCHES = (
     "window_scaling",
     "timestamps",
@@ -48,166 +50,145 @@ _DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 def parse_network(sections: Sections) -> Facts:
     """Read the sections about the network."""
-    facts: Facts = {}
     device, choice = ([*sections.get("device", "").split("\n", 1)[0].split(" "), "", ""])[:2]
+    facts: Found = {}
     if device:
-        put(facts, "net.device", device)
-        put(
-            facts,
-            "net.chosen_by",
-            {"address": "node address", "route": "default route"}.get(choice),
-        )
-        facts.update(_device(sections, device))
-        facts.update(_ethtool(sections))
-        facts.update(_shaping(sections))
-    facts.update(_tcp(sections))
-    facts.update(_rdma(sections))
-    return facts
+        facts = {
+            "net.device": device,
+            "net.chosen_by": {"address": "node address", "route": "default route"}.get(choice),
+            **_device(sections, device),
+            **_ethtool(sections),
+            **_shaping(sections),
+        }
+    return known({**facts, **_tcp(sections), **_rdma(sections)})
 
 
-def _device(sections: Sections, device: str) -> Facts:
-    facts: Facts = {}
-    files = files_of(sections, "net")
-    base = f"/sys/class/net/{device}/"
-    link = sections.get("iplink", "")
-    for key, word, file in (
-        ("net.mtu", "mtu", "mtu"),
-        ("net.tx_queue_length", "qlen", "tx_queue_len"),
-    ):
+def _device(sections: Sections, device: str) -> Found:
+    files, base = files_of(sections, "net"), f"/sys/class/net/{device}/"
+    link, links = sections.get("iplink", ""), sections.get("netlinks", "")
+
+    def of_link(word: str, file: str) -> int | None:
         found = re.search(rf"\b{word} (\d+)", link)
-        put(facts, key, integer(found[1] if found else files.get(base + file)))
-    vendor, model = (files.get(base + f"device/{name}", "") for name in ("vendor", "device"))
-    if vendor and model:
-        put(facts, "net.pci_id", f"{vendor.removeprefix('0x')}:{model.removeprefix('0x')}")
-    put(facts, "net.sriov_functions", integer(files.get(base + "device/sriov_numvfs")))
-    put(facts, "net.sriov_functions_max", integer(files.get(base + "device/sriov_totalvfs")))
+        return integer(found[1] if found else files.get(base + file))
+
+    ids = [files.get(base + f"device/{name}", "") for name in ("vendor", "device")]
+    match = re.search(r"/device/driver -> \S*/([^/\s]+)", links)
+    driver = match[1] if match else dict(pairs(sections.get("ethtool-i", ""))).get("driver")
+    type_ = dict(pairs(files.get(base + "uevent", ""), "=")).get("DEVTYPE", "")
+    kind = _kind(sections, device, driver or type_)
+    speed_mbps = integer(files.get(base + "speed"))  # -1 where the device has none
+    if kind == "virtual link":  # those claim 10 Gb/s whatever they do
+        speed_mbps = None
+    return {
+        "net.mtu": of_link("mtu", "mtu"),
+        "net.tx_queue_length": of_link("qlen", "tx_queue_len"),
+        "net.pci_id": ":".join(one.removeprefix("0x") for one in ids) if all(ids) else None,
+        "net.sriov_functions": integer(files.get(base + "device/sriov_numvfs")),
+        "net.sriov_functions_max": integer(files.get(base + "device/sriov_totalvfs")),
+        "net.queues.rx": links.count("/queues/rx-") or None,
+        "net.queues.tx": links.count("/queues/tx-") or None,
+        "net.driver": driver,
+        "net.kind": kind,
+        "net.speed_bps": times(speed_mbps or None, 1e6),
+    }
+
+
+def _kind(sections: Sections, device: str, driver: str) -> str | None:
+    """Say how the device reaches the wire."""
     links = sections.get("netlinks", "")
-    for direction in ("rx", "tx"):
-        put(facts, f"net.queues.{direction}", links.count(f"/queues/{direction}-") or None)
-    driver = dict(pairs(sections.get("ethtool-i", ""))).get("driver")
-    if match := re.search(r"/device/driver -> \S*/([^/\s]+)", links):
-        driver = match[1]
-    put(facts, "net.driver", driver)
-    kind = dict(pairs(files.get(base + "uevent", ""), "=")).get("DEVTYPE", "")
-    put(facts, "net.kind", _kind(sections, device, driver or kind, "/physfn ->" in links))
-    speed = integer(files.get(base + "speed"))  # in Mb/s; -1 where the device has none
-    if speed and facts.get("net.kind") != "virtual link":  # those claim 10 Gb/s whatever they do
-        facts["net.speed_bps"] = speed * 1e6
-    return facts
-
-
-def _kind(sections: Sections, device: str, driver: str, function: bool) -> str | None:
-    """Say how the device reaches the wire: what the studies call the virtualization mode."""
     if device == "lo":
         return "loopback"
     if driver in _VIRTUAL:
         return "virtual link"
     if driver in _PARAVIRTUAL:
         return "paravirtual"
-    if function or driver in _FUNCTIONS:
+    if "/physfn ->" in links or driver in _FUNCTIONS:
         return "virtual function"
     first = sections.get("cpuinfo", "").partition("\n\n")[0]
-    guest = "hypervisor" in dict(pairs(first)).get("flags", "").split()
-    if guest:
+    if "hypervisor" in dict(pairs(first)).get("flags", "").split():
         return "emulated" if driver in _EMULATED else None
-    return "hardware" if "/device/driver ->" in sections.get("netlinks", "") else None
+    return "hardware" if "/device/driver ->" in links else None
 
 
-def _ethtool(sections: Sections) -> Facts:
-    facts: Facts = {}
-    features = dict(pairs(sections.get("ethtool-k", "")))
-    for key, name in _OFFLOADS:
-        if state := features.get(name, "").partition(" ")[0]:
-            put(facts, f"net.offload.{key}", {"on": True, "off": False}.get(state))
-    put(
-        facts,
-        "net.firmware",
-        dict(pairs(sections.get("ethtool-i", ""))).get("firmware-version"),
+def _ethtool(sections: Sections) -> Found:
+    features, about, coalescing = (
+        dict(pairs(sections.get(f"ethtool-{letter}", ""))) for letter in "kic"
     )
-    text = sections.get("ethtool-c", "")
-    coalescing = dict(pairs(text))
-    for direction in ("rx", "tx"):
-        delay = integer(coalescing.get(f"{direction}-usecs"))
-        put(facts, f"net.coalesce.{direction}_s", None if delay is None else delay * 1e-6)
-        put(
-            facts,
-            f"net.coalesce.{direction}_frames",
-            integer(coalescing.get(f"{direction}-frames")),
-        )
-    if match := re.search(r"Adaptive RX: (on|off)", text):
-        facts["net.coalesce.adaptive_rx"] = match[1] == "on"
     rings = dict(pairs(sections.get("ethtool-g", "").partition("Current hardware")[2]))
-    for direction in ("rx", "tx"):
-        put(facts, f"net.ring.{direction}", integer(rings.get(direction.upper())))
-    return facts
+    adaptive = re.search(r"Adaptive RX: (on|off)", sections.get("ethtool-c", ""))
+    switch = {"on": True, "off": False}
+    facts: Found = {
+        f"net.offload.{key}": switch.get(features.get(name, "").partition(" ")[0])
+        for key, name in _OFFLOADS.items()
+    }
+    facts["net.firmware"] = about.get("firmware-version")
+    for way in ("rx", "tx"):
+        facts[f"net.coalesce.{way}_s"] = times(integer(coalescing.get(f"{way}-usecs")), 1e-6)
+        facts[f"net.coalesce.{way}_frames"] = integer(coalescing.get(f"{way}-frames"))
+    facts["net.coalesce.adaptive_rx"] = switch[adaptive[1]] if adaptive else None
+    return facts | {f"net.ring.{way}": integer(rings.get(way.upper())) for way in ("rx", "tx")}
 
 
-def _shaping(sections: Sections) -> Facts:
+def _shaping(sections: Sections) -> Found:
     """Read the queueing discipline: its kind, and rate and delay where it sets them."""
-    facts: Facts = {}
-    disciplines = sections.get("qdisc", "").strip().splitlines()
-    roots = [line.split() for line in disciplines if " root " in f"{line} "]
-    if roots and len(roots[0]) > 1:
-        put(facts, "net.qdisc", roots[0][1])
-    elif match := re.search(r"\bqdisc (\S+)", sections.get("iplink", "")):
-        facts["net.qdisc"] = match[1]
-    rates = []
-    shaping = sections.get("qdisc", "") + sections.get("class", "")
-    for amount, prefix in _RATE.findall(shaping):
-        rates.append(float(amount) * _DECIMAL[prefix])
-    if rates:
-        facts["net.shaped_bps"] = min(rates)
-    if match := _DELAY.search(shaping):
-        facts["net.delay_s"] = float(match[1]) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[match[2]]
-    return facts
+    disciplines = sections.get("qdisc", "")
+    roots = [line.split() for line in disciplines.strip().splitlines() if " root " in f"{line} "]
+    shown = re.search(r"\bqdisc (\S+)", sections.get("iplink", ""))
+    root = roots[0][1] if roots and len(roots[0]) > 1 else shown and shown[1]
+    shaping = disciplines + sections.get("class", "")
+    rates = [float(amount) * _DECIMAL[prefix] for amount, prefix in _RATE.findall(shaping)]
+    delay = _DELAY.search(shaping)
+    return {
+        "net.qdisc": root,
+        "net.shaped_bps": min(rates, default=None),
+        "net.delay_s": float(delay[1]) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[delay[2]]
+        if delay
+        else None,
+    }
 
 
-def _tcp(sections: Sections) -> Facts:
-    facts: Facts = {}
+def _tcp(sections: Sections) -> Found:
     values = {path.rpartition("/")[2]: text for path, text in files_of(sections, "sysctl").items()}
-    put(facts, "tcp.congestion", values.get("tcp_congestion_control"))
+    facts: Found = {"tcp.congestion": values.get("tcp_congestion_control")}
     for name in ("rmem", "wmem"):
         sizes = [integer(word) for word in values.get(f"tcp_{name}", "").split()]
         if len(sizes) == 3:
             for part, size in zip(("min", "default", "max"), sizes, strict=True):
-                put(facts, f"tcp.{name}_{part}_bytes", size)
+                facts[f"tcp.{name}_{part}_bytes"] = size
         for part in ("default", "max"):
-            put(facts, f"net.core.{name}_{part}_bytes", integer(values.get(f"{name}_{part}")))
+            facts[f"net.core.{name}_{part}_bytes"] = integer(values.get(f"{name}_{part}"))
     for name in _SWITCHES:
-        if (state := integer(values.get(f"tcp_{name}"))) is not None:
-            facts[f"tcp.{name}"] = state != 0
-    put(facts, "tcp.mtu_probing", integer(values.get("tcp_mtu_probing")))
-    put(facts, "tcp.ecn", integer(values.get("tcp_ecn")))
-    put(facts, "net.core.default_qdisc", chosen(values.get("default_qdisc")))
-    for name in ("netdev_max_backlog", "busy_poll", "busy_read"):
-        put(facts, f"net.core.{name}", integer(values.get(name)))
-    return facts
+        state = integer(values.get(f"tcp_{name}"))
+        facts[f"tcp.{name}"] = None if state is None else state != 0
+    return {
+        **facts,
+        "tcp.mtu_probing": integer(values.get("tcp_mtu_probing")),
+        "tcp.ecn": integer(values.get("tcp_ecn")),
+        "net.core.default_qdisc": chosen(values.get("default_qdisc")),
+        "net.core.netdev_max_backlog": integer(values.get("netdev_max_backlog")),
+        "net.core.busy_poll": integer(values.get("busy_poll")),
+        "net.core.busy_read": integer(values.get("busy_read")),
+    }
 
 
-def _rdma(sections: Sections) -> Facts:
+def _rdma(sections: Sections) -> Found:
     """Read the RDMA adapters: the first active port stands for them, else the first port."""
-    facts: Facts = {}
     files = files_of(sections, "infiniband")
+    facts: Found = {}
     states = {path: text for path, text in files.items() if path.endswith("/state")}
     if states:
         active = [path for path, text in states.items() if "ACTIVE" in text]
-        facts["net.rdma.active_ports"] = len(active)
         port = (active or sorted(states))[0].removesuffix("state")
-        facts.update(_rdma_port(files, port))
-    version = sections.get("ofed", "").strip().partition("\n")[0]
-    put(facts, "net.ofed", version)
-    return facts
-
-
-def _rdma_port(files: Mapping[str, str], port: str) -> Facts:
-    facts: Facts = {}
-    device = port.partition("/ports/")[0]
-    put(facts, "net.rdma.device", device.rpartition("/")[2])
-    put(facts, "net.rdma.adapter", files.get(device + "/hca_type"))
-    put(facts, "net.rdma.firmware", files.get(device + "/fw_ver"))
-    put(facts, "net.rdma.link", files.get(port + "link_layer"))
-    rate = number(files.get(port + "rate"))  # e.g. "56 Gb/sec (4X FDR)"
-    put(facts, "net.rdma.rate_bps", rate * 1e9 if rate else None)
-    if match := re.search(r"\(([^)]*)\)", files.get(port + "rate", "")):
-        put(facts, "net.rdma.width", match[1])
-    return facts
+        device = port.partition("/ports/")[0]
+        speed = files.get(port + "rate", "")  # e.g. "56 Gb/sec (4X FDR)"
+        width = re.search(r"\(([^)]*)\)", speed)
+        facts = {
+            "net.rdma.active_ports": len(active),
+            "net.rdma.device": device.rpartition("/")[2],
+            "net.rdma.adapter": files.get(device + "/hca_type"),
+            "net.rdma.firmware": files.get(device + "/fw_ver"),
+            "net.rdma.link": files.get(port + "link_layer"),
+            "net.rdma.rate_bps": times(number(speed) or None, 1e9),
+            "net.rdma.width": width and width[1],
+        }
+    return {**facts, "net.ofed": sections.get("ofed", "").strip().partition("\n")[0]}

@@ -1,4 +1,4 @@
-"""Facts of the processor: model, topology, caches, instruction sets, frequency, peak rate."""
+"""Facts of the processor and its memory: topology, caches, instruction sets, peak rate, modules."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from collections.abc import Mapping
 
 from bareline.facts.sections import (
     Facts,
+    Found,
     Sections,
+    chosen,
     files_of,
     integer,
+    known,
     list_count,
     number,
     pairs,
-    put,
+    times,
 )
 from bareline.vocabulary.instructions import ARM_SETS, X86_SETS, widest
+from bareline.vocabulary.model import Scalar
 
 _CPU = "/sys/devices/system/cpu/"
 _CACHES = {("1", "Data"): "l1d", ("1", "Instruction"): "l1i", ("2", ""): "l2", ("3", ""): "l3"}
@@ -25,102 +29,90 @@ _POWER = {"K": 10, "M": 20, "G": 30}
 
 def parse_processor(sections: Sections) -> Facts:
     """Read the sections about the processor."""
-    first = _first_processor(sections.get("cpuinfo", ""))
+    first = dict(pairs(sections.get("cpuinfo", "").strip().partition("\n\n")[0]))
     lscpu = dict(pairs(sections.get("lscpu", "")))
     files = files_of(sections, "cpu")
-    facts: Facts = {}
-    put(facts, "cpu.model", _model(first, lscpu))
-    put(facts, "cpu.vendor", first.get("vendor_id") or lscpu.get("Vendor ID"))
-    put(facts, "cpu.family", integer(first.get("cpu family")))
-    put(facts, "cpu.model_number", integer(first.get("model")))
-    put(facts, "cpu.stepping", integer(first.get("stepping")))
-    put(facts, "cpu.microcode", first.get("microcode"))
-    facts.update(_topology(sections, lscpu, files))
-    facts.update(_caches(files, lscpu))
-    facts.update(_instruction_sets(first))
-    facts.update(_power(files))
-    put(facts, "cpu.emulated", _emulated(sections, facts, first))
-    facts.update(_frequencies(first, lscpu, files, facts))
-    facts.update(_peak(facts))
-    return facts
-
-
-def _first_processor(cpuinfo: str) -> dict[str, str]:
-    return dict(pairs(cpuinfo.strip().partition("\n\n")[0]))
-
-
-def _model(first: Mapping[str, str], lscpu: Mapping[str, str]) -> str | None:
     name = first.get("model name") or lscpu.get("Model name") or first.get("cpu") or ""
-    return re.sub(r"\s+", " ", name.replace("(R)", "").replace("(TM)", "")).strip() or None
+    model = re.sub(r"\s+", " ", name.replace("(R)", "").replace("(TM)", "")).strip()
+    emulated = _emulated(sections.get("virt-vm", "").strip(), model, first)
+    governors = {text for path, text in files.items() if path.endswith("/cpufreq/scaling_governor")}
+    turbo = {"0": True, "1": False}.get(files.get(_CPU + "intel_pstate/no_turbo", ""))
+    boost = {"0": False, "1": True}.get(files.get(_CPU + "cpufreq/boost", ""))
+    highest_khz = number(files.get(_CPU + "cpu0/cpufreq/cpuinfo_max_freq"))
+    base_hz, source = _base_frequency(first, files, model, emulated)
+    facts = known(
+        {
+            "cpu.model": model,
+            "cpu.vendor": first.get("vendor_id") or lscpu.get("Vendor ID"),
+            "cpu.family": integer(first.get("cpu family")),
+            "cpu.model_number": integer(first.get("model")),
+            "cpu.stepping": integer(first.get("stepping")),
+            "cpu.microcode": first.get("microcode"),
+            **_topology(sections, lscpu, files),
+            **_caches(files, lscpu),
+            **_instruction_sets(first),
+            "cpu.governor": ", ".join(sorted(governors)),
+            "cpu.frequency_driver": files.get(_CPU + "cpu0/cpufreq/scaling_driver"),
+            "cpu.idle_driver": files.get(_CPU + "cpuidle/current_driver"),
+            "cpu.turbo": boost if turbo is None else turbo,
+            "cpu.emulated": emulated,
+            "cpu.max_hz": times(highest_khz or None, 1e3)
+            or times(number(lscpu.get("CPU max MHz")) or None, 1e6),
+            "cpu.current_hz": times(number(first.get("cpu MHz")) or None, 1e6),
+            "cpu.base_hz": base_hz,
+            "cpu.base_from": source,
+        }
+    )
+    return facts | _peak(facts)
 
 
-def _topology(sections: Sections, lscpu: Mapping[str, str], files: Mapping[str, str]) -> Facts:
-    facts: Facts = {}
-    cores, packages = _cores(sections)
+def _topology(sections: Sections, lscpu: Mapping[str, str], files: Mapping[str, str]) -> Found:
+    """Count cores, by the kernel's topology or else its processor list, and what may be used."""
+    topology, cpuinfo = files_of(sections, "topology"), sections.get("cpuinfo", "")
+    blocks = [dict(pairs(block)) for block in cpuinfo.split("\n\n")]
+    seen = {
+        (topology.get(path.removesuffix("core_id") + "physical_package_id", ""), core)
+        for path, core in topology.items()
+        if path.endswith("/core_id")
+    } or {(one.get("physical id", ""), one["core id"]) for one in blocks if "core id" in one}
+    cores, sockets = len(seen), len({package for package, _ in seen})
+    if not cores:
+        sockets = integer(lscpu.get("Socket(s)")) or 0
+        cores = sockets * (integer(lscpu.get("Core(s) per socket")) or 0)
     logical = list_count(files.get(_CPU + "online"))
     if logical is None:
-        logical = sections.get("cpuinfo", "").count("processor\t:") or integer(lscpu.get("CPU(s)"))
-    put(facts, "cpu.logical", logical)
-    if not cores:
-        packages = integer(lscpu.get("Socket(s)")) or 0
-        cores = packages * (integer(lscpu.get("Core(s) per socket")) or 0)
-    put(facts, "cpu.sockets", packages or None)
-    put(facts, "cpu.cores", cores or None)
-    if cores and logical:
-        put(facts, "cpu.threads_per_core", max(1, logical // cores))
-    active = files.get(_CPU + "smt/active")
-    if active in ("0", "1"):
-        put(facts, "cpu.smt", active == "1")
-    elif "cpu.threads_per_core" in facts:
-        put(facts, "cpu.smt", facts["cpu.threads_per_core"] != 1)
-    facts.update(_allowed(sections))
-    return facts
-
-
-def _cores(sections: Sections) -> tuple[int, int]:
-    """Count physical cores and sockets, from the kernel's topology or else its processor list."""
-    files = files_of(sections, "topology")
-    seen = set()
-    for path, core in files.items():
-        if path.endswith("/core_id"):
-            package = files.get(path.removesuffix("core_id") + "physical_package_id", "")
-            seen.add((package, core))
-    if not seen:
-        for block in sections.get("cpuinfo", "").split("\n\n"):
-            values = dict(pairs(block))
-            if "core id" in values:
-                seen.add((values.get("physical id", ""), values["core id"]))
-    return len(seen), len({package for package, _ in seen})
-
-
-def _allowed(sections: Sections) -> Facts:
-    """Count what a process may use: fewer processors than the node has under taskset or a quota."""
-    facts: Facts = {}
+        logical = cpuinfo.count("processor\t:") or integer(lscpu.get("CPU(s)"))
+    threads = max(1, logical // cores) if cores and logical else None
+    smt = {"0": False, "1": True}.get(files.get(_CPU + "smt/active", ""))
+    facts: Found = {
+        "cpu.logical": logical,
+        "cpu.sockets": sockets or None,
+        "cpu.cores": cores or None,
+        "cpu.threads_per_core": threads,
+        "cpu.smt": smt if smt is not None or threads is None else threads != 1,
+    }
+    # Fewer processors than the node has under taskset or a quota.
     for line in sections.get("allowed", "").splitlines():
-        name, colon, value = line.partition(":")
-        if colon and name == "Cpus_allowed_list":
-            put(facts, "cpu.allowed", list_count(value))
-        elif not colon and len(line.split()) == 2:
-            quota, period = (number(part) for part in line.split())
-            if quota and period:
-                put(facts, "cpu.quota_cores", quota / period)
+        match line.split():
+            case ["Cpus_allowed_list:", members] if count := list_count(members):
+                facts["cpu.allowed"] = count
+            case [used, each] if (quota := number(used)) and (period := number(each)):
+                facts["cpu.quota_cores"] = quota / period
     return facts
 
 
 def _caches(files: Mapping[str, str], lscpu: Mapping[str, str]) -> Facts:
     facts: Facts = {}
     for path, level in files.items():
-        if not path.endswith("/level"):
-            continue
         base = path.removesuffix("level")
-        kind = files.get(base + "type", "")
-        name = _CACHES.get((level, kind)) or _CACHES.get((level, ""))
-        if name:
-            put(facts, f"cpu.{name}_bytes", _cache_bytes(files.get(base + "size")))
-    if not facts:
-        for label, name in (("L1d", "l1d"), ("L1i", "l1i"), ("L2", "l2"), ("L3", "l3")):
-            put(facts, f"cpu.{name}_bytes", _cache_bytes(lscpu.get(f"{label} cache")))
-    return facts
+        name = _CACHES.get((level, files.get(base + "type", ""))) or _CACHES.get((level, ""))
+        size = _cache_bytes(files.get(base + "size"))
+        if path.endswith("/level") and name and size is not None:
+            facts[f"cpu.{name}_bytes"] = size
+    labels = {"L1d": "l1d", "L1i": "l1i", "L2": "l2", "L3": "l3"}
+    return facts or known(
+        {f"cpu.{labels[each]}_bytes": _cache_bytes(lscpu.get(f"{each} cache")) for each in labels}
+    )
 
 
 def _cache_bytes(text: str | None) -> int | None:
@@ -132,81 +124,43 @@ def _cache_bytes(text: str | None) -> int | None:
     return round(amount * (1 << _POWER[match[2]]) / max(1, int(match[3] or 1)))
 
 
-def _instruction_sets(first: Mapping[str, str]) -> Facts:
-    facts: Facts = {}
+def _instruction_sets(first: Mapping[str, str]) -> Found:
     words = set((first.get("flags") or first.get("Features") or "").split())
     if not words:
-        return facts
-    for known in X86_SETS if "flags" in first else ARM_SETS:
-        facts[f"cpu.flags.{known.name}"] = known.flag in words
-    best = [found] if (found := widest(_shown(facts))) else []
-    if best and facts.get("cpu.flags.fma"):
-        best.append("FMA")
-    put(facts, "cpu.isa", " + ".join(best))
-    return facts
+        return {}
+    sets = X86_SETS if "flags" in first else ARM_SETS
+    facts: Found = {f"cpu.flags.{known.name}": known.flag in words for known in sets}
+    best = widest(_shown(facts))
+    fused = " + FMA" if facts.get("cpu.flags.fma") else ""
+    return {**facts, "cpu.isa": f"{best}{fused}" if best else None}
 
 
-def _power(files: Mapping[str, str]) -> Facts:
-    facts: Facts = {}
-    governors = {text for path, text in files.items() if path.endswith("/cpufreq/scaling_governor")}
-    put(facts, "cpu.governor", ", ".join(sorted(governors)))
-    put(facts, "cpu.frequency_driver", files.get(_CPU + "cpu0/cpufreq/scaling_driver"))
-    put(facts, "cpu.idle_driver", files.get(_CPU + "cpuidle/current_driver"))
-    off, boost = files.get(_CPU + "intel_pstate/no_turbo"), files.get(_CPU + "cpufreq/boost")
-    if off in ("0", "1"):
-        facts["cpu.turbo"] = off == "0"
-    elif boost in ("0", "1"):
-        facts["cpu.turbo"] = boost == "1"
-    return facts
-
-
-def _emulated(sections: Sections, facts: Facts, first: Mapping[str, str]) -> bool | None:
+def _emulated(detected: str, model: str, first: Mapping[str, str]) -> bool | None:
     """Tell whether the processor is software; None on machines that cannot tell.
 
     QEMU's translator says so in its own model's name, and through CPUID to systemd-detect-virt.
     The latter also answers "qemu" for a KVM guest that hides its hypervisor; that one lacks the
     hypervisor flag.
     """
-    if "TCG" in str(facts.get("cpu.model", "")):
-        return True
     flags = first.get("flags", "").split()
-    if sections.get("virt-vm", "").strip() == "qemu" and "hypervisor" in flags:
+    if "TCG" in model or (detected == "qemu" and "hypervisor" in flags):
         return True
-    if sections.get("virt-vm", "").strip() in ("kvm", "xen", "vmware", "microsoft"):
+    if detected in ("kvm", "xen", "vmware", "microsoft"):
         return False
     return False if flags and "hypervisor" not in flags else None
 
 
-def _frequencies(
-    first: Mapping[str, str], lscpu: Mapping[str, str], files: Mapping[str, str], facts: Facts
-) -> Facts:
-    found: Facts = {}
-    highest = number(files.get(_CPU + "cpu0/cpufreq/cpuinfo_max_freq"))
-    if highest:
-        put(found, "cpu.max_hz", highest * 1e3)
-    elif mhz := number(lscpu.get("CPU max MHz")):
-        put(found, "cpu.max_hz", mhz * 1e6)
-    if mhz := number(first.get("cpu MHz")):
-        put(found, "cpu.current_hz", mhz * 1e6)
-    base, source = _base_frequency(first, files, facts)
-    if base:
-        found["cpu.base_hz"] = base
-        found["cpu.base_from"] = source
-    return found
-
-
 def _base_frequency(
-    first: Mapping[str, str], files: Mapping[str, str], facts: Facts
+    first: Mapping[str, str], files: Mapping[str, str], model: str, emulated: bool | None
 ) -> tuple[float | None, str]:
     """Find the nominal frequency and say where it comes from."""
-    if base := number(files.get(_CPU + "cpu0/cpufreq/base_frequency")):
-        return base * 1e3, "cpufreq"
-    named = re.search(r"@ ?([\d.]+) ?GHz", str(facts.get("cpu.model", "")))
-    if named and (base := number(named[1])):
-        return base * 1e9, "model name"
+    if khz := number(files.get(_CPU + "cpu0/cpufreq/base_frequency")):
+        return khz * 1e3, "cpufreq"
+    named = re.search(r"@ ?([\d.]+) ?GHz", model)
+    if named and (ghz := number(named[1])):
+        return ghz * 1e9, "model name"
     bogomips = number(first.get("bogomips"))
-    steady = "constant_tsc" in first.get("flags", "").split()
-    if bogomips and steady and not facts.get("cpu.emulated"):
+    if bogomips and "constant_tsc" in first.get("flags", "").split() and not emulated:
         # Linux derives the figure from the time stamp counter, which runs at the nominal rate.
         return bogomips * 1e6 / 2, "time stamp counter"
     return None, ""
@@ -255,6 +209,50 @@ def flops_per_cycle(facts: Facts) -> int | None:
     return 8 if "avx" in shown else 4
 
 
-def _shown(facts: Facts) -> set[str]:
+def _shown(facts: Mapping[str, Scalar | None]) -> set[str]:
     """Give the instruction sets that a node shows."""
     return {key.removeprefix("cpu.flags.") for key in facts if facts[key] is True}
+
+
+def parse_memory(sections: Sections) -> Facts:
+    """Read the sections about memory."""
+    table, files = dict(pairs(sections.get("meminfo", ""))), files_of(sections, "vm")
+
+    def size(name: str) -> float | None:
+        amount, _, unit = table.get(name, "").partition(" ")
+        return times(integer(amount), 1024) if unit == "kB" else None
+
+    balancing = files.get("/proc/sys/kernel/numa_balancing")
+    return known(
+        {
+            "memory.total_bytes": size("MemTotal"),
+            "memory.swap_bytes": size("SwapTotal"),
+            "memory.hugepage_bytes": size("Hugepagesize"),
+            "memory.available_bytes": size("MemAvailable"),
+            "memory.hugepages": integer(table.get("HugePages_Total")),
+            "memory.transparent_hugepages": chosen(
+                files.get("/sys/kernel/mm/transparent_hugepage/enabled")
+            ),
+            "memory.swappiness": integer(files.get("/proc/sys/vm/swappiness")),
+            "memory.overcommit": integer(files.get("/proc/sys/vm/overcommit_memory")),
+            "memory.numa_balancing": balancing != "0" if balancing else None,
+            "memory.numa_nodes": list_count(
+                files_of(sections, "cpu").get("/sys/devices/system/node/online")
+            ),
+            **_modules(sections.get("dmidecode", "")),
+        }
+    )
+
+
+def _modules(text: str) -> Found:
+    """Read the memory modules that the firmware lists; a guest's are invented but recorded."""
+    devices = [dict(pairs(block)) for block in text.split("\n\n") if "Memory Device" in block]
+    installed = [one for one in devices if (one.get("Size") or "N")[0].isdigit()]
+    kinds = {one.get("Type", "") for one in installed} - {"", "Unknown", "RAM"}
+    names = ("Configured Memory Speed", "Configured Clock Speed", "Speed")
+    rates = [next(filter(None, (number(one.get(name)) for name in names)), 0) for one in installed]
+    return {
+        "memory.modules": len(installed) or None,
+        "memory.type": ", ".join(sorted(kinds)),
+        "memory.transfers_per_s": times(min(filter(None, rates), default=None), 1e6),
+    }

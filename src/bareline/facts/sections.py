@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from bareline.vocabulary.model import Scalar
 
 Facts = dict[str, Scalar]
+#: Facts as they are read: None and "" stand for what is not known.
+Found = dict[str, Scalar | None]
 Sections = Mapping[str, str]
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
@@ -63,9 +65,7 @@ def version(text: str) -> str | None:
 def chosen(text: str | None) -> str | None:
     """Give what stands in brackets in a kernel's choice, e.g. ``always [madvise] never``."""
     match = re.search(r"\[([^\]\s]+)\]", text or "")
-    if match:
-        return match[1]
-    return (text or "").strip() or None
+    return match[1] if match else (text or "").strip() or None
 
 
 def list_count(text: str | None) -> int | None:
@@ -80,7 +80,11 @@ def list_count(text: str | None) -> int | None:
     return total
 
 
-def put(facts: Facts, key: str, value: Scalar | None) -> None:
-    """Note a fact, unless it is not known."""
-    if value is not None and value != "":
-        facts[key] = value
+def times(value: float | None, factor: float) -> float | None:
+    """Give a number in another unit."""
+    return None if value is None else value * factor
+
+
+def known(facts: Found) -> Facts:
+    """Leave out what is not known."""
+    return {key: value for key, value in facts.items() if value is not None and value != ""}

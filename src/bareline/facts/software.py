@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
-from bareline.facts.sections import Facts, Sections, put, version
+from bareline.facts.sections import Facts, Found, Sections, known, version
 
 _COMPILERS = (
-    ("compiler.c", "gcc", "gcc"),
-    ("compiler.fortran", "gfortran", "gfortran"),
-    ("compiler.clang", "clang", "clang"),
-    ("compiler.intel_c", "icx", "icx"),
-    ("compiler.intel_c", "icc", "icc"),
-    ("compiler.intel_fortran", "ifx", "ifx"),
-    ("compiler.intel_fortran", "ifort", "ifort"),
-    ("compiler.nvidia_c", "nvc", "nvc"),
-    ("compiler.nvidia_fortran", "nvfortran", "nvfortran"),
+    ("compiler.c", "gcc"),
+    ("compiler.fortran", "gfortran"),
+    ("compiler.clang", "clang"),
+    ("compiler.intel_c", "icx"),
+    ("compiler.intel_c", "icc"),
+    ("compiler.intel_fortran", "ifx"),
+    ("compiler.intel_fortran", "ifort"),
+    ("compiler.nvidia_c", "nvc"),
+    ("compiler.nvidia_fortran", "nvfortran"),
 )
 _LIBRARIES = (
     ("library.blas", re.compile(r"libopenblas0-\w+|openblas"), "OpenBLAS"),
@@ -30,23 +30,20 @@ _LIBRARIES = (
 
 def parse_software(sections: Sections) -> Facts:
     """Read the sections about software."""
-    facts: Facts = {}
     flavour, release = mpi_version(sections.get("version.mpirun", ""))
-    put(facts, "mpi.flavour", flavour)
-    put(facts, "mpi.version", release)
-    for key, program, name in _COMPILERS:
+    facts: Found = {"mpi.flavour": flavour, "mpi.version": release}
+    for key, program in _COMPILERS:
         found = compiler_version(sections.get(f"version.{program}", ""))
         if found and key not in facts:
-            facts[key] = f"{name} {found}"
+            facts[key] = f"{program} {found}"
     for line in sections.get("libraries", "").splitlines():
-        words = line.split()
-        if len(words) != 3 or words[0] != "installed":
-            continue
-        for key, package, name in _LIBRARIES:
-            if package.fullmatch(words[1]):
-                threads = " with threads" if re.search("pthread|openmp$", words[1]) else ""
-                put(facts, key, f"{name} {version(words[2]) or words[2]}{threads}")
-    return facts
+        match line.split():
+            case ["installed", package, number]:
+                threads = " with threads" if re.search("pthread|openmp$", package) else ""
+                for key, packages, name in _LIBRARIES:
+                    if packages.fullmatch(package):
+                        facts[key] = f"{name} {version(number) or number}{threads}"
+    return known(facts)
 
 
 def mpi_version(text: str) -> tuple[str | None, str | None]:
@@ -64,8 +61,6 @@ def mpi_version(text: str) -> tuple[str | None, str | None]:
 
 def compiler_version(text: str) -> str | None:
     """Find a compiler's version in what ``--version`` prints, past the packager's own."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    for line in lines[:2]:
-        if found := version(re.sub(r"\([^)]*\)", " ", line)):
-            return found
-    return None
+    lines = [line for line in text.splitlines() if line.strip()][:2]
+    found = (version(re.sub(r"\([^)]*\)", " ", line)) for line in lines)
+    return next(filter(None, found), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bareline.facts.sections import Facts, Sections, chosen, files_of, integer, put
+from bareline.facts.sections import Facts, Sections, chosen, files_of, integer, known, times
 
 #: Options of a mount that say which machines it joins, and nothing of how.
 _ADDRESSES = ("addr=", "clientaddr=", "mountaddr=")
@@ -17,26 +17,27 @@ _ATTRIBUTE = re.compile(
 
 def parse_storage(sections: Sections) -> Facts:
     """Read the sections about storage."""
-    facts: Facts = {}
     rows = sections.get("df", "").strip().splitlines()
     columns = rows[-1].split() if len(rows) > 1 else []
-    if len(columns) >= 7:
-        put(facts, "fs.device", columns[0])
-        put(facts, "fs.type", columns[1])
-        for key, column in (("fs.total_bytes", columns[2]), ("fs.free_bytes", columns[4])):
-            blocks = integer(column)
-            put(facts, key, None if blocks is None else blocks * 1024)
-    put(facts, "fs.block_bytes", integer(sections.get("statfs", "").strip()))
-    put(facts, "fs.striping", _striping(sections.get("striping", "")))
-    mount = _mount_of(sections)
-    if mount is None:
-        return facts
-    number, point, options, kind, source = mount
-    put(facts, "fs.mount", point)
-    put(facts, "fs.options", options)
-    facts.setdefault("fs.type", kind)
-    facts.setdefault("fs.device", source)
-    facts.update(_disk(sections, number))
+    if len(columns) < 7:
+        columns = [""] * 7
+    number, point, options, kind, source = _mount_of(sections) or [""] * 5
+    facts = known(
+        {
+            "fs.device": columns[0],
+            "fs.type": columns[1],
+            "fs.total_bytes": times(integer(columns[2]), 1024),
+            "fs.free_bytes": times(integer(columns[4]), 1024),
+            "fs.block_bytes": integer(sections.get("statfs", "").strip()),
+            "fs.striping": _striping(sections.get("striping", "")),
+            "fs.mount": point,
+            "fs.options": options,
+        }
+    )
+    if point:
+        facts.setdefault("fs.type", kind)
+        facts.setdefault("fs.device", source)
+        facts |= _disk(sections, number)
     return facts
 
 
@@ -85,16 +86,18 @@ def _mount_of(sections: Sections) -> tuple[str, str, str, str, str] | None:
 
 def _disk(sections: Sections, device_number: str) -> Facts:
     """Describe the disk that holds a device, partitions included."""
-    facts: Facts = {}
     link = re.search(
         rf" {re.escape(device_number)} -> \S*/block/([^/\s]+)", sections.get("blocks", "")
     )
     if link is None:
-        return facts
+        return {}
     files, base = files_of(sections, "disks"), f"/sys/block/{link[1]}/"
-    put(facts, "fs.disk.name", link[1])
-    put(facts, "fs.disk.model", files.get(base + "device/model"))
     rotational = files.get(base + "queue/rotational")
-    put(facts, "fs.disk.rotational", rotational == "1" if rotational else None)
-    put(facts, "fs.disk.scheduler", chosen(files.get(base + "queue/scheduler")))
-    return facts
+    return known(
+        {
+            "fs.disk.name": link[1],
+            "fs.disk.model": files.get(base + "device/model"),
+            "fs.disk.rotational": rotational == "1" if rotational else None,
+            "fs.disk.scheduler": chosen(files.get(base + "queue/scheduler")),
+        }
+    )

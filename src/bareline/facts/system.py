@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bareline.facts.sections import Facts, Sections, files_of, number, pairs, put
+from bareline.facts.sections import Facts, Found, Sections, files_of, known, number, pairs
 from bareline.facts.steal import parse_stat
 
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/"
@@ -18,85 +18,77 @@ _OPTIONS = re.compile(
     r"|numa|numa_balancing|nopti|pti|spectre_v2|nospectre_v\d|l1tf|mds|retbleed|preempt"
     r"|skew_tick|nmi_watchdog|nowatchdog|swiotlb|audit)(?:=\S*)?"
 )
-_CLOCK_HYPERVISORS = (("kvm-clock", "kvm"), ("hyperv", "microsoft"), ("xen", "xen"))
+_CLOCK_HYPERVISORS = {"kvm-clock": "kvm", "hyperv": "microsoft", "xen": "xen"}
+#: Files that engines leave in a container, where systemd is not there to ask.
+_CONTAINER_MARKS = {"/.dockerenv": "docker", "/run/.containerenv": "podman"}
+#: What `ulimit` tells, and in how many of the fact's unit.
+_LIMITS = {
+    "locked": ("limits.locked_memory_bytes", 1024),
+    "stack": ("limits.stack_bytes", 1024),
+    "files": ("limits.open_files", 1),
+}
 
 
 def parse_system(sections: Sections) -> Facts:
     """Read the sections about the operating system and what lies under it."""
-    facts: Facts = {}
-    uname = [*sections.get("uname", "").split("\n"), "", "", "", ""]
-    for key, value in zip(
-        ("kernel.name", "kernel.release", "kernel.machine", "node.name"), uname, strict=False
-    ):
-        put(facts, key, value.strip())
-    put(facts, "os.name", _os_name(files_of(sections, "os-release").get("/etc/os-release", "")))
+    name, release, machine, node = ([*sections.get("uname", "").split("\n"), "", "", "", ""])[:4]
+    release_file = files_of(sections, "os-release").get("/etc/os-release", "")
+    os = {name: value.strip("\"'") for name, value in pairs(release_file, "=")}
     options = files_of(sections, "cmdline").get("/proc/cmdline", "").split()
-    put(facts, "kernel.options", " ".join(word for word in options if _OPTIONS.fullmatch(word)))
-    facts.update(_mitigations(sections))
-    clock = files_of(sections, "clock")
-    put(facts, "clock.source", clock.get(_CLOCK + "current_clocksource"))
-    put(facts, "clock.available", clock.get(_CLOCK + "available_clocksource"))
-    facts.update(_machine(sections))
-    facts.update(_virtualization(sections))
-    facts.update(_volatile(sections))
-    facts.update(_limits(sections))
-    return facts
+    holes = sorted(
+        (path.rpartition("/")[2], text)
+        for path, text in files_of(sections, "vulnerabilities").items()
+    )
+    clock, load = files_of(sections, "clock"), files_of(sections, "load")
+    dmi = {path.removeprefix(_DMI): text for path, text in files_of(sections, "machine").items()}
+    product = [dmi.get("sys_vendor"), dmi.get("product_name")]
+    steal = parse_stat(sections.get("stat", ""))
+    return known(
+        {
+            "kernel.name": name.strip(),
+            "kernel.release": release.strip(),
+            "kernel.machine": machine.strip(),
+            "node.name": node.strip(),
+            "os.name": os.get("PRETTY_NAME") or os.get("NAME"),
+            "kernel.options": " ".join(word for word in options if _OPTIONS.fullmatch(word)),
+            "kernel.mitigations": ", ".join(
+                hole for hole, text in holes if text.startswith("Mitigation")
+            ),
+            "kernel.vulnerable": ", ".join(
+                hole for hole, text in holes if text.startswith("Vulnerable")
+            ),
+            "clock.source": clock.get(_CLOCK + "current_clocksource"),
+            "clock.available": clock.get(_CLOCK + "available_clocksource"),
+            "system.product": " ".join(filter(None, product)),
+            "system.board": dmi.get("board_name"),
+            "system.firmware": dmi.get("bios_version"),
+            **_virtualization(sections),
+            # What changes from minute to minute, and thus is never a difference.
+            "load.one_minute": number(load.get("/proc/loadavg")),
+            "load.uptime_s": number(load.get("/proc/uptime")),
+            "cpu.steal_ratio": steal and steal.since_boot,
+            **_limits(sections),
+        }
+    )
 
 
-def _os_name(text: str) -> str | None:
-    values = {name: value.strip("\"'") for name, value in pairs(text, "=")}
-    return values.get("PRETTY_NAME") or values.get("NAME")
-
-
-def _mitigations(sections: Sections) -> Facts:
-    facts: Facts = {}
-    active, open_ = [], []
-    for path, text in files_of(sections, "vulnerabilities").items():
-        name = path.rpartition("/")[2]
-        if text.startswith("Mitigation"):
-            active.append(name)
-        elif text.startswith("Vulnerable"):
-            open_.append(name)
-    put(facts, "kernel.mitigations", ", ".join(sorted(active)))
-    put(facts, "kernel.vulnerable", ", ".join(sorted(open_)))
-    return facts
-
-
-def _machine(sections: Sections) -> Facts:
-    facts: Facts = {}
-    files = files_of(sections, "machine")
-    names = [files.get(_DMI + name, "") for name in ("sys_vendor", "product_name")]
-    put(facts, "system.product", " ".join(name for name in names if name))
-    put(facts, "system.board", files.get(_DMI + "board_name"))
-    put(facts, "system.firmware", files.get(_DMI + "bios_version"))
-    return facts
-
-
-def _virtualization(sections: Sections) -> Facts:
-    facts: Facts = {}
+def _virtualization(sections: Sections) -> Found:
     hypervisor = _hypervisor(sections)
-    container = sections.get("virt-container", "").strip()
-    if not container:
-        container = _container_marks(sections.get("container", ""))
-    known = hypervisor is not None
-    if known:
-        facts["virt.hypervisor"] = hypervisor or "none"
-    if container and container != "none":
-        facts["virt.container"] = container
-    inside = "virt.container" in facts
+    marks = sections.get("container", "")
+    left = [name for mark, name in _CONTAINER_MARKS.items() if mark in marks]
+    container = sections.get("virt-container", "").strip() or (
+        left[0] if left else "unknown kind" if marks.strip() else "none"
+    )
+    inside, kind = container != "none", None
     if hypervisor:
-        facts["virt.kind"] = "container in a virtual machine" if inside else "virtual machine"
-    elif known:
-        facts["virt.kind"] = "container" if inside else "bare metal"
-    return facts
-
-
-def _container_marks(marks: str) -> str:
-    """Tell a container by the files that its engine leaves, where systemd is not there to ask."""
-    for mark, name in (("/.dockerenv", "docker"), ("/run/.containerenv", "podman")):
-        if mark in marks:
-            return name
-    return "unknown kind" if marks.strip() else ""
+        kind = "container in a virtual machine" if inside else "virtual machine"
+    elif hypervisor is not None:
+        kind = "container" if inside else "bare metal"
+    return {
+        "virt.hypervisor": hypervisor if hypervisor is None else hypervisor or "none",
+        "virt.container": container if inside else None,
+        "virt.kind": kind,
+    }
 
 
 def _hypervisor(sections: Sections) -> str | None:
@@ -115,9 +107,8 @@ def _hypervisor(sections: Sections) -> str | None:
     if kind := machine.get("/sys/hypervisor/type"):
         return kind
     clocks = files_of(sections, "clock").get(_CLOCK + "available_clocksource", "")
-    for mark, name in _CLOCK_HYPERVISORS:
-        if mark in clocks:
-            return name
+    if named := [name for mark, name in _CLOCK_HYPERVISORS.items() if mark in clocks]:
+        return named[0]
     if "QEMU" in machine.get(_DMI + "sys_vendor", ""):
         return "QEMU, acceleration unknown"
     if "hypervisor" in flags.split():
@@ -125,31 +116,11 @@ def _hypervisor(sections: Sections) -> str | None:
     return "" if detected == "none" or flags else None
 
 
-def _volatile(sections: Sections) -> Facts:
-    """Read what changes from minute to minute and thus is never a difference."""
-    facts: Facts = {}
-    files = files_of(sections, "load")
-    put(facts, "load.one_minute", number(files.get("/proc/loadavg")))
-    put(facts, "load.uptime_s", number(files.get("/proc/uptime")))
-    if reading := parse_stat(sections.get("stat", "")):
-        put(facts, "cpu.steal_ratio", reading.since_boot)
-    return facts
-
-
-def _limits(sections: Sections) -> Facts:
-    facts: Facts = {}
-    for line in sections.get("limits", "").splitlines():
-        name, _, text = line.partition(" ")
-        key = {
-            "locked": "limits.locked_memory_bytes",
-            "stack": "limits.stack_bytes",
-            "files": "limits.open_files",
-        }.get(name)
-        if key is None:
-            continue
-        amount = number(text) if text.strip().isdecimal() else None
-        if amount is not None:
-            put(facts, key, int(amount) * (1024 if key.endswith("_bytes") else 1))
-        elif text.strip() == "unlimited":
-            put(facts, key, "unlimited")
+def _limits(sections: Sections) -> Found:
+    facts: Found = {}
+    for name, text in pairs(sections.get("limits", ""), " "):
+        key, unit = _LIMITS.get(name, ("", 1))
+        amount = number(text) if text.isdecimal() else None
+        if key and (amount is not None or text == "unlimited"):
+            facts[key] = text if amount is None else int(amount) * unit
     return facts
