@@ -34,7 +34,7 @@ from bareline.doctor.isolation import kvm, runtimes
 from bareline.doctor.programs import benchmarks, program
 from bareline.doctor.purposes import Purpose, lines, purposes
 from bareline.doctor.study import needs
-from bareline.doctor.toolchain import cache, native
+from bareline.doctor.toolchain import cache, native_programs
 from bareline.facts import parse_node
 from bareline.platforms.vm import preflight as accel
 from bareline.platforms.vm.preflight import KvmVerdict
@@ -168,7 +168,7 @@ def test_toolchains_are_counted_not_builds(tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / "native" / name / "bin").mkdir(parents=True)
         (tmp_path / "native" / name / "bin" / "mpibench").touch()
         (tmp_path / "native" / name / "build.json").touch()
-    (found,) = look_safely(native, "native programs", Area.BUILD)
+    (found,) = look_safely(native_programs, "native programs", Area.BUILD)
     assert found.detail == "built for 2 toolchains; last: mpibench"
 
 
@@ -195,14 +195,14 @@ def test_program_that_misbehaves(
     fake.write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    found = program("fio", Area.PROGRAMS)
+    found = program("fio")
     assert detail in found.detail
     assert (found.status is Health.OK) == ("kill" not in script)
 
 
 def test_a_failing_look_keeps_what_it_found() -> None:
     def look() -> Iterable[HostCheck]:
-        yield HostCheck("first", Area.MPI, Health.OK, "fine")
+        yield HostCheck("first", Health.OK, "fine", group=Area.MPI)
         raise ZeroDivisionError("planted")
 
     found = look_safely(look, "planted look", Area.MPI)
@@ -216,7 +216,7 @@ def test_a_known_error_gives_its_hint() -> None:
         raise PlatformError("nothing here", hint="do that")
 
     assert look_safely(look, "x", Area.MPI) == [
-        HostCheck("x", Area.MPI, Health.MISSING, "nothing here", "do that")
+        HostCheck("x", Health.MISSING, "nothing here", "do that", group=Area.MPI)
     ]
 
 
@@ -311,10 +311,14 @@ def test_what_is_not_known_is_not_judged() -> None:
 
 _SAMPLE = [
     HostCheck(
-        "nuttcp", Area.PROGRAMS, Health.MISSING, "not installed", "install it with `x y z` " * 6
+        "nuttcp",
+        Health.MISSING,
+        "not installed",
+        "install it with `x y z` " * 6,
+        group=Area.PROGRAMS,
     ),
-    HostCheck("Open MPI", Area.MPI, Health.OK, "4.1.4", "never shown"),
-    HostCheck("SMT", Area.LOCAL, Health.WARN, "on [sic]", "bind"),
+    HostCheck("Open MPI", Health.OK, "4.1.4", "never shown", group=Area.MPI),
+    HostCheck("SMT", Health.WARN, "on [sic]", "bind", group=Area.LOCAL),
 ]
 
 
@@ -404,32 +408,32 @@ def _purpose(checks: list[HostCheck], name: str) -> Purpose:
 
 
 def test_a_purpose_is_as_ready_as_its_worst_need() -> None:
-    namespaces = HostCheck("namespaces", Area.NETNS, Health.OK, "can be made as root")
-    links = HostCheck("virtual links", Area.NETNS, Health.MISSING, "the kernel has no veth")
-    bridge = HostCheck("bridge", Area.NETNS, Health.OK, "works")
+    namespaces = HostCheck("namespaces", Health.OK, "can be made as root", group=Area.NETNS)
+    links = HostCheck("virtual links", Health.MISSING, "the kernel has no veth", group=Area.NETNS)
+    bridge = HostCheck("bridge", Health.OK, "works", group=Area.NETNS)
     found = _purpose([namespaces, links, bridge], "two hosts on this machine")
     assert (found.status, found.why) == (Health.MISSING, links)
     assert _purpose([namespaces], "two hosts on this machine").status is Health.MISSING
 
 
 def test_the_best_of_several_ways_counts() -> None:
-    one = HostCheck("Podman", Area.CONTAINERS, Health.MISSING, "not installed")
-    other = HostCheck("bubblewrap", Area.CONTAINERS, Health.OK, "0.8.0")
+    one = HostCheck("Podman", Health.MISSING, "not installed", group=Area.CONTAINERS)
+    other = HostCheck("bubblewrap", Health.OK, "0.8.0", group=Area.CONTAINERS)
     assert _purpose([one, other], "containers").status is Health.OK
     assert _purpose([one], "containers").why == one
 
 
 def test_a_controller_that_does_not_answer_makes_no_cluster() -> None:
-    srun = HostCheck("Slurm", Area.CLUSTERS, Health.OK, "/usr/bin/srun")
+    srun = HostCheck("Slurm", Health.OK, "/usr/bin/srun", group=Area.CLUSTERS)
     controller = HostCheck(
-        "Slurm controller", Area.CLUSTERS, Health.MISSING, "does not answer: dead"
+        "Slurm controller", Health.MISSING, "does not answer: dead", group=Area.CLUSTERS
     )
     said = dict(lines([srun, controller, *_NO_AREA]))
     assert "Slurm" not in said.get("ready", "")
     assert _purpose([srun, controller], "Slurm").why == controller
 
 
-_NO_AREA = [HostCheck("ssh", Area.CLUSTERS, Health.OK, "9.2")]
+_NO_AREA = [HostCheck("ssh", Health.OK, "9.2", group=Area.CLUSTERS)]
 
 
 def test_the_summary_is_short_and_names_a_command_that_works_here(checks: list[HostCheck]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bareline.platforms.process import Finished, run_process
+from bareline.vocabulary.errors import BarelineError
 
 _PROGRAM_S = 3.0
 
@@ -48,13 +49,26 @@ class HostCheck:
 
     - `detail`: what was found, or why it does not work.
     - `hint`: the next step, as an imperative; empty where there is none.
+    - `group`: of a look's findings `examine` fills it in.
     """
 
     name: str
-    group: Area
     status: Health
     detail: str
     hint: str = ""
+    group: Area = Area.BARELINE
+
+
+def judged(
+    name: str, good: object, bad: str, well: str, hint: str = "", ill: Health = Health.WARN
+) -> HostCheck:
+    """Give a check that came out well where `good` is true, else `ill`: with the words for it."""
+    return HostCheck(name, Health.OK, well) if good else HostCheck(name, ill, bad, hint)
+
+
+def refused(name: str, error: BarelineError) -> HostCheck:
+    """Give the check of what cannot be used, as an error says it."""
+    return HostCheck(name, Health.MISSING, error.what, error.hint or "")
 
 
 #: A look at one subject; it may find several things, and may fail in any way.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
-from bareline.doctor.check import Area, Health, HostCheck, Look
+from bareline.doctor.check import Area, Health, HostCheck, Look, refused
 from bareline.vocabulary.errors import BarelineError
 
 #: Area, module and function of every look, in the order of display. The modules are loaded one
@@ -13,7 +14,7 @@ _LOOKS = (
     (Area.BARELINE, "toolchain", "python"),
     (Area.BARELINE, "toolchain", "cache"),
     (Area.BUILD, "toolchain", "compilers"),
-    (Area.BUILD, "toolchain", "native"),
+    (Area.BUILD, "toolchain", "native_programs"),
     (Area.MPI, "toolchain", "mpi"),
     (Area.LOCAL, "conditions", "conditions"),
     (Area.NETNS, "isolation", "namespaces"),
@@ -40,11 +41,10 @@ def examine(*, deep: bool = False) -> list[HostCheck]:
         try:
             name = "mpi_jobs" if deep and function == "mpi" else function
             look: Look = getattr(import_module(f"bareline.doctor.{module}"), name)
-            checks.extend(look_safely(look, function.replace("_", " "), area))
+            checks += look_safely(look, function.replace("_", " "), area)
         except ImportError as error:
-            checks.append(
-                HostCheck(function, area, Health.MISSING, f"cannot be looked at: {error}")
-            )
+            text = f"cannot be looked at: {error}"
+            checks.append(HostCheck(function, Health.MISSING, text, group=area))
     return checks
 
 
@@ -52,11 +52,10 @@ def look_safely(look: Look, name: str, area: Area) -> list[HostCheck]:
     """Make one look; whatever goes wrong becomes its last finding."""
     found: list[HostCheck] = []
     try:
-        for check in look():
-            found.append(check)
+        found.extend(look())
     except BarelineError as error:
-        found.append(HostCheck(name, area, Health.MISSING, str(error.what), error.hint or ""))
+        found.append(refused(name, error))
     except Exception as error:  # the doctor must survive any illness
         text = f"the check itself failed: {type(error).__name__}: {error}"
-        found.append(HostCheck(name, area, Health.WARN, text))
-    return found
+        found.append(HostCheck(name, Health.WARN, text))
+    return [replace(check, group=area) for check in found]

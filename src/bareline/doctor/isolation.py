@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from bareline.doctor.check import Area, Health, HostCheck, ask
+from bareline.doctor.check import Health, HostCheck, ask, judged, refused
 from bareline.doctor.programs import find_program, program
 from bareline.host.cache import cache_folder
 from bareline.host.tools import install_hint, package_hint
@@ -53,53 +53,36 @@ _PARTS = (
 
 def namespaces() -> Iterable[HostCheck]:
     """Make namespaces, and shaped links inside them."""
-    try:
-        privilege = find_privilege()
-    except BarelineError as error:
-        yield HostCheck("namespaces", Area.NETNS, Health.MISSING, error.what, error.hint or "")
-        return
-    yield HostCheck("namespaces", Area.NETNS, Health.OK, f"can be made as {_spoken(privilege)}")
-    line = ["unshare", *privilege.unshare, "--net", "--", "sh", "-c", _LINKS]
-    done = ask(line)
+    privilege = find_privilege()
+    root = privilege is Privilege.ROOT
+    spoken = "root" if root else "an ordinary user, in a user namespace"
+    yield HostCheck("namespaces", Health.OK, f"can be made as {spoken}")
+    done = ask(["unshare", *privilege.unshare, "--net", "--", "sh", "-c", _LINKS])
     works = set(done.stdout.split())
     for word, name, module, status in _PARTS:
-        if word in works:
-            yield HostCheck(name, Area.NETNS, Health.OK, "works")
-        else:
-            yield HostCheck(
-                name,
-                Area.NETNS,
-                status,
-                f"the kernel refuses it ({done.why})",
-                f"load the kernel module as root: `modprobe {module}`",
-            )
-
-
-def _spoken(privilege: Privilege) -> str:
-    return "root" if privilege is Privilege.ROOT else "an ordinary user, in a user namespace"
+        refusal = f"the kernel refuses it ({done.why})"
+        hint = f"load the kernel module as root: `modprobe {module}`"
+        yield judged(name, word in works, refusal, "works", hint, ill=status)
 
 
 def guests() -> Iterable[HostCheck]:
     """Look for what virtual machines need."""
-    yield program("qemu-system-x86_64", Area.GUESTS, title="QEMU")
-    yield program("qemu-img", Area.GUESTS)
-    yield program("libvirtd", Area.GUESTS, title="libvirt")
-    if find_spec("libvirt") is None:
-        yield HostCheck(
-            "libvirt-python",
-            Area.GUESTS,
-            Health.MISSING,
-            "the Python package is not installed",
-            f"run `{sys.executable} -m pip install libvirt-python` "
-            f"(needs libvirt-dev: {package_hint('libvirt-dev pkg-config')})",
-        )
-    else:
-        yield HostCheck("libvirt-python", Area.GUESTS, Health.OK, "installed")
-    yield program("mmdebstrap", Area.GUESTS)
+    yield program("qemu-system-x86_64", title="QEMU")
+    yield program("qemu-img")
+    yield program("libvirtd", title="libvirt")
+    yield judged(
+        "libvirt-python",
+        find_spec("libvirt"),
+        "the Python package is not installed",
+        "installed",
+        f"run `{sys.executable} -m pip install libvirt-python` "
+        f"(needs libvirt-dev: {package_hint('libvirt-dev pkg-config')})",
+        ill=Health.MISSING,
+    )
+    yield program("mmdebstrap")
     if os.geteuid() != 0:
         yield HostCheck(
             "root",
-            Area.GUESTS,
             Health.WARN,
             "bareline's own libvirt is started as root",
             "run bareline as root for platforms of virtual machines",
@@ -113,20 +96,15 @@ def kvm() -> Iterable[HostCheck]:
     verdict = known_verdict(cache_folder())
     problem = _kvm_problem() if verdict is None else verdict.reason
     module = module_behind()
-    by = f" by {module}" if module else ""
-    if problem:
-        yield HostCheck(
-            "KVM",
-            Area.GUESTS,
-            Health.WARN,
-            f"{problem}: guests are emulated, slowly, and say nothing about compute",
-            _kvm_hint(module),
-        )
-    elif verdict is None:
-        text = f"{_KVM}{by} answers; the first run boots a guest to be sure"
-        yield HostCheck("KVM", Area.GUESTS, Health.OK, text)
-    else:
-        yield HostCheck("KVM", Area.GUESTS, Health.OK, f"{_KVM}{by}; a guest was seen to boot")
+    behind = f"{_KVM} by {module}" if module else str(_KVM)
+    seen = "; a guest was seen to boot"
+    yield judged(
+        "KVM",
+        not problem,
+        f"{problem}: guests are emulated, slowly, and say nothing about compute",
+        behind + (seen if verdict else " answers; the first run boots a guest to be sure"),
+        _kvm_hint(module),
+    )
 
 
 def _kvm_problem() -> str:
@@ -155,46 +133,27 @@ def _kvm_hint(module: str) -> str:
 
 
 def adapters() -> Iterable[HostCheck]:
-    """Look for RDMA devices and for adapters that give virtual functions."""
-    devices = sorted(Path("/sys/class/infiniband").glob("*"))
-    if devices:
-        yield HostCheck(
-            "RDMA devices", Area.HARDWARE, Health.OK, ", ".join(path.name for path in devices)
-        )
-    else:
-        yield HostCheck(
-            "RDMA devices", Area.HARDWARE, Health.MISSING, "none: no InfiniBand, no RoCE"
-        )
+    """Look for RDMA devices, adapters that give virtual functions, and the IOMMU."""
+    lost = Health.MISSING
+    devices = ", ".join(sorted(path.name for path in Path("/sys/class/infiniband").glob("*")))
+    yield judged("RDMA devices", devices, "none: no InfiniBand, no RoCE", devices, ill=lost)
     able = []
     for path in sorted(Path("/sys/class/net").glob("*/device/sriov_totalvfs")):
         total = path.read_text(encoding="ascii").strip()
         used = path.with_name("sriov_numvfs").read_text(encoding="ascii").strip()
         if total != "0":
             able.append(f"{path.parent.parent.name} ({used} of {total} functions made)")
-    if able:
-        yield HostCheck("SR-IOV adapters", Area.HARDWARE, Health.OK, ", ".join(able))
-    else:
-        yield HostCheck(
-            "SR-IOV adapters", Area.HARDWARE, Health.MISSING, "no adapter gives functions"
-        )
-    yield _iommu()
-
-
-def _iommu() -> HostCheck:
-    """Look for the IOMMU, without which no device reaches a guest."""
+    given = ", ".join(able)
+    yield judged("SR-IOV adapters", able, "no adapter gives functions", given, ill=lost)
     groups = list(Path("/sys/kernel/iommu_groups").glob("*"))
-    if groups:
-        return HostCheck("IOMMU", Area.HARDWARE, Health.OK, f"{len(groups)} groups")
-    return HostCheck(
+    yield judged(
         "IOMMU",
-        Area.HARDWARE,
-        Health.MISSING,
+        groups,
         "off: no device can be passed through to a guest",
+        f"{len(groups)} groups",
         "boot with intel_iommu=on or amd_iommu=on, and switch it on in the firmware",
+        ill=lost,
     )
-
-
-_RUNTIME_HINT = "install what your site uses, if a platform is to have it"
 
 
 def runtimes() -> Iterable[HostCheck]:
@@ -204,19 +163,20 @@ def runtimes() -> Iterable[HostCheck]:
         if find_program(runtime.program) is None:
             missing.append(runtime.title)
             continue
-        found = program(runtime.program, Area.CONTAINERS, title=runtime.title)
+        found = program(runtime.program, title=runtime.title)
         if found.status is Health.OK:
             try:
                 check_runtime(runtime)
             except PlatformError as error:
                 detail, hint = error.what.removeprefix(f"{runtime.title} "), error.hint or ""
-                found = HostCheck(runtime.title, Area.CONTAINERS, Health.WARN, detail, hint)
+                found = HostCheck(runtime.title, Health.WARN, detail, hint)
         yield found
     if missing:
         detail = f"not installed: {listing(missing)}"
         usual = known_runtimes()["bwrap"]
-        hint = install_hint(usual.program) if usual.title in missing else _RUNTIME_HINT
-        yield HostCheck("others", Area.CONTAINERS, Health.MISSING, detail, hint)
+        other = "install what your site uses, if a platform is to have it"
+        hint = install_hint(usual.program) if usual.title in missing else other
+        yield HostCheck("others", Health.MISSING, detail, hint)
 
 
 _FILE_SYSTEMS: tuple[FileSystem, ...] = (
@@ -235,7 +195,6 @@ def file_systems() -> Iterable[HostCheck]:
         try:
             check_here(chosen, root=os.geteuid() == 0, user_namespace=True, network=True)
         except BarelineError as error:
-            hint = error.hint or ""
-            yield HostCheck(chosen.type, Area.FILES, Health.MISSING, str(error.what), hint)
+            yield refused(chosen.type, error)
         else:
-            yield HostCheck(chosen.type, Area.FILES, Health.OK, "can be mounted")
+            yield HostCheck(chosen.type, Health.OK, "can be mounted")

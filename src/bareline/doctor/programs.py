@@ -5,71 +5,60 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib import metadata
 
-from bareline.doctor.check import Area, Health, HostCheck, ask
+from bareline.doctor.check import Health, HostCheck, ask, judged, refused
 from bareline.host.tools import TOOLS, find_browser, install_hint
 from bareline.probes.base import required_programs
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.units import listing
 
-_SYSTEM_PATHS = ("/usr/sbin", "/sbin")
 _VERSION = re.compile(r"\d+(?:\.\d+)+(?:[-.]?[a-z]\w*)?")
 
 
 def find_program(name: str) -> str | None:
     """Find a program on the path or where only root's path looks."""
-    return shutil.which(name) or shutil.which(name, path=":".join(_SYSTEM_PATHS))
+    return shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
 
 
-def program(
-    name: str,
-    area: Area,
-    *,
-    title: str = "",
-    needed_by: Iterable[str] = (),
-) -> HostCheck:
+def program(name: str, *, title: str = "", needed_by: Iterable[str] = ()) -> HostCheck:
     """Look for a program and, where the table says how, ask for its version."""
-    tool = TOOLS.get(name)
-    title = title or name
-    path = find_program(name)
+    tool, path, title = TOOLS.get(name), find_program(name), title or name
     if path is None:
         why = [tool.purpose] if tool else []
         why += [f"for {listing(list(needed_by))}"] if needed_by else []
         detail = f"not installed ({'; '.join(why)})"
-        return HostCheck(title, area, Health.MISSING, detail, install_hint(name))
-    found = ""
-    if tool and tool.version:
-        done = ask([path, tool.version])
-        if done.timed_out or done.exit_code < 0:
-            return HostCheck(title, area, Health.WARN, f"does not run: {done.why}")
-        match = _VERSION.search(done.stdout) or _VERSION.search(done.stderr)
-        found = match[0] if match else ""
-    return HostCheck(title, area, Health.OK, " ".join(part for part in (found, path) if part))
+        return HostCheck(title, Health.MISSING, detail, install_hint(name))
+    if not tool or not tool.version:
+        return HostCheck(title, Health.OK, path)
+    done = ask([path, tool.version])
+    if done.timed_out or done.exit_code < 0:
+        return HostCheck(title, Health.WARN, f"does not run: {done.why}")
+    match = _VERSION.search(done.stdout) or _VERSION.search(done.stderr)
+    return HostCheck(title, Health.OK, f"{match[0]} {path}" if match else path)
 
 
 def benchmarks() -> Iterable[HostCheck]:
     """Look for the real tools that probes run, as the probes themselves name them."""
     for name, probes in required_programs().items():
-        yield program(name, Area.PROGRAMS, needed_by=probes)
+        yield program(name, needed_by=probes)
 
 
 def fact_tools() -> Iterable[HostCheck]:
     """Look for what describes the nodes; facts are fewer without."""
     for name in ("lscpu", "ethtool", "dmidecode"):
-        found = program(name, Area.PROGRAMS)
+        found = program(name)
         if found.status is Health.MISSING:
-            tool = TOOLS[name]
-            found = HostCheck(
-                name, Area.PROGRAMS, Health.WARN, f"not installed: fewer {tool.part}", found.hint
-            )
+            detail = f"not installed: fewer {TOOLS[name].part}"
+            found = replace(found, status=Health.WARN, detail=detail)
         yield found
 
 
 def clusters() -> Iterable[HostCheck]:
     """Look for the ways to other machines; a cloud's instances are reached by ssh."""
-    yield program("ssh", Area.CLUSTERS)
-    slurm = program("srun", Area.CLUSTERS, title="Slurm")
+    yield program("ssh")
+    slurm = program("srun", title="Slurm")
     yield slurm
     if slurm.status is Health.OK:
         yield _slurm_controller()
@@ -80,55 +69,52 @@ def _openstack() -> HostCheck:
     """Look for the SDK and for clouds that the user has; none of them is asked."""
     from bareline.platforms.cloud.openstack import known_clouds
 
-    name = "OpenStack"
     try:
         known = known_clouds()
     except BarelineError as error:
-        return HostCheck(name, Area.CLUSTERS, Health.MISSING, error.what, error.hint or "")
+        return refused("OpenStack", error)
     said = f"openstacksdk {metadata.version('openstacksdk')}; "
-    if not known:
-        hint = "write a clouds.yaml: see docs/how-to/openstack.md"
-        return HostCheck(name, Area.CLUSTERS, Health.MISSING, f"{said}no clouds.yaml", hint)
-    return HostCheck(name, Area.CLUSTERS, Health.OK, f"{said}clouds.yaml has {', '.join(known)}")
+    return judged(
+        "OpenStack",
+        known,
+        f"{said}no clouds.yaml",
+        f"{said}clouds.yaml has {', '.join(known)}",
+        "write a clouds.yaml: see docs/how-to/openstack.md",
+        ill=Health.MISSING,
+    )
 
 
 def _slurm_controller() -> HostCheck:
     name = "Slurm controller"
     if find_program("sinfo") is None:
-        return HostCheck(name, Area.CLUSTERS, Health.MISSING, "no sinfo", install_hint("sinfo"))
+        return HostCheck(name, Health.MISSING, "no sinfo", install_hint("sinfo"))
     done = ask(["sinfo", "--noheader", "--format=%R"], timeout_s=1.0)
-    if done.exit_code != 0 or done.timed_out:
-        return HostCheck(
-            name,
-            Area.CLUSTERS,
-            Health.MISSING,
-            f"does not answer: {done.why}",
-            "start slurmctld, or work where the cluster's configuration is",
-        )
-    partitions = ", ".join(dict.fromkeys(done.stdout.split()))
-    return HostCheck(name, Area.CLUSTERS, Health.OK, f"partitions {partitions}")
+    return judged(
+        name,
+        done.exit_code == 0 and not done.timed_out,
+        f"does not answer: {done.why}",
+        f"partitions {', '.join(dict.fromkeys(done.stdout.split()))}",
+        "start slurmctld, or work where the cluster's configuration is",
+        ill=Health.MISSING,
+    )
 
 
 def simulation() -> Iterable[HostCheck]:
     """Look for SimGrid."""
-    found = program("smpicc", Area.SIMULATION, title="SimGrid SMPI")
+    found = program("smpicc", title="SimGrid SMPI")
     yield found
     if found.status is Health.OK and find_program("smpirun") is None:
-        yield HostCheck(
-            "smpirun", Area.SIMULATION, Health.MISSING, "not installed", install_hint("smpirun")
-        )
+        yield HostCheck("smpirun", Health.MISSING, "not installed", install_hint("smpirun"))
 
 
 def pages() -> Iterable[HostCheck]:
     """Look for the browser that tests the report; reading it needs none."""
     path = find_browser()
-    if path is not None:
-        yield HostCheck("Chromium", Area.PAGES, Health.OK, path)
-        return
-    yield HostCheck(
+    yield judged(
         "Chromium",
-        Area.PAGES,
-        Health.MISSING,
+        path,
         "PDF reports and the page tests need a browser; HTML and Markdown do without",
+        path or "",
         install_hint("chromium"),
+        ill=Health.MISSING,
     )

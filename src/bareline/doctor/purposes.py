@@ -21,8 +21,6 @@ _NEEDS: Mapping[str, tuple[tuple[str, ...] | Area, ...]] = {
     "SR-IOV": (("SR-IOV adapters",), ("IOMMU",)),
 }
 _BEST = (Health.OK, Health.WARN, Health.MISSING)
-#: What spoils measurements on this machine whatever they are for.
-_SPOILS = Area.LOCAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,34 +34,25 @@ class Purpose:
 
 def purposes(checks: Sequence[HostCheck]) -> list[Purpose]:
     """Say of each purpose how ready this machine is: as its worst need, whose best way counts."""
-    return [_purpose(name, needs, checks) for name, needs in _NEEDS.items()]
-
-
-def disturbances(checks: Sequence[HostCheck]) -> list[HostCheck]:
-    """Give what would spoil any measurement here now."""
-    return [c for c in checks if c.group is _SPOILS and c.status is not Health.OK]
-
-
-def _purpose(
-    name: str, needs: Sequence[tuple[str, ...] | Area], checks: Sequence[HostCheck]
-) -> Purpose:
-    met = [_best(need, checks) for need in needs]
-    if None in met:
-        return Purpose(name, Health.MISSING, None)
-    worst = max(filter(None, met), key=lambda check: _BEST.index(check.status))
-    return Purpose(name, worst.status, None if worst.status is Health.OK else worst)
+    found = []
+    for name, needs in _NEEDS.items():
+        met = [check for need in needs if (check := _best(need, checks))]
+        worst = max(met, key=lambda check: _BEST.index(check.status), default=None)
+        if worst is None or len(met) < len(needs):
+            found.append(Purpose(name, Health.MISSING, None))
+        else:
+            why = None if worst.status is Health.OK else worst
+            found.append(Purpose(name, worst.status, why))
+    return found
 
 
 def _best(need: tuple[str, ...] | Area, checks: Sequence[HostCheck]) -> HostCheck | None:
     """Give the check that meets a need best; the first name counts where it was looked for."""
-    found = [check for check in checks if _meets(check, need)]
     if isinstance(need, tuple):
-        return min(found, key=lambda check: need.index(check.name), default=None)
-    return min(found, key=lambda check: _BEST.index(check.status), default=None)
-
-
-def _meets(check: HostCheck, need: tuple[str, ...] | Area) -> bool:
-    return check.name in need if isinstance(need, tuple) else check.group is need
+        named = (check for check in checks if check.name in need)
+        return min(named, key=lambda check: need.index(check.name), default=None)
+    group = (check for check in checks if check.group is need)
+    return min(group, key=lambda check: _BEST.index(check.status), default=None)
 
 
 def lines(checks: Sequence[HostCheck]) -> Iterator[tuple[str, str]]:
@@ -76,8 +65,9 @@ def lines(checks: Sequence[HostCheck]) -> Iterator[tuple[str, str]]:
         for one in found:
             if one.status is status:
                 yield head, f"{one.name}: {_reason(one.why)}" if one.why else one.name
-    for check in disturbances(checks):
-        yield "look at", f"{check.name}: {check.detail}"
+    for check in checks:  # what spoils measurements on this machine whatever they are for
+        if check.group is Area.LOCAL and check.status is not Health.OK:
+            yield "look at", f"{check.name}: {check.detail}"
 
 
 def _reason(why: HostCheck) -> str:

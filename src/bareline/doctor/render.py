@@ -23,13 +23,11 @@ def render(checks: Sequence[HostCheck], console: Console) -> None:
     """
     indent = 5 + max((len(check.name) for check in checks), default=0)
     for area in Area:
-        group = [check for check in checks if check.group is area]
-        if not group:
-            continue
-        _print(console, Text(area.value, style="bold"))
-        for check in group:
-            _print_check(check, indent, console)
-        _print(console, Text())
+        if group := [check for check in checks if check.group is area]:
+            _print(console, Text(area.value, style="bold"))
+            for check in group:
+                _print_check(check, indent, console)
+            _print(console)
     _print(console, Text(summary(checks), style="bold"))
 
 
@@ -41,41 +39,44 @@ def render_purposes(checks: Sequence[HostCheck], console: Console) -> None:
         _print_lines(console, f"{title:12} ", text)
         last = head
     _print_lines(console, f"{'next':12} ", next_command(checks))
-    _print(console, Text())
+    _print(console)
     about = f"{len(checks)} checks, with what mends each: `bareline doctor --all`"
     _print(console, Text(f"{about}; for a study: `--for nebula`", style="dim"))
 
 
 def _print_lines(console: Console, head: str, text: str) -> None:
-    width = max(30, console.width - len(head)) if console.is_terminal else None
-    first, *rest = _wrapped(text, width)
+    first, *rest = _wrapped(text, console, len(head))
     _print(console, Text.assemble((head, "bold"), first))
     for line in rest:
         _print(console, Text(" " * len(head) + line))
 
 
 def _print_check(check: HostCheck, indent: int, console: Console) -> None:
-    width = max(30, console.width - indent) if console.is_terminal else None
+    mark, colour = _MARKS[check.status]
+    arrow = "→ "
+    if "utf" not in console.encoding.lower():
+        mark, arrow = {"✓": "+", "–": "-"}.get(mark, mark), "> "
     style = "dim" if check.status is Health.MISSING else ""
-    lines = [Text(line, style=style) for line in _wrapped(check.detail, width)]
+    lines = [Text(line, style=style) for line in _wrapped(check.detail, console, indent)]
     if check.hint and check.status is not Health.OK:
-        arrow, *rest = _wrapped(_arrow(console) + check.hint, width)
-        lines += [Text(line, style="cyan") for line in (arrow, *("  " + line for line in rest))]
-    head = Text.assemble("  ", _mark(check.status, console), " ", check.name)
+        first, *rest = _wrapped(arrow + check.hint, console, indent)
+        lines += [Text(line, style="cyan") for line in (first, *("  " + line for line in rest))]
+    head = Text.assemble("  ", (mark, colour), " ", check.name)
     head.append(" " * (indent - len(head.plain)))
     _print(console, head + lines[0])
     for line in lines[1:]:
         _print(console, Text(" " * indent) + line)
 
 
-def _wrapped(text: str, width: int | None) -> list[str]:
-    if width is None:
+def _wrapped(text: str, console: Console, indent: int) -> list[str]:
+    if not console.is_terminal:
         return [" ".join(text.split())]
-    return textwrap.wrap(text, width - 2, break_long_words=False, break_on_hyphens=False) or [""]
+    width = max(30, console.width - indent) - 2
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
-def _print(console: Console, text: Text) -> None:
-    console.print(text, soft_wrap=True)
+def _print(console: Console, *line: Text) -> None:
+    console.print(*line, soft_wrap=True)
 
 
 def summary(checks: Sequence[HostCheck]) -> str:
@@ -100,18 +101,3 @@ class Checked(TypedDict):
 def to_rows(checks: Sequence[HostCheck]) -> list[Checked]:
     """Give the findings as flat records."""
     return [row_of(Checked, check) for check in checks]
-
-
-def _mark(status: Health, console: Console) -> Text:
-    sign, colour = _MARKS[status]
-    if not _speaks_unicode(console):
-        sign = {"✓": "+", "–": "-"}.get(sign, sign)
-    return Text(sign, style=colour)
-
-
-def _arrow(console: Console) -> str:
-    return "→ " if _speaks_unicode(console) else "> "
-
-
-def _speaks_unicode(console: Console) -> bool:
-    return "utf" in console.encoding.lower()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from bareline.doctor.check import Area, Health, HostCheck
+from bareline.doctor.check import Area, Health, HostCheck, refused
 from bareline.doctor.programs import program
 from bareline.platforms.base import availability_of
 from bareline.platforms.config import load_platforms
@@ -25,17 +26,15 @@ def needs(
     for role, name in named.items():
         label = name if role == name else f"{role}: {name}"
         if name in wrong:
-            yield HostCheck(
-                label, Area.PLATFORMS, Health.MISSING, wrong[name].what, wrong[name].hint or ""
-            )
-            continue
-        if name not in known:
+            check = refused(label, wrong[name])
+        elif name not in known:
             hint = f"define it in platforms.toml, or map another one: --as {role}=PLATFORM"
-            yield HostCheck(label, Area.PLATFORMS, Health.MISSING, "is not defined", hint)
-            continue
-        found = availability_of(known[name])
-        status = Health.MISSING if not found.ok else Health.WARN if found.reason else Health.OK
-        yield HostCheck(label, Area.PLATFORMS, status, found.reason or "can be used", found.hint)
+            check = HostCheck(label, Health.MISSING, "is not defined", hint)
+        else:
+            found = availability_of(known[name])
+            status = Health.MISSING if not found.ok else Health.WARN if found.reason else Health.OK
+            check = HostCheck(label, status, found.reason or "can be used", found.hint)
+        yield replace(check, group=Area.PLATFORMS)
     for tool, wanted in required_programs().items():
         if asking := [probe for probe in wanted if probe in probes]:
-            yield program(tool, Area.PROGRAMS, needed_by=asking)
+            yield replace(program(tool, needed_by=asking), group=Area.PROGRAMS)
