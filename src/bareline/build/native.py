@@ -17,11 +17,12 @@ import shutil
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NotRequired
 
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from bareline.build import cache as build_cache
@@ -81,12 +82,12 @@ class NativeBuild:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the row that ``bareline build --json`` prints."""
-        return {
-            **asdict(self),
-            "path": str(self.path),
-            "log": str(self.log),
-            "left_out": list(self.left_out),
-        }
+        return _adapter().dump_python(self, mode="json")  # type: ignore[no-any-return]
+
+
+@cache
+def _adapter() -> TypeAdapter[NativeBuild]:
+    return TypeAdapter(NativeBuild)
 
 
 def ensure_native(mpi: MpiCompiler | None, cache: Path) -> Path:
@@ -170,10 +171,15 @@ class _Builder:
                 toolchain=self.toolchain,
                 path=self.target,
                 log=self.log,
-                left_out=_left_out(self.log),
+                left_out=tuple(re.findall(r"^-- left out: (.+)$", _text(self.log), re.MULTILINE)),
                 seconds=round(time.monotonic() - started, 3),
             )
-            self._publish(build)
+            prefix = self.part / "prefix"
+            prefix.mkdir(exist_ok=True)
+            record = json.dumps(build.to_dict(), indent=1)
+            (prefix / build_cache.RECORD).write_text(record, encoding="utf-8")
+            shutil.rmtree(self.target, ignore_errors=True)
+            prefix.rename(self.target)
         except OSError as error:
             raise BuildError(
                 f"the native programs cannot be stored: {error.strerror}",
@@ -236,14 +242,6 @@ class _Builder:
                 hint=f"the whole log is {self.log}",
             )
 
-    def _publish(self, build: NativeBuild) -> None:
-        prefix = self.part / "prefix"
-        prefix.mkdir(exist_ok=True)
-        record = prefix / build_cache.RECORD
-        record.write_text(json.dumps(build.to_dict(), indent=1), encoding="utf-8")
-        shutil.rmtree(self.target, ignore_errors=True)
-        prefix.rename(self.target)
-
 
 def trusted(build: Path) -> None:
     """Refuse a build that others could have put there or changed: its programs are executed.
@@ -256,7 +254,7 @@ def trusted(build: Path) -> None:
 
 def _error_in(log: Path) -> str:
     """Give the part of a build log that says what went wrong."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = _text(log).splitlines()
     first = next(
         (at for at, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE)),
         max(0, len(lines) - _LOG_LINES),
@@ -264,9 +262,8 @@ def _error_in(log: Path) -> str:
     return "\n".join(lines[first : first + _LOG_LINES])
 
 
-def _left_out(log: Path) -> tuple[str, ...]:
-    text = log.read_text(encoding="utf-8", errors="replace")
-    return tuple(re.findall(r"^-- left out: (.+)$", text, re.MULTILINE))
+def _text(log: Path) -> str:
+    return log.read_text(encoding="utf-8", errors="replace")
 
 
 def _read(target: Path) -> NativeBuild | None:
@@ -276,16 +273,8 @@ def _read(target: Path) -> NativeBuild | None:
         return None
     trusted(target)
     try:
-        stored = json.loads(record)
-        return NativeBuild(
-            toolchain=stored["toolchain"],
-            path=target,
-            log=Path(stored["log"]),
-            left_out=tuple(stored["left_out"]),
-            seconds=stored["seconds"],
-            cached=True,
-        )
-    except (ValueError, KeyError, TypeError):
+        return replace(_adapter().validate_json(record), path=target, cached=True)
+    except ValidationError:
         return None
 
 

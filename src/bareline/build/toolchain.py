@@ -49,7 +49,11 @@ def check_tools(mpi: MpiCompiler | None) -> None:
     Raises ToolMissing: CMake, a C compiler or the MPI library's compiler wrapper is not installed.
     """
     if mpi is not None and mpi.mpicc is None:
-        raise _no_wrapper(mpi)
+        package = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}.get(mpi.flavour)
+        raise ToolMissing(
+            f"{mpi.title} is installed without its compiler wrapper mpicc",
+            hint=package_hint(package) if package else "install its development files",
+        )
     for tool in ("cmake", "cc"):
         if shutil.which(_compiler(mpi) if tool == "cc" else tool) is None:
             raise ToolMissing(
@@ -93,23 +97,9 @@ def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:
 def _version(*line: str) -> str:
     """Give the first line of what a program says about its version, empty when it is missing."""
     arguments = line if len(line) > 1 else (*line, "--version")
+    plain = {**os.environ, "LC_ALL": "C"}
     try:
-        done = subprocess.run(
-            arguments,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "LC_ALL": "C"},
-            check=False,
-        )
+        done = subprocess.run(arguments, capture_output=True, text=True, env=plain, check=False)
     except OSError:
         return ""
     return done.stdout.strip().partition("\n")[0] if len(line) == 1 else done.stdout.strip()
-
-
-def _no_wrapper(mpi: MpiCompiler) -> ToolMissing:
-    packages = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}
-    package = packages.get(mpi.flavour)
-    return ToolMissing(
-        f"{mpi.title} is installed without its compiler wrapper mpicc",
-        hint=package_hint(package) if package else "install its development files",
-    )

@@ -24,11 +24,10 @@ def cache_folder() -> Path:
 
     Raises StoreError: it cannot be made, or others may write to it.
     """
-    chosen = os.environ.get("BARELINE_CACHE")
-    if chosen:
-        folder = Path(chosen)
-    else:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bareline"
+    folder = Path(
+        os.environ.get("BARELINE_CACHE")
+        or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bareline"
+    )
     try:
         folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
         check_trust(folder)
@@ -76,31 +75,22 @@ def scratch_folder(name: str) -> Iterator[Path]:
     """
     folder = cache_folder() / "scratch"
     folder.mkdir(mode=_PRIVATE, exist_ok=True)
-    _remove_abandoned(folder)
+    remove_abandoned_scratch()
     own = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder))
     try:
-        _mark(own / _OWNER)
+        try:
+            (own / _OWNER).write_text(owner_mark(), encoding="utf-8")
+        except OSError as error:
+            # A write that fails names no file, and a disk error without one may be a platform's.
+            raise OSError(error.errno, error.strerror, str(own / _OWNER)) from error
         yield own
     finally:
         shutil.rmtree(own, ignore_errors=True)
 
 
-def _mark(owner: Path) -> None:
-    try:
-        owner.write_text(owner_mark(), encoding="utf-8")
-    except OSError as error:
-        # A write that fails names no file, and a disk error without one may be a platform's.
-        raise OSError(error.errno, error.strerror, str(owner)) from error
-
-
 def remove_abandoned_scratch() -> None:
     """Remove the scratch folders of this host's barelines that have ended without doing so."""
-    _remove_abandoned(cache_folder() / "scratch")
-
-
-def _remove_abandoned(folder: Path) -> None:
-    """Remove the scratch folders of this host's barelines that have ended without doing so."""
-    for owner in folder.glob(f"*/{_OWNER}"):
+    for owner in (cache_folder() / "scratch").glob(f"*/{_OWNER}"):
         with contextlib.suppress(OSError):
             if has_ended(owner.read_text(encoding="utf-8")):
                 shutil.rmtree(owner.parent, ignore_errors=True)

@@ -22,27 +22,28 @@ _PAUSE_S = 0.1
 
 
 @contextmanager
-def try_lock(descriptor: int, path: Path) -> Iterator[bool]:
-    """Hold the lock of an open file; False where another process has it.
+def try_lock(descriptor: int, path: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Hold the lock of an open file; False where another process has it, unless that is awaited.
 
     Raises StoreError: there are no locks, and no lease is allowed.
     """
+    lease = None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        taken = True
     except BlockingIOError:
-        yield False
+        taken = False
     except OSError as error:
         if error.errno not in _NO_LOCKS or LEASES not in os.environ:
             raise _no_locks(error, path) from error
         lease = _lease_of(path)
-        taken = _take(lease)
-        try:
-            yield taken
-        finally:
-            if taken:
-                lease.unlink(missing_ok=True)
-    else:
-        yield True
+        while not (taken := _take(lease)) and wait:
+            time.sleep(_PAUSE_S)
+    try:
+        yield taken
+    finally:
+        if lease and taken:
+            lease.unlink(missing_ok=True)
 
 
 def is_locked(descriptor: int, path: Path) -> bool:
@@ -63,20 +64,8 @@ def is_locked(descriptor: int, path: Path) -> bool:
 def file_lock(path: Path) -> Iterator[None]:
     """Hold a lock that no two processes have at once; waits for it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        except OSError as error:
-            if error.errno not in _NO_LOCKS or LEASES not in os.environ:
-                raise _no_locks(error, path) from error
-            while not _take(_lease_of(path)):
-                time.sleep(_PAUSE_S)
-            try:
-                yield
-            finally:
-                _lease_of(path).unlink(missing_ok=True)
-        else:
-            yield
+    with path.open("w") as file, try_lock(file.fileno(), path, wait=True):
+        yield
 
 
 def _lease_of(path: Path) -> Path:

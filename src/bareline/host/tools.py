@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from bareline.vocabulary.errors import ToolMissing
-
-_FILE = Path(__file__).with_name("programs.txt")
-_NONE = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +38,11 @@ class Tool:
     part: str
 
 
-def _rows() -> Iterator[Tool]:
-    for line in _FILE.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            columns = ["" if text.strip() == _NONE else text.strip() for text in line.split("|")]
-            yield Tool(*columns)
-
-
-_TABLE = tuple(_rows())
+_TABLE = tuple(
+    Tool(*("" if text.strip() == "-" else text.strip() for text in line.split("|")))
+    for line in Path(__file__).with_name("programs.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+)
 
 #: Every external program, by its name on the path.
 TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in _TABLE if tool.name})
@@ -106,20 +100,16 @@ def package_hint(debian: str) -> str:
 
     - `debian`: names of Debian's packages; the table knows their counterparts.
     """
-    apt = f"apt-get install {debian}"
     fedora = _fedora(debian)
-    dnf = f"dnf install {fedora}" if fedora else ""
-    if shutil.which("apt-get"):
-        commands = [apt]
-    elif dnf and shutil.which("dnf"):
-        commands = [dnf]
-    else:
-        commands = [command for command in (apt, dnf) if command]
-    if os.geteuid() == 0:
-        return "install it with " + " or ".join(f"`{command}`" for command in commands)
-    if shutil.which("sudo"):
-        return "install it with " + " or ".join(f"`sudo {command}`" for command in commands)
-    return "ask your administrator to run " + " or ".join(f"`{command}`" for command in commands)
+    known = {"apt-get": f"apt-get install {debian}"}
+    if fedora:
+        known["dnf"] = f"dnf install {fedora}"
+    here = next((known[name] for name in known if shutil.which(name)), "")
+    root, sudo = os.geteuid() == 0, shutil.which("sudo")
+    before = "install it with " if root or sudo else "ask your administrator to run "
+    prefix = "sudo " if sudo and not root else ""
+    commands = [here] if here else known.values()
+    return before + " or ".join(f"`{prefix}{command}`" for command in commands)
 
 
 def _fedora(debian: str) -> str:
