@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -9,9 +10,7 @@ import polars as pl
 
 from bareline.profile.model import Profile
 from bareline.profile.sites import call_sites
-from bareline.profile.summary import imbalance, queued_share, time_split
-
-_START_UP = ("MPI_Init", "MPI_Init_thread")
+from bareline.profile.summary import START_UP, imbalance, queued_share, time_split
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,32 +136,29 @@ def compare_profiles(before: Profile, after: Profile) -> ProfileComparison:
     )
 
 
-def _quantity(what: str, unit: str, before: float | None, after: float | None) -> QuantityPair:
-    ratio = after / before if before and after is not None else None
-    return QuantityPair("split", what, unit, before, after, ratio)
-
-
-def _split(before: Profile, after: Profile) -> list[QuantityPair]:
-    both = (before, after)
-    walls = [float(one.rank_table["wall_ns"].to_numpy().max()) * 1e-9 for one in both]
-    splits = [{part.what: part.mean_s for part in time_split(one)} for one in both]
-    inits = [float(one.rank_table["init_ns"].to_numpy().max()) * 1e-9 for one in both]
-    factors = [imbalance(one).factor for one in both]
-    queued = [queued_share(one) for one in both]
-    names = dict.fromkeys([*splits[0], *splits[1]])
+def _split(*both: Profile) -> list[QuantityPair]:
+    walls, inits = (
+        [float(one.rank_table[name].to_numpy().max()) * 1e-9 for one in both]
+        for name in ("wall_ns", "init_ns")
+    )
+    before, after = ({part.what: part.mean_s for part in time_split(one)} for one in both)
+    found: list[tuple[str, str, Sequence[float | None]]] = [
+        ("run time, longest rank", "s", walls),
+        *((name, "s", (before.get(name), after.get(name))) for name in {**before, **after}),
+        ("start-up (MPI_Init), longest rank", "s", inits),
+        ("imbalance of computing", "1", [imbalance(one).factor for one in both]),
+        ("ready without a core", "share", [queued_share(one) for one in both]),
+    ]
     return [
-        _quantity("run time, longest rank", "s", *walls),
-        *(_quantity(name, "s", splits[0].get(name), splits[1].get(name)) for name in names),
-        _quantity("start-up (MPI_Init), longest rank", "s", *inits),
-        _quantity("imbalance of computing", "1", *factors),
-        _quantity("ready without a core", "share", *queued),
+        QuantityPair("split", what, unit, a, b, b / a if a and b is not None else None)
+        for what, unit, (a, b) in found
     ]
 
 
 def _calls(before: Profile, after: Profile, keys: list[str]) -> tuple[CallPair, ...]:
     tables = []
     for profile in (before, after):
-        calls = profile.calls.filter(~pl.col("call").is_in(_START_UP))
+        calls = profile.calls.filter(~pl.col("call").is_in(START_UP))
         if "size_low" in keys:
             calls = calls.filter(pl.col("bytes") > 0)
         spent = (pl.col("time_ns") + pl.col("waited_ns")) * 1e-9
@@ -189,28 +185,18 @@ def _calls(before: Profile, after: Profile, keys: list[str]) -> tuple[CallPair, 
 
 
 def _sites(before: Profile, after: Profile) -> tuple[SitePair, ...]:
-    found = [
-        {(site.call, site.place): site for site in call_sites(profile)}
-        for profile in (before, after)
-    ]
+    found = [{(site.call, site.place): site for site in call_sites(one)} for one in (before, after)]
     pairs = []
-    for call, place in dict.fromkeys([*found[0], *found[1]]):
-        one, other = (sites.get((call, place)) for sites in found)
-        before_s = one.time_s / before.ranks if one else 0.0
-        after_s = other.time_s / after.ranks if other else 0.0
-        pair = SitePair(
-            type="site",
-            call=call,
-            place=place,
-            count_before=one.count if one else 0,
-            bytes_before=one.bytes if one else 0,
-            time_s_before=before_s,
-            imbalance_before=one.imbalance if one else None,
-            count_after=other.count if other else 0,
-            bytes_after=other.bytes if other else 0,
-            time_s_after=after_s,
-            imbalance_after=other.imbalance if other else None,
-            change_s=after_s - before_s,
-        )
-        pairs.append(pair)
+    for call, place in {**found[0], **found[1]}:
+        sides: dict[str, Any] = {}
+        for side, sites, own in (("before", found[0], before), ("after", found[1], after)):
+            site = sites.get((call, place))
+            sides |= {
+                f"count_{side}": site.count if site else 0,
+                f"bytes_{side}": site.bytes if site else 0,
+                f"time_s_{side}": site.time_s / own.ranks if site else 0.0,
+                f"imbalance_{side}": site.imbalance if site else None,
+            }
+        change_s = sides["time_s_after"] - sides["time_s_before"]
+        pairs.append(SitePair("site", call, place, **sides, change_s=change_s))
     return tuple(sorted(pairs, key=lambda pair: (-abs(pair.change_s), pair.call, pair.place)))

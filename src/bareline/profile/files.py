@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -131,15 +132,16 @@ def to_rows(profile: Profile) -> list[dict[str, Any]]:
 
 def _lines(profile: Profile) -> Iterator[dict[str, Any]]:
     yield profile.header()
-    for row in profile.rank_table.iter_rows(named=True):
-        yield {"type": "rank", **row}
-    for row in profile.call_table.iter_rows(named=True):
-        yield {"type": "call", **row}
-    for row in profile.site_table.iter_rows(named=True):
-        yield {"type": "site", **row}
-    grouped = profile.send_table.sort("from", "to").group_by("from", maintain_order=True)
-    for row in grouped.agg("to", "count", "bytes").iter_rows(named=True):
-        yield {"type": "sends", **row}
+    sends = profile.send_table.sort("from", "to").group_by("from", maintain_order=True)
+    tables = {
+        "rank": profile.rank_table,
+        "call": profile.call_table,
+        "site": profile.site_table,
+        "sends": sends.agg("to", "count", "bytes"),
+    }
+    for kind, table in tables.items():
+        for row in table.iter_rows(named=True):
+            yield {"type": kind, **row}
 
 
 def _in_seconds(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,46 +162,32 @@ def _in_seconds(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _assemble(path: Path, raw: Sequence[bytes]) -> Profile:
     lines = list(_parse(path, raw))
-    header = _header(path, lines[0])
-    end = lines[-1]
+    header, end = _header(path, lines[0]), lines[-1]
     if end.get("type") != "end":
         raise ProfileError("the profile is cut off", where=str(path), hint=_AGAIN)
     if end.get("lines") != len(lines) - 1:
-        raise ProfileError(
-            f"the profile has {len(lines) - 1} of its {end.get('lines')} lines",
-            where=str(path),
-            hint=_AGAIN,
-        )
-    names = ("rank", "call", "site", "sends")
-    kinds: dict[str, list[Mapping[str, Any]]] = {name: [] for name in names}
+        what = f"the profile has {len(lines) - 1} of its {end.get('lines')} lines"
+        raise ProfileError(what, where=str(path), hint=_AGAIN)
+    kinds: dict[str, list[Mapping[str, Any]]] = {
+        name: [] for name in ("rank", "call", "site", "sends")
+    }
+    added = {} if lines[0]["version"] == VERSION else dict.fromkeys(ADDED, -1)
     for number, line in enumerate(lines[1:-1], start=2):
         kind = line.get("type")
-        if kind not in kinds:
-            raise _damaged(path, number, f"a line of unknown type {kind!r}")
-        kinds[kind].append(
-            line if lines[0]["version"] == VERSION else {**dict.fromkeys(ADDED, -1), **line}
-        )
+        if not isinstance(kind, str) or kind not in kinds:
+            raise _damaged(path, f"a line of unknown type {kind!r}", number)
+        kinds[kind].append(added | line)
     ranks = _frame(path, kinds["rank"], RANK_COLUMNS, "rank")
     numbers = ranks["rank"].sort()
     if numbers.is_duplicated().any() or not numbers.is_between(0, header.ranks - 1).all():
-        raise _implausible(path, "it has a rank twice, or one that does not exist")
+        raise _damaged(path, "it has a rank twice, or one that does not exist")
     if numbers.len() < header.ranks and header.complete:
-        raise ProfileError(
-            f"the profile lacks some of its {header.ranks} ranks", where=str(path), hint=_AGAIN
-        )
+        what = f"the profile lacks some of its {header.ranks} ranks"
+        raise ProfileError(what, where=str(path), hint=_AGAIN)
+    regions = {int(number): name for number, name in header.regions.items()}
     return Profile(
         path=path,
-        complete=header.complete,
-        ended=header.ended,
-        mode=header.mode,
-        ranks=header.ranks,
-        nodes=header.nodes,
-        began_unix_ns=header.began_unix_ns,
-        mpi=header.mpi,
-        thread_level=header.thread_level,
-        command=header.command,
-        ranks_per_cell=header.ranks_per_cell,
-        regions={int(number): name for number, name in header.regions.items()},
+        **{**header.model_dump(), "regions": regions},
         rank_table=ranks,
         call_table=_frame(path, kinds["call"], CALL_COLUMNS, "call"),
         site_table=_frame(path, kinds["site"], SITE_COLUMNS, "site"),
@@ -207,67 +195,54 @@ def _assemble(path: Path, raw: Sequence[bytes]) -> Profile:
     )
 
 
-def _damaged(path: Path, number: int, what: str) -> ProfileError:
-    return ProfileError(
-        f"the profile is damaged: {what}", where=f"{path}, line {number}", hint=_AGAIN
-    )
+def _damaged(path: Path, what: str, number: int | None = None) -> ProfileError:
+    where = str(path) if number is None else f"{path}, line {number}"
+    return ProfileError(f"the profile is damaged: {what}", where=where, hint=_AGAIN)
 
 
 def _parse(path: Path, raw: Sequence[bytes]) -> Iterator[dict[str, Any]]:
-    last = len(raw) - 1
     for number, text in enumerate(raw, start=1):
-        if not text and number - 1 == last:
+        if not text and number == len(raw):
             return
         try:
             line = json.loads(text)
         except (ValueError, RecursionError) as error:
-            if number == 1:
-                raise ProfileError(
-                    "is not a bareline profile", where=str(path), hint=_AGAIN
-                ) from error
-            if number - 1 == last:
-                raise ProfileError(
-                    "the profile is cut off", where=str(path), hint=_AGAIN
-                ) from error
-            raise _damaged(path, number, "a line is not JSON") from error
+            if 1 < number < len(raw):
+                raise _damaged(path, "a line is not JSON", number) from error
+            what = "is not a bareline profile" if number == 1 else "the profile is cut off"
+            raise ProfileError(what, where=str(path), hint=_AGAIN) from error
         if not isinstance(line, dict):
-            raise _damaged(path, number, "a line is not an object")
-        if _HALF.search(text) and not _is_text(line):
-            raise _damaged(path, number, "half a character")
+            raise _damaged(path, "a line is not an object", number)
+        if _HALF.search(text):
+            try:
+                json.dumps(line, ensure_ascii=False).encode()
+            except UnicodeEncodeError as error:
+                raise _damaged(path, "half a character", number) from error
         yield line
 
 
-def _is_text(line: object) -> bool:
-    try:
-        json.dumps(line, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _header(path: Path, line: Mapping[str, Any]) -> _Header:
-    if line.get("schema") != SCHEMA or line.get("type") != "profile":
-        schema = line.get("schema")
+    schema, version = line.get("schema"), line.get("version")
+    if schema != SCHEMA or line.get("type") != "profile":
         what = "is not a bareline profile"
         raise ProfileError(
             f"{what} but '{schema}'" if isinstance(schema, str) else what,
             where=str(path),
             hint="give a file that `bareline profile -o` wrote",
         )
-    if line.get("version") not in range(OLDEST, VERSION + 1):
+    if version not in range(OLDEST, VERSION + 1):
         raise ProfileError(
-            f"the profile is of version {line.get('version')!r}, this bareline reads "
-            f"{OLDEST} to {VERSION}",
+            f"the profile is of version {version!r}, this bareline reads {OLDEST} to {VERSION}",
             where=str(path),
             hint="profile again, or use the bareline that wrote it",
         )
     try:
         header = _Header.model_validate(dict(line))
-        if header.ranks > MOST_CELLS * header.ranks_per_cell:
-            raise _damaged(path, 1, "its matrix has more cells than any")
     except ValidationError as error:
         problem = problem_of(error)
-        raise _damaged(path, 1, f"'{problem.key}': {problem.said}") from error
+        raise _damaged(path, f"'{problem.key}': {problem.said}", 1) from error
+    if header.ranks > MOST_CELLS * header.ranks_per_cell:
+        raise _damaged(path, "its matrix has more cells than any", 1)
     return header
 
 
@@ -277,37 +252,22 @@ def _frame(
     columns: Mapping[str, type[pl.DataType]],
     kind: str,
 ) -> pl.DataFrame:
-    wanted = set(columns)
     for line in lines:
-        missing = wanted - line.keys()
-        if missing:
-            raise ProfileError(
-                f"the profile is damaged: a '{kind}' line lacks '{min(missing)}'",
-                where=str(path),
-                hint=_AGAIN,
-            )
-    data = {name: [line[name] for line in lines] for name in columns}
-    for name, kind_of in columns.items():
-        if kind_of is pl.Float64:
-            data[name] = [_finite(value) for value in data[name]]
+        if missing := columns.keys() - line.keys():
+            raise _damaged(path, f"a '{kind}' line lacks '{min(missing)}'")
+    data = {
+        name: [_finite(line[name]) if of is pl.Float64 else line[name] for line in lines]
+        for name, of in columns.items()
+    }
     try:
         frame = pl.DataFrame(data, schema=dict(columns), strict=True)
     except (TypeError, pl.exceptions.PolarsError, OverflowError) as error:
-        raise ProfileError(
-            f"the profile is damaged: a '{kind}' line has a value of the wrong type",
-            where=str(path),
-            hint=_AGAIN,
-        ) from error
+        raise _damaged(path, f"a '{kind}' line has a value of the wrong type") from error
     if sum(frame.null_count().row(0)):
-        raise _implausible(path, f"a '{kind}' line lacks a value")
-    wrong = why_implausible(frame)
-    if wrong:
-        raise _implausible(path, f"in a '{kind}' line {wrong}")
+        raise _damaged(path, f"a '{kind}' line lacks a value")
+    if wrong := why_implausible(frame):
+        raise _damaged(path, f"in a '{kind}' line {wrong}")
     return frame
-
-
-def _implausible(path: Path, what: str) -> ProfileError:
-    return ProfileError(f"the profile is damaged: {what}", where=str(path), hint=_AGAIN)
 
 
 def _finite(value: object) -> object:
@@ -317,39 +277,18 @@ def _finite(value: object) -> object:
 
 
 def _sends(path: Path, lines: Sequence[Mapping[str, Any]], cells: int) -> pl.DataFrame:
-    rows: dict[str, list[Any]] = {name: [] for name in SEND_COLUMNS}
+    rows: list[Mapping[str, Any]] = []
     for line in lines:
         lists = [line.get(name) for name in ("to", "count", "bytes")]
-        if (
-            not all(isinstance(values, list) for values in lists)
-            or len({len(values) for values in lists if isinstance(values, list)}) != 1
-        ):
-            raise ProfileError(
-                "the profile is damaged: a 'sends' line has lists of different lengths",
-                where=str(path),
-                hint=_AGAIN,
-            )
-        to, count, sent = (values or [] for values in lists)
-        rows["from"] += [line.get("from")] * len(to)
-        rows["to"] += to
-        rows["count"] += count
-        rows["bytes"] += sent
-    frame = _frame(path, _as_lines(rows), SEND_COLUMNS, "sends")
-    outside = frame.filter(
-        ~pl.col("from").is_between(0, cells - 1) | ~pl.col("to").is_between(0, cells - 1)
-    )
-    if outside.height:
-        raise ProfileError(
-            "the profile is damaged: a 'sends' line names a rank that does not exist",
-            where=str(path),
-            hint=_AGAIN,
-        )
+        lengths = {len(one) if isinstance(one, list) else -1 for one in lists}
+        if len(lengths) > 1 or lengths == {-1}:
+            raise _damaged(path, "a 'sends' line has lists of different lengths")
+        made = zip(itertools.repeat(line.get("from")), *lists)
+        rows += (dict(zip(SEND_COLUMNS, row, strict=True)) for row in made)
+    frame = _frame(path, rows, SEND_COLUMNS, "sends")
+    if not all(frame[end].is_between(0, cells - 1).all() for end in ("from", "to")):
+        raise _damaged(path, "a 'sends' line names a rank that does not exist")
     return frame
-
-
-def _as_lines(columns: Mapping[str, Sequence[Any]]) -> list[Mapping[str, Any]]:
-    names = list(columns)
-    return [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 #: Name of a trial's profile among the files that its program writes.

@@ -7,6 +7,7 @@ that they outlive any end.
 from __future__ import annotations
 
 import mmap
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,7 @@ _SUMS = tuple(
     if name not in CALL_KEYS and not name.endswith(("min_ns", "max_ns"))
 )
 
+_NO_ROWS = np.empty(0, layout.ROW)
 Record = Any  # one element of a structured array: numpy has no static type for its fields
 
 
@@ -148,11 +150,7 @@ def _slices(file: _File, ranks: int) -> Iterator[tuple[int, Record]]:
         if at >= len(file.content):
             return
         found = file.at(layout.SLICE, at)
-        if found is not None and found[0]["state"] in (
-            layout.RUNNING,
-            layout.FINISHED,
-            layout.ABORTED,
-        ):
+        if found is not None and found[0]["state"] in layout.BEGUN:
             if found[0]["rank"] != rank:
                 raise ValueError("a rank's counters are in another one's place")
             yield at, found[0]
@@ -185,7 +183,7 @@ def _sheets(file: _File, at: int, one: Record) -> Iterator[tuple[Record, npt.NDA
             continue
         seen.add(int(place))
         sheet = found[0]
-        parts = []
+        parts = [_NO_ROWS]
         for chunk, chunk_at in enumerate(sheet["chunk_at"]):
             count = min(layout.CHUNK_ROWS, int(sheet["rows"]) - chunk * layout.CHUNK_ROWS)
             fresh = 0 < int(chunk_at) < layout.SLICE_BYTES and int(chunk_at) not in seen
@@ -193,14 +191,13 @@ def _sheets(file: _File, at: int, one: Record) -> Iterator[tuple[Record, npt.NDA
             if rows is not None:
                 seen.add(int(chunk_at))
                 parts.append(rows[rows["what"] != 0])
-        yield sheet, np.concatenate(parts) if parts else np.empty(0, layout.ROW)
+        yield sheet, np.concatenate(parts)
 
 
 def _call_rows(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
     """Give the rows of one rank, its threads united."""
     ns = _ns_per_tick(one)
-    parts = [rows for _, rows in _sheets(file, at, one)]
-    rows = np.concatenate(parts) if parts else np.empty(0, layout.ROW)
+    rows = np.concatenate([_NO_ROWS, *(rows for _, rows in _sheets(file, at, one))])
     rows = rows[(rows["count"] > 0) | (rows["finished"] > 0)]
     calls = (rows["what"] >> np.uint64(32)).astype(np.int64)
     named = calls < len(names)
@@ -332,18 +329,14 @@ def _rank_row(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.D
 def _sends(
     file: _File, slices: list[tuple[int, Record]], ranks_per_cell: int, cells: int
 ) -> pl.DataFrame:
-    total: dict[tuple[int, int], tuple[int, int]] = {}
+    count, sent = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     for at, one in slices:
         row = int(one["rank"]) // ranks_per_cell
-        for sheet, _ in _sheets(file, at, one):
-            found = (
-                file.at(layout.CELL, at + int(sheet["cells_at"]), cells)
-                if sheet["cells_at"]
-                else None
-            )
-            for to in np.flatnonzero(found["count"]) if found is not None else ():
-                count, sent = total.get((row, int(to)), (0, 0))
+        for place in (int(sheet["cells_at"]) for sheet, _ in _sheets(file, at, one)):
+            found = file.at(layout.CELL, at + place, cells) if place else None
+            for to in np.flatnonzero(found["count"]).tolist() if found is not None else ():
                 cell = found[to]  # type: ignore[index]
-                total[row, int(to)] = (count + int(cell["count"]), sent + int(cell["bytes"]))
-    rows = [(row, to, count, sent) for (row, to), (count, sent) in sorted(total.items())]
+                count[row, to] += int(cell["count"])
+                sent[row, to] += int(cell["bytes"])
+    rows = [(*pair, count[pair], sent[pair]) for pair in sorted(count)]
     return pl.DataFrame(rows, schema=dict(SEND_COLUMNS), orient="row")

@@ -73,6 +73,7 @@ def why_implausible(frame: pl.DataFrame) -> str:
 
 
 Mode = Literal["plain", "split"]
+_HEAD = ("mode", "ranks", "nodes", "began_unix_ns", "mpi", "thread_level", "command")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,13 +144,7 @@ class Profile:
             "version": VERSION,
             "complete": self.complete,
             **({"ended": self.ended} if self.ended else {}),
-            "mode": self.mode,
-            "ranks": self.ranks,
-            "nodes": self.nodes,
-            "began_unix_ns": self.began_unix_ns,
-            "mpi": self.mpi,
-            "thread_level": self.thread_level,
-            "command": self.command,
+            **{name: getattr(self, name) for name in _HEAD},
             "ranks_per_cell": self.ranks_per_cell,
             "regions": {str(number): name for number, name in self.regions.items()},
         }

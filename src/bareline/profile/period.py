@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -127,16 +127,13 @@ def _cuts(trace: Trace) -> tuple[list[tuple[int, int]], int, int]:
     That is first how many follow from there, then how many there are wherever one begins: a cut
     behind a collective in their middle loses the beginning of the first and the end of the last.
     """
-    places = []
-    for stream in trace.streams:
-        place = _repeating(stream)
-        if place is None:
-            raise ProfileError(
-                "no sequence of calls recurs for a quarter of the calls or of the time",
-                where=str(trace.path),
-                hint=_NO_PERIOD,
-            )
-        places.append(place)
+    places = [place for stream in trace.streams if (place := _repeating(stream))]
+    if len(places) < len(trace.streams):
+        raise ProfileError(
+            "no sequence of calls recurs for a quarter of the calls or of the time",
+            where=str(trace.path),
+            hint=_NO_PERIOD,
+        )
     own = list(zip((_collectives(one, trace.ranks) for one in trace.streams), places, strict=True))
     # The first collective of all ranks after which every rank repeats itself.
     passed = max(int(np.searchsorted(anchor, place.begin)) for anchor, place in own)
@@ -155,8 +152,9 @@ def _cuts(trace: Trace) -> tuple[list[tuple[int, int]], int, int]:
     return cuts, min(repeats), min((place.end - place.begin) // place.lag for place in places)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
+    """Where calls repeat themselves, and the distance after which they do."""
+
     begin: int
     end: int
     lag: int
@@ -169,11 +167,10 @@ def _repeating(stream: CallStream) -> _Place | None:
     length apart, so that distances between equal calls are all that need a look.
     """
     numbers = stream.shape
-    lags: Counter[int] = Counter()
     order = np.argsort(numbers, kind="stable")
     apart = np.diff(order)[np.diff(numbers[order]) == 0]
-    found, counts = np.unique(apart, return_counts=True)
-    lags.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
+    found, counts = (each.tolist() for each in np.unique(apart, return_counts=True))
+    lags = Counter(dict(zip(found, counts, strict=True)))
     best: _Place | None = None
     # From the shortest on: twice a period repeats itself, too, and over no longer a stretch.
     for lag in sorted(lag for lag, _ in lags.most_common(_MOST_LAGS)):
@@ -266,9 +263,7 @@ def write_period(period: ProgramPeriod, path: Path) -> None:
     head = {
         "schema": _SCHEMA,
         "version": _VERSION,
-        "ranks": trace.ranks,
-        "began_unix_ns": trace.began_unix_ns,
-        "command": trace.command,
+        **{name: getattr(trace, name) for name in ("ranks", "began_unix_ns", "command")},
         **{name: getattr(period, name) for name in _COUNTED},
     }
     lines = [json.dumps(head)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from bareline.profile.model import Profile
+from bareline.profile.model import SITE_COLUMNS, Profile
 
 _UNKNOWN = ("", "", 0)
 
@@ -51,16 +51,10 @@ def with_sites_named(profile: Profile) -> Profile:
         offsets = rows["offset"].unique().sort().to_list()
         found = _ask(str(name), offsets)
         named |= {(str(name), at): one for at, one in zip(offsets, found, strict=True)}
-    keys = list(zip(table["object"], table["offset"], strict=True))
-    places = [named.get(key, _UNKNOWN) for key in keys]
-    return replace(
-        profile,
-        site_table=table.with_columns(
-            pl.Series("function", [place[0] for place in places], pl.String),
-            pl.Series("file", [place[1] for place in places], pl.String),
-            pl.Series("line", [place[2] for place in places], pl.Int64),
-        ),
-    )
+    places = [named.get(key, _UNKNOWN) for key in table.select("object", "offset").iter_rows()]
+    columns = {name: SITE_COLUMNS[name] for name in ("function", "file", "line")}
+    made = pl.DataFrame(places, schema=columns, orient="row")
+    return replace(profile, site_table=table.with_columns(made.get_columns()))
 
 
 def _ask(path: str, offsets: Sequence[int]) -> list[tuple[str, str, int]]:
@@ -80,16 +74,12 @@ def _ask(path: str, offsets: Sequence[int]) -> list[tuple[str, str, int]]:
     lines = done.stdout.splitlines()
     if done.returncode != 0 or len(lines) != 2 * len(offsets):
         return [_UNKNOWN] * len(offsets)
-    return [_place(*pair) for pair in zip(lines[::2], lines[1::2], strict=True)]
-
-
-def _place(function: str, at: str) -> tuple[str, str, int]:
-    file, _, line = at.partition(" ")[0].rpartition(":")
-    return (
-        "" if function == "??" else function,
-        "" if file == "??" else file,
-        int(line) if line.isdigit() else 0,
-    )
+    found = []
+    for function, at in zip(lines[::2], lines[1::2], strict=True):
+        file, _, number = at.partition(" ")[0].rpartition(":")
+        function, file = ("" if name == "??" else name for name in (function, file))
+        found.append((function, file, int(number) if number.isdigit() else 0))
+    return found
 
 
 def call_sites(profile: Profile, most: int | None = None) -> list[CallSite]:
@@ -100,34 +90,32 @@ def call_sites(profile: Profile, most: int | None = None) -> list[CallSite]:
     """
     table = profile.site_table
     total = float(table["time_ns"].sum()) or 1.0
-    places = [
-        _text(row["function"], row["file"], row["line"], row["object"], row["offset"])
-        for row in table.iter_rows(named=True)
-    ]
+    where = table.select("function", "file", "line", "object", "offset").iter_rows()
+    spent = pl.col("time_ns")
+    uneven = pl.col("rank_max_ns").cast(pl.Float64) * pl.col("ranks") / spent
     sums = (
-        table.with_columns(pl.Series("place", places, pl.String))
+        table.with_columns(pl.Series("place", [_text(*row) for row in where], pl.String))
         .group_by("call", "place")
         .agg(
             pl.col("count", "bytes", "time_ns", "rank_max_ns").sum(),
             pl.col("max_ns", "ranks").max(),
         )
         .sort("time_ns", "call", "place", descending=[True, False, False])
-    )
-    return [
-        CallSite(
-            call=row["call"],
-            place=row["place"],
-            count=row["count"],
-            bytes=row["bytes"],
-            time_s=row["time_ns"] * 1e-9,
-            mean_s=row["time_ns"] * 1e-9 / max(1, row["count"]),
-            longest_s=row["max_ns"] * 1e-9,
-            share=row["time_ns"] / total,
-            ranks=row["ranks"],
-            imbalance=row["rank_max_ns"] * row["ranks"] / row["time_ns"] if row["time_ns"] else 1.0,
+        .select(
+            "call",
+            "place",
+            "count",
+            "bytes",
+            "ranks",
+            time_s=spent * 1e-9,
+            mean_s=spent * 1e-9 / pl.max_horizontal("count", 1),
+            longest_s=pl.col("max_ns") * 1e-9,
+            spent_ns=spent,
+            imbalance=pl.when(spent != 0).then(uneven).otherwise(1.0),
         )
-        for row in sums.head(most or sums.height).iter_rows(named=True)
-    ]
+    )
+    rows = sums.head(most or sums.height).iter_rows(named=True)
+    return [CallSite(share=row.pop("spent_ns") / total, **row) for row in rows]
 
 
 def _text(function: str, file: str, line: int, path: str, offset: int) -> str:

@@ -21,7 +21,7 @@ GROUPS = {
     "communicators, other": ("communicator", "other"),
 }
 _GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
-_START_UP = ("MPI_Init", "MPI_Init_thread")
+START_UP = ("MPI_Init", "MPI_Init_thread")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,37 +130,35 @@ def time_split(profile: Profile) -> list[TimeShare]:
     """
     ranks = profile.rank_table
     # Pauses of counting belong to nobody.
-    wall = (ranks["wall_ns"] - ranks["paused_ns"]).to_numpy().astype(float) * 1e-9
+    counted = (ranks["wall_ns"] - ranks["paused_ns"], ranks["compute_ns"], ranks["waited_ns"])
+    wall, compute, waited, posix, mpi = (
+        column.to_numpy().astype(float) * 1e-9
+        for column in (*counted, ranks["posix_ns"], ranks["mpi_ns"])
+    )
     total = float(wall.mean()) or 1.0
 
     def share(what: str, values: npt.NDArray[np.float64]) -> TimeShare:
         mean = float(values.mean())
         return TimeShare(what, mean / total, mean, float(values.min()), float(values.max()))
 
-    def seconds(column: str) -> npt.NDArray[np.float64]:
-        return ranks[column].to_numpy().astype(float) * 1e-9
-
-    split = [share("computing", seconds("compute_ns"))]
-    mpi = seconds("mpi_ns")
+    split = [share("computing", compute)]
     if profile.mode == "split":
-        waited = seconds("waited_ns")
         split.append(share("waiting before collectives", waited))
         mpi = mpi - waited
-    if float(seconds("posix_ns").sum()) > 0:
-        split.append(share("files (POSIX)", seconds("posix_ns")))
+    if float(posix.sum()) > 0:
+        split.append(share("files (POSIX)", posix))
     calls = share("MPI calls", mpi)
-    split.append(calls)
-    split += [
-        TimeShare(group, calls.share * part, calls.mean_s * part)
-        for group, part in _mpi_parts(profile).items()
-        if part > 0
+    parts = _mpi_parts(profile).items()
+    return [
+        *split,
+        calls,
+        *(TimeShare(of, calls.share * part, calls.mean_s * part) for of, part in parts if part > 0),
     ]
-    return split
 
 
 def _mpi_parts(profile: Profile) -> dict[str, float]:
     """Give the share of each group in the time of all MPI calls."""
-    calls = profile.calls.filter(~pl.col("call").is_in(_START_UP) & (pl.col("kind") != "posix-io"))
+    calls = profile.calls.filter(~pl.col("call").is_in(START_UP) & (pl.col("kind") != "posix-io"))
     total = float(calls["time_ns"].sum()) or 1.0
     sums = dict(calls.group_by("kind").agg(pl.col("time_ns").sum()).iter_rows())
     parts = dict.fromkeys(GROUPS, 0.0)
@@ -191,7 +189,7 @@ def stolen_share(profile: Profile) -> float:
 
 def other_threads_mpi_s(profile: Profile) -> float:
     """Give the time per rank that threads beside the main one spent in MPI calls, in s."""
-    calls = profile.calls.filter(~pl.col("call").is_in(_START_UP) & (pl.col("kind") != "posix-io"))
+    calls = profile.calls.filter(~pl.col("call").is_in(START_UP) & (pl.col("kind") != "posix-io"))
     everyone = float((calls["time_ns"] + calls["waited_ns"]).sum())
     main = float(profile.rank_table["mpi_ns"].sum())
     return max(0.0, everyone - main) * 1e-9 / max(1, profile.ranks)
@@ -211,36 +209,36 @@ def imbalance(profile: Profile) -> Imbalance:
 
 def top_calls(profile: Profile, most: int | None = None) -> list[CallSum]:
     """Sum up each function, the one that took most time first; start-up is left out."""
-    calls = profile.calls.filter(~pl.col("call").is_in(_START_UP))
+    calls = profile.calls.filter(~pl.col("call").is_in(START_UP))
     total = float((calls["time_ns"] + calls["waited_ns"]).sum()) or 1.0
+    spent, finished = pl.col("time_ns") + pl.col("waited_ns"), pl.col("finished")
+    split = (profile.mode == "split") & (pl.col("kind") == "collective") & (spent > 0)
     sums = (
         calls.group_by("call", "kind")
         .agg(
             pl.col("count", "bytes", "time_ns", "waited_ns", "finished", "window_ns").sum(),
             pl.col("max_ns").max(),
         )
-        .sort(pl.col("time_ns") + pl.col("waited_ns"), pl.col("call"), descending=[True, False])
-    )
-    found = []
-    for row in sums.head(most or sums.height).iter_rows(named=True):
-        spent = row["time_ns"] + row["waited_ns"]
-        split = profile.mode == "split" and row["kind"] == "collective" and spent > 0
-        finished = row["finished"]
-        found.append(
-            CallSum(
-                call=row["call"],
-                kind=row["kind"],
-                count=row["count"],
-                bytes=row["bytes"],
-                time_s=spent * 1e-9,
-                mean_s=spent * 1e-9 / row["count"] if row["count"] else 0.0,
-                longest_s=row["max_ns"] * 1e-9,
-                share=spent / total,
-                waited=row["waited_ns"] / spent if split else None,
-                overlap_s=row["window_ns"] * 1e-9 / finished if finished else None,
-            )
+        .sort(spent, pl.col("call"), descending=[True, False])
+        .select(
+            "call",
+            "kind",
+            "count",
+            "bytes",
+            time_s=spent * 1e-9,
+            mean_s=_mean_s(spent),
+            longest_s=pl.col("max_ns") * 1e-9,
+            spent_ns=spent,
+            waited=pl.when(split).then(pl.col("waited_ns") / spent),
+            overlap_s=pl.when(finished != 0).then(pl.col("window_ns") * 1e-9 / finished),
         )
-    return found
+    )
+    rows = sums.head(most or sums.height).iter_rows(named=True)
+    return [CallSum(share=row.pop("spent_ns") / total, **row) for row in rows]
+
+
+def _mean_s(spent_ns: pl.Expr) -> pl.Expr:
+    return pl.when(pl.col("count") != 0).then(spent_ns * 1e-9 / pl.col("count")).otherwise(0.0)
 
 
 def barrier_cost_s(profile: Profile) -> float:
@@ -256,30 +254,21 @@ def sizes(profile: Profile) -> list[SizeSum]:
     """Sum up calls that move data by power-of-two bins of the message size."""
     data = profile.calls.filter((pl.col("bytes") > 0) & (pl.col("kind") != "setup"))
     power = pl.col("size_low").log(2).floor().cast(pl.Int64)
+    spent = (pl.col("time_ns") + pl.col("waited_ns")).sum()
     sums = (
         data.with_columns(bin=pl.when(pl.col("size_low") > 0).then(power).otherwise(-1))
         .group_by("call", "kind", "bin")
         .agg(
+            pl.col("size_low").min().alias("low"),
+            pl.col("size_high").max().alias("high"),
             pl.col("count", "bytes").sum(),
-            (pl.col("time_ns") + pl.col("waited_ns")).sum().alias("time_ns"),
-            pl.col("size_low").min(),
-            pl.col("size_high").max(),
+            time_ns=spent,
         )
         .sort("call", "kind", "bin")
+        .with_columns(time_s=pl.col("time_ns") * 1e-9, mean_s=_mean_s(pl.col("time_ns")))
+        .drop("bin", "time_ns")
     )
-    return [
-        SizeSum(
-            call=row["call"],
-            kind=row["kind"],
-            low=row["size_low"],
-            high=row["size_high"],
-            count=row["count"],
-            bytes=row["bytes"],
-            time_s=row["time_ns"] * 1e-9,
-            mean_s=row["time_ns"] * 1e-9 / row["count"] if row["count"] else 0.0,
-        )
-        for row in sums.iter_rows(named=True)
-    ]
+    return [SizeSum(**row) for row in sums.iter_rows(named=True)]
 
 
 def communication_matrix(profile: Profile, most: int) -> Matrix:
@@ -297,7 +286,7 @@ def communication_matrix(profile: Profile, most: int) -> Matrix:
 
 def region_split(profile: Profile) -> list[tuple[str, float, float]]:
     """Give computing and call time (s, all ranks together) per region; empty without regions."""
-    table = profile.call_table.filter(~pl.col("call").is_in(_START_UP))
+    table = profile.call_table.filter(~pl.col("call").is_in(START_UP))
     if table["region"].n_unique() < 2:
         return []
     spent = pl.col("time_ns") + pl.col("waited_ns")

@@ -125,12 +125,14 @@ def read_trace(path: Path, decode: Decode = decode_in_python) -> Trace:
         ) from error
 
 
+def _refused(path: Path, what: str, hint: str = _AGAIN) -> ProfileError:
+    return ProfileError(what, where=str(path), hint=hint)
+
+
 def _unpacked(path: Path, file: BinaryIO) -> bytes:
     """Give the bytes of a finished trace, which is text."""
     if os.fstat(file.fileno()).st_size > MOST_BYTES:
-        raise ProfileError(
-            f"the trace is larger than {MOST_BYTES >> 20} MiB", where=str(path), hint=_SHORTER
-        )
+        raise _refused(path, f"the trace is larger than {MOST_BYTES >> 20} MiB", _SHORTER)
     file.seek(0)
     text = file.read(MOST_BYTES)
     try:
@@ -141,47 +143,35 @@ def _unpacked(path: Path, file: BinaryIO) -> bytes:
     except (ValueError, zlib.error) as error:
         whole = text.startswith(base64.b64encode(MAGIC)[:8])
         what = "the trace is damaged or cut off" if whole else "is not a bareline trace"
-        raise ProfileError(what, where=str(path), hint=_AGAIN) from error
+        raise _refused(path, what) from error
 
 
 def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
     if content[: len(MAGIC)] != MAGIC:
-        raise ProfileError("is not a bareline trace", where=str(path), hint=_AGAIN)
+        raise _refused(path, "is not a bareline trace")
     if len(content) < layout.PIECE_BYTES:
-        raise ProfileError("the trace is cut off", where=str(path), hint=_AGAIN)
+        raise _refused(path, "the trace is cut off")
     head: Any = np.frombuffer(content, _HEAD, 1).copy()[0]
-    if head["version"] != _VERSION:
-        raise ProfileError(
-            f"the trace is of version {head['version']}, this bareline reads {_VERSION}",
-            where=str(path),
-            hint=_AGAIN,
-        )
+    version, ranks = head["version"], int(head["ranks"])
+    if version != _VERSION:
+        what = f"the trace is of version {version}, this bareline reads {_VERSION}"
+        raise _refused(path, what)
     names = [line.rsplit(" ", 1) for line in head["names"].decode(errors="replace").splitlines()]
-    ranks = int(head["ranks"])
     if not 1 <= ranks <= MOST_RANKS:
-        raise ProfileError(
-            f"the trace is damaged: it names {ranks} ranks", where=str(path), hint=_AGAIN
-        )
-    streams = []
+        raise _refused(path, f"the trace is damaged: it names {ranks} ranks")
     room = Room()
     try:
-        for place in _slices(path, content, ranks, int(head["slice_size"])):
-            stream = _stream(content, place, names, room, ranks, decode)
-            if stream is not None:
-                streams.append(stream)
+        places = _slices(path, content, ranks, int(head["slice_size"]))
+        found = [_stream(content, *place, names, room, ranks, decode) for place in places]
     except TooMany as error:
-        raise ProfileError(f"the trace contains {error}", where=str(path), hint=_SHORTER) from error
+        raise _refused(path, f"the trace contains {error}", _SHORTER) from error
     except (LookupError, ArithmeticError, ValueError) as error:
-        raise ProfileError("the trace is damaged", where=str(path), hint=_AGAIN) from error
+        raise _refused(path, "the trace is damaged") from error
+    streams = tuple(stream for stream in found if stream is not None)
     if [stream.rank for stream in streams] != sorted({stream.rank for stream in streams}):
-        raise ProfileError("the trace is damaged: ranks repeat", where=str(path), hint=_AGAIN)
-    return Trace(
-        path=path,
-        ranks=ranks,
-        began_unix_ns=int(head["began_unix_ns"]),
-        command=head["command"].decode(errors="replace"),
-        streams=tuple(streams),
-    )
+        raise _refused(path, "the trace is damaged: ranks repeat")
+    command = head["command"].decode(errors="replace")
+    return Trace(path, ranks, int(head["began_unix_ns"]), command, streams)
 
 
 def _slices(
@@ -201,33 +191,31 @@ def _slices(
         length = int.from_bytes(content[at : at + 8], "little")
         at += 8
         if at + length > len(content) or length < _STREAM_AT:
-            raise ProfileError("the trace is cut off", where=str(path), hint=_AGAIN)
+            raise _refused(path, "the trace is cut off")
         yield at, length
         at += length
 
 
 def _stream(
     content: mmap.mmap | bytes,
-    place: tuple[int, int],
+    at: int,
+    length: int,
     names: list[list[str]],
     room: Room,
     ranks: int,
     decode: Decode,
 ) -> CallStream | None:
-    at, length = place
     if length < _STREAM_AT:
         return None
     slice_: Any = np.frombuffer(content[at : at + _STREAM_AT], _SLICE, 1)[0]
-    if slice_["state"] not in (layout.RUNNING, layout.FINISHED, layout.ABORTED):
+    if slice_["state"] not in layout.BEGUN:
         return None
     used = int(slice_["used"])
     if _STREAM_AT + used > length or used > MOST_BYTES or slice_["rank"] >= ranks:
         raise IndexError
     stream = content[at + _STREAM_AT : at + _STREAM_AT + used]
     shapes, numbers, codes = decode(stream, names, ranks, room)
-    finished = False
-    if len(numbers) and shapes[numbers[-1]].kind == "compute":
-        finished = slice_["state"] == layout.FINISHED
+    ended = len(numbers) > 0 and shapes[numbers[-1]].kind == "compute"
     seconds = (_TICKS * (_ns_per_tick(slice_) * 1e-9))[codes].reshape(-1, 2)
     return CallStream(
         rank=int(slice_["rank"]),
@@ -235,7 +223,7 @@ def _stream(
         shape=numbers,
         compute_s=seconds[:, 0],
         spent_s=seconds[:, 1],
-        finished=finished,
+        finished=ended and slice_["state"] == layout.FINISHED,
         lost=int(slice_["lost"]),
     )
 
@@ -250,13 +238,8 @@ def _ns_per_tick(slice_: Any) -> float:
     return ns / ticks
 
 
-def _ticks(codes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Give the middle of what a code of time stands for (native/pmpi/trace.c, time_code)."""
-    shift = np.maximum(codes // 1024 - 1, 0)
-    exact = codes < 2048
-    mantissa = codes - 1024 * shift
-    return np.where(exact, codes, (mantissa + 0.5) * np.exp2(shift)).astype(float)
-
-
-#: Of every code of time, what it stands for.
-_TICKS = _ticks(np.arange(1 << 16))
+#: Codes of time (native/pmpi/trace.c, time_code), and the middle of what each stands for.
+_CODES = np.arange(1 << 16)
+_SHIFTS = np.maximum(_CODES // 1024 - 1, 0)
+_MIDDLES = (_CODES - 1024 * _SHIFTS + 0.5) * np.exp2(_SHIFTS)
+_TICKS = np.where(_CODES < 2048, _CODES, _MIDDLES).astype(float)
