@@ -178,7 +178,7 @@ class _Replay:
                 self._compute(rank, now)
         if any(self.at[rank] < len(self.numbers[rank]) for rank in range(self.ranks)):
             return None
-        return Replayed.of(self.now, self.computed, self.taken)
+        return Replayed(tuple(self.now), tuple(self.computed), tuple(self.taken))
 
     # Time on a core --------------------------------------------------------------------------
 

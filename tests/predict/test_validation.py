@@ -112,13 +112,13 @@ def test_an_application_of_a_run_is_held_against_what_was_measured_there(
     monkeypatch.setattr(questions, "layout_of", lambda *_: Layout(2, 1))
     monkeypatch.setattr(questions, "read_ladder", pairs.read_ladder)
     run = SimpleNamespace(baseline="fast", runs=())
-    done = questions.answer(questions.Question("app2048", run, to="slow"))
+    done = questions.answer("app2048", run, to="slow")
     truth = planted["app2048"]["slow"].times_s
     assert list(done.measured_s) == truth and asdict(done)["measured_s"] == tuple(truth)
     fits("predict", json.loads(json.dumps([asdict(done)])))
     assert done.lo_s < np.median(truth) < done.hi_s
     # What was measured there is no part of the prediction.
-    again = questions.answer(questions.Question(Path("x.profile"), run, to="slow"))
+    again = questions.answer(Path("x.profile"), run, to="slow")
     assert again.measured_s == ()
     # A profile by hand that was made elsewhere is not taken for one of the base.
     for elsewhere, said_so in (
@@ -128,15 +128,15 @@ def test_an_application_of_a_run_is_held_against_what_was_measured_there(
         by_hand = replace(own["fast"].profile, **elsewhere)
         monkeypatch.setattr(questions, "read_profile", lambda _, made=by_hand: made)
         with pytest.raises(AnalysisError, match=said_so) as caught:
-            questions.answer(questions.Question(Path("x.profile"), run, to="slow"))
+            questions.answer(Path("x.profile"), run, to="slow")
         assert "--base" in (caught.value.hint or "")
     # A profile alone is one launch; of a run the median of all of them is what is predicted from.
     assert done.base_s == np.median(planted["app2048"]["fast"].times_s)
     assert again.base_s == own["fast"].time_s
     assert again.time_s / again.base_s == pytest.approx(done.time_s / done.base_s)
     # With a change of a platform nothing was measured.
-    what_if = questions.Question("app2048", run, to="slow", what_if=("latency=x2",))
-    assert questions.answer(what_if).measured_s == ()
+    changed = questions.answer("app2048", run, to="slow", what_if=("latency=x2",))
+    assert changed.measured_s == ()
     assert "inside the interval; the prediction is " in said(done)
     assert "OUTSIDE the interval" in said(replace(done, measured_s=(2 * done.hi_s,)))
 
@@ -151,7 +151,7 @@ def test_an_application_that_the_run_does_not_hold_is_refused_by_name(planted, m
     monkeypatch.setattr(questions, "applications", lambda *_: planted)
     run = SimpleNamespace(baseline="fast", runs=())
     with pytest.raises(AnalysisError, match="no profiled application 'app204'") as refused:
-        questions.answer(questions.Question("app204", run, to="slow"))
+        questions.answer("app204", run, to="slow")
     assert "app2048" in (refused.value.hint or "")
 
 

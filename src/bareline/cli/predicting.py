@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from bareline.analysis.numbers.records import Records
     from bareline.predict.growth import Target
     from bareline.predict.prediction import Model
-    from bareline.predict.questions import Question
 
 app = typer.Typer()
 
@@ -158,22 +157,25 @@ def _one(
     *,
     as_json: bool,
 ) -> None:
-    from bareline.predict.questions import Question
+    from bareline.predict.questions import answer
+    from bareline.report.terminal.predictions import prediction_blocks
 
     if source is None or (to is None and not what_if):
         hint = "add --from RUN and --to PLATFORM, or --what-if CHANGE"
         raise UsageError("a prediction needs two ladders", hint=hint)
-    request = Question(
-        model=_model(model),
-        profile=path if _is_path(path) else str(path),
-        source=_read(source),
-        base=base,
-        to=to,
-        ladder=_read(ladder) if ladder is not None else None,
-        calibration=_read(calibrate) if calibrate is not None else None,
-        what_if=tuple(what_if or ()),
-    )
-    _answer(request, as_json=as_json)
+    chosen = _model(model)
+    with printing_measures():
+        done = answer(
+            path if _is_path(path) else str(path),
+            _read(source),
+            base=base,
+            to=to,
+            ladder=_read(ladder) if ladder is not None else None,
+            calibration=_read(calibrate) if calibrate is not None else None,
+            what_if=what_if or (),
+            model=chosen,
+        )
+    emit_blocks(as_json, lambda: [asdict(done)], lambda: prediction_blocks(done))
 
 
 def _grow(
@@ -240,15 +242,6 @@ def _plan(path: Path) -> None:
     from bareline.profile.files import read_profile
 
     print(plan_study(read_profile(path)), end="")
-
-
-def _answer(request: Question, *, as_json: bool) -> None:
-    from bareline.predict.questions import answer
-    from bareline.report.terminal.predictions import prediction_blocks
-
-    with printing_measures():
-        done = answer(request)
-    emit_blocks(as_json, lambda: [asdict(done)], lambda: prediction_blocks(done))
 
 
 def _model(name: str) -> Model:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -104,11 +105,7 @@ class Application:
         """The launch whose time is nearest to the median; one with a trace before one without."""
         middle = self.median_s
         return min(
-            self.launches,
-            key=lambda launch: (
-                not launch.trace_path.exists(),
-                abs(launch.time_s - middle),
-            ),
+            self.launches, key=lambda one: (not one.trace_path.exists(), abs(one.time_s - middle))
         )
 
 
@@ -120,13 +117,21 @@ def applications(
     Raises AnalysisError: there is none.
     """
     found: dict[str, dict[str, Application]] = {}
-    for name, platform, launches in _launches(records):
-        undisturbed = tuple(
-            launch for launch in launches if launch.openly_shared or launch.queued <= max_queued
-        )
-        found.setdefault(name, {})[platform] = Application(
-            name, platform, undisturbed, len(launches) - len(undisturbed)
-        )
+    trials = records.trials.filter(
+        pl.col("profile").fill_null(False)
+        & (pl.col("status") == "measured")
+        & (pl.col("ranks") > 1)
+    )
+    for (platform, *case), own in trials.group_by("platform", *CASE, maintain_order=True):
+        place = Place.of(dict(zip(CASE, case, strict=True)))
+        times = launch_values(records, str(platform), tuple(case))
+        rows = own.sort("run", "block").iter_rows(named=True)
+        launches = [one for row in rows if (one := _launch(records, row, times)).path.exists()]
+        if launches:
+            quiet = tuple(one for one in launches if one.openly_shared or one.queued <= max_queued)
+            name, disturbed = _name(place), len(launches) - len(quiet)
+            made = Application(name, str(platform), quiet, disturbed)
+            found.setdefault(name, {})[made.platform] = made
     if not found:
         raise AnalysisError(
             "the run has no profiled application",
@@ -183,31 +188,16 @@ def usable(
     return [on[one] for one in platforms]
 
 
-def _launches(records: Records) -> Iterator[tuple[str, str, list[ProfiledLaunch]]]:
-    trials = records.trials.filter(
-        pl.col("profile").fill_null(False)
-        & (pl.col("status") == "measured")
-        & (pl.col("ranks") > 1)
+def _launch(
+    records: Records, row: Mapping[str, Any], times: Mapping[LaunchKey, float]
+) -> ProfiledLaunch:
+    path, trace_path = (
+        records.runs[row["run"]].raw_file(row["trial"], file, row["attempt"])
+        for file in (PROFILE_FILE, TRACE_FILE)
     )
-    for (platform, *case), own in trials.group_by("platform", *CASE, maintain_order=True):
-        place = Place.of(dict(zip(CASE, case, strict=True)))
-        launches = []
-        times = launch_values(records, str(platform), tuple(case))
-        for row in own.sort("run", "block").iter_rows(named=True):
-            run = records.runs[row["run"]]
-            paths = [
-                run.raw_file(row["trial"], file, row["attempt"])
-                for file in (PROFILE_FILE, TRACE_FILE)
-            ]
-            if paths[0].exists():
-                shared = "oversubscribed" in (row["caveats"] or ())
-                key = row["run"], row["block"]
-                layout = Layout.parse(row["layout"])
-                launches.append(
-                    ProfiledLaunch(paths[0], paths[1], layout, shared, times.get(key), key)
-                )
-        if launches:
-            yield _name(place), str(platform), launches
+    shared, key = "oversubscribed" in (row["caveats"] or ()), (row["run"], row["block"])
+    layout = Layout.parse(row["layout"])
+    return ProfiledLaunch(path, trace_path, layout, shared, times.get(key), key)
 
 
 def _name(place: Place) -> str:

@@ -72,11 +72,12 @@ def factor_between(
     differs = same_processor(a, b)
     if not differs:
         return ComputeFactor(1.0, 1.0, 1.0, "the same processor and instruction sets")
-    if rates is not None and program:
-        logs = _one_rank(rates, a.platform, b.platform).get(program)
-        if logs is not None:
-            return _factor(logs, program)
-    ratios = _ratios(rates, a.platform, b.platform) if rates is not None else []
+    ratios: list[float] = []
+    if rates is not None:
+        known = _one_rank(rates, a.platform, b.platform) if program else {}
+        if program in known:
+            return _factor(known[program], program)
+        ratios = _ratios(rates, a.platform, b.platform)
     if not ratios:
         raise AnalysisError(
             f"how fast {b.platform} computes is not known ({differs})",
@@ -157,10 +158,7 @@ def _ratios(records: Records, a: str, b: str) -> list[float]:
     found = []
     for probe, metric in _CLASSES:
         rows = records.samples_of(probe).filter(pl.col("metric") == metric)
-        medians = [
-            rows.filter(pl.col("platform") == name).get_column("value").median() for name in (a, b)
-        ]
-        one, other = medians
+        one, other = (rows.filter(pl.col("platform") == name)["value"].median() for name in (a, b))
         if isinstance(one, float) and isinstance(other, float) and other > 0:
             found.append(one / other)
     return found

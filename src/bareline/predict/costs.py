@@ -6,10 +6,10 @@ Or on a platform between two: some of its costs are those of A, the others those
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Literal, get_args
+from functools import cached_property, wraps
+from typing import Concatenate, Literal, ParamSpec, get_args
 
 import numpy as np
 
@@ -19,6 +19,21 @@ from bareline.predict.needs import FIRST_MESSAGE, INIT, RECEIVING, SENDING
 from bareline.profile.model import Profile
 
 _LARGE_BYTES = 1 << 20
+_Given = ParamSpec("_Given")
+_Look = Callable[Concatenate["Costs", _Given], float]
+
+
+def _memo(method: _Look[_Given]) -> _Look[_Given]:
+    """Look a cost up once for the same arguments."""
+
+    @wraps(method)
+    def known(costs: Costs, /, *args: _Given.args, **named: _Given.kwargs) -> float:
+        key = (method.__name__, *args)
+        if key not in costs._known:
+            costs._known[key] = method(costs, *args, **named)
+        return costs._known[key]
+
+    return known
 
 
 @dataclass(frozen=True)
@@ -36,7 +51,7 @@ class Costs:
     io: float = 1.0
     beside: float = 0.0
     beside_s: float = 0.0
-    _known: dict[tuple[object, ...], float] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[object, ...], float] = field(default_factory=dict, init=False, repr=False)
 
     def core(self, rank: int) -> tuple[int, int] | None:
         """Give the core that a rank must share; None where each has its own."""
@@ -62,14 +77,13 @@ class Costs:
     def _protocols(self) -> dict[int, tuple[int, bool]]:
         return {nodes: self.ladder.protocol(nodes) for nodes in (1, 2)}
 
+    @_memo
     def transfer(self, nodes: int, size: float) -> float:
         """Time from the send to the arrival."""
-        key = ("transfer", nodes, size)
-        if key not in self._known:
-            curve = self.ladder.message("mpi.pingpong", nodes)
-            self._known[key] = curve.at(size) if curve is not None else 0.0
-        return self._known[key]
+        curve = self.ladder.message("mpi.pingpong", nodes)
+        return curve.at(size) if curve is not None else 0.0
 
+    @_memo
     def send_overhead(self, nodes: int, size: float) -> float:
         """Time that a sender itself spends on a message, at most the whole transfer.
 
@@ -77,22 +91,19 @@ class Costs:
         the wire takes. What a processor does while the wire is busy is then lost: on a slow link
         of many small packets that is most of it.
         """
-        key = ("overhead", nodes, size)
-        if key not in self._known:
-            whole = self.transfer(nodes, size)
-            measured = self.ladder.message(SENDING, nodes)
-            curve = self.ladder.message("mpi.bandwidth", nodes)
-            if measured is not None:
-                self._known[key] = min(whole, measured.at(max(1.0, size)))
-            elif curve is None:
-                self._known[key] = 0.5 * whole
-            else:
-                each = curve.at(max(1.0, size))
-                wire = self.ladder.wire_bps if nodes > 1 else None
-                on_wire = min(8 * size / wire, 0.9 * each) if wire else 0.0
-                self._known[key] = min(whole, each - on_wire)
-        return self._known[key]
+        whole = self.transfer(nodes, size)
+        measured = self.ladder.message(SENDING, nodes)
+        window = self.ladder.message("mpi.bandwidth", nodes)
+        if measured is not None:
+            return min(whole, measured.at(max(1.0, size)))
+        if window is None:
+            return 0.5 * whole
+        each = window.at(max(1.0, size))
+        wire = self.ladder.wire_bps if nodes > 1 else None
+        on_wire = min(8 * size / wire, 0.9 * each) if wire else 0.0
+        return min(whole, each - on_wire)
 
+    @_memo
     def receive_overhead(self, nodes: int, size: float) -> float:
         """Time that a receiver spends on a message that lies there already.
 
@@ -102,40 +113,30 @@ class Costs:
         measured = self.ladder.message(RECEIVING, nodes)
         if measured is None:
             return 0.5 * self.send_overhead(nodes, size)
-        key = ("receive", nodes, size)
-        if key not in self._known:
-            whole = self.transfer(nodes, size)
-            self._known[key] = min(whole, measured.at(max(1.0, size)))
-        return self._known[key]
+        return min(self.transfer(nodes, size), measured.at(max(1.0, size)))
 
     def occupies(self, nodes: int, size: float) -> float:
         """Time that a message keeps its link from the next one."""
         return size * self._seconds_per_byte(nodes)
 
+    @_memo
     def _seconds_per_byte(self, nodes: int) -> float:
-        key = ("byte", nodes)
-        if key not in self._known:
-            times = []
-            for probe in ("mpi.bandwidth", "mpi.pingpong"):
-                curve = self.ladder.message(probe, nodes)
-                if curve is not None:
-                    size = min(_LARGE_BYTES, float(curve.sizes[-1]))
-                    times.append(curve.at(size) / max(size, 1.0))
-            self._known[key] = min(times, default=0.0)
-        return self._known[key]
+        curves = (self.ladder.message(name, nodes) for name in ("mpi.bandwidth", "mpi.pingpong"))
+        sized = [
+            (one, min(_LARGE_BYTES, float(one.sizes[-1]))) for one in curves if one is not None
+        ]
+        return min((curve.at(size) / max(size, 1.0) for curve, size in sized), default=0.0)
 
+    @_memo
     def collective(self, probe: str, ranks: int, nodes: int, size: float) -> float:
         """Time of a collective when all come at once.
 
         Where the ladder has none (`Ladder.gaps` lets that pass for what carries little time), a
         tree of messages.
         """
-        key = (probe, ranks, nodes, size)
-        if key not in self._known:
-            curve = self.ladder.curve(probe, ranks, nodes)
-            taken = self.ladder.tree_s(ranks, nodes, size) if curve is None else curve.at(size)
-            self._known[key] = taken if math.isfinite(taken) else 0.0
-        return self._known[key]
+        curve = self.ladder.curve(probe, ranks, nodes)
+        taken = self.ladder.tree_s(ranks, nodes, size) if curve is None else curve.at(size)
+        return taken if math.isfinite(taken) else 0.0
 
 
 #: What can be swapped from A to B, one after the other.
@@ -151,76 +152,54 @@ def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
     A collective is a tree of messages times what its algorithm is better or worse than that:
     the tree moves with latency and bandwidth, the rest with "collectives".
     """
-    latency_of = b if "latency" in swapped else a
-    byte_of = b if "bandwidth" in swapped else a
-    curves: dict[CurveKey, Curve] = {}
-    for key, own in b.ladder.curves.items():
-        if key.probe in _MESSAGES:
-            curves[key] = _message(key, own, a, latency_of, byte_of)
-    cores_of = b if "cores" in swapped else a
+    of = {name: b if name in swapped else a for name in INPUTS}
+    curves = {
+        key: _message(own, a, of["latency"], of["bandwidth"])
+        for key, own in b.ladder.curves.items()
+        if key.probe in _MESSAGES
+    }
+    latency = of["latency"].ladder
     ladder = replace(
         b.ladder,
         curves=curves,
-        cores=_cores(cores_of.ladder, b.ladder),
-        protocols={
-            nodes: latency_of.ladder.protocol(_nodes_as_on(latency_of.ladder, nodes))
-            for nodes in (1, 2)
-        },
+        cores=_cores(of["cores"].ladder, b.ladder),
+        # Ranks of one node and of several are the same where a platform has one node only.
+        protocols={n: latency.protocol(min(n, latency.layout.nodes)) for n in (1, 2)},
     )
     trees = Costs(ladder)
     for key, own in b.ladder.curves.items():
         if key.probe not in _MESSAGES:
-            source = b if "collectives" in swapped else a
-            curves[key] = _collective(key, own, source, trees)
-    computing = b if "compute" in swapped else a
-    return Costs(
-        ladder,
-        compute=computing.compute,
-        beside=computing.beside,
-        beside_s=computing.beside_s,
-        io=b.io if "io" in swapped else a.io,
-    )
+            curves[key] = _collective(own, of["collectives"], trees)
+    return replace(of["compute"], ladder=ladder, io=of["io"].io)
 
 
-def _nodes_as_on(ladder: Ladder, nodes: int) -> int:
-    """Ranks of one node and of several are the same where a platform has one node only."""
-    return min(nodes, ladder.layout.nodes)
+def _on(costs: Costs, key: CurveKey) -> Curve | None:
+    """Give a curve of another platform, which may have fewer nodes."""
+    nodes = min(key.nodes, costs.ladder.layout.nodes, key.ranks)
+    return costs.ladder.curve(key.probe, key.ranks, nodes)
 
 
-def _key_on(ladder: Ladder, key: CurveKey) -> CurveKey:
-    nodes = min(key.nodes, ladder.layout.nodes, key.ranks)
-    return CurveKey(key.probe, key.ranks, nodes)
-
-
-def _times(costs: Costs, key: CurveKey, own: Curve) -> tuple[float, np.ndarray]:
-    """Give the smallest message's time and what the sizes of `own` add, on a platform."""
-    curve = costs.ladder.curves.get(_key_on(costs.ladder, key), own)
-    times = np.array([curve.at(size) for size in own.sizes])
-    return float(times[0]), times - times[0]
-
-
-def _message(key: CurveKey, own: Curve, a: Costs, latency_of: Costs, byte_of: Costs) -> Curve:
-    if _key_on(a.ladder, key) not in a.ladder.curves:
+def _message(own: Curve, a: Costs, latency_of: Costs, byte_of: Costs) -> Curve:
+    if _on(a, own.key) is None:
         return own
-    base, _ = _times(latency_of, key, own)
-    _, added = _times(byte_of, key, own)
-    return Curve(key, own.sizes, (base + added)[None, :])
+    short, long = (
+        np.array([(_on(costs, own.key) or own).at(size) for size in own.sizes])
+        for costs in (latency_of, byte_of)
+    )
+    return Curve(own.key, own.sizes, (short[0] + (long - long[0]))[None, :])
 
 
-def _tree(costs: Costs, key: CurveKey, size: float) -> float:
-    nodes = min(_key_on(costs.ladder, key).nodes, 2)
-    return math.ceil(math.log2(max(2, key.ranks))) * costs.transfer(nodes, size)
-
-
-def _collective(key: CurveKey, own: Curve, source: Costs, trees: Costs) -> Curve:
-    curve = source.ladder.curves.get(_key_on(source.ladder, key))
+def _collective(own: Curve, source: Costs, trees: Costs) -> Curve:
+    curve = _on(source, own.key)
     if curve is None:
         return own
-    times = [
-        curve.at(size) * _tree(trees, key, size) / max(_tree(source, key, size), 1e-12)
-        for size in own.sizes
-    ]
-    return Curve(key, own.sizes, np.array(times)[None, :])
+
+    def tree(costs: Costs, size: float) -> float:
+        nodes = min(own.key.nodes, costs.ladder.layout.nodes, own.key.ranks, 2)
+        return math.ceil(math.log2(max(2, own.key.ranks))) * costs.transfer(nodes, size)
+
+    times = [curve.at(n) * tree(trees, n) / max(tree(source, n), 1e-12) for n in own.sizes]
+    return Curve(own.key, own.sizes, np.array(times)[None, :])
 
 
 def _cores(ladder: Ladder, like: Ladder) -> int | None:
@@ -232,33 +211,20 @@ def _cores(ladder: Ladder, like: Ladder) -> int | None:
     return cores if cores < like.layout.ranks_per_node else None
 
 
-@dataclass(frozen=True, slots=True)
-class StartUp:
-    """What starting up takes longer; not part of the predicted time.
+def start_up(
+    profile: Profile, a: Ladder, b: Ladder
+) -> tuple[float | None, int | None, float | None]:
+    """Give what starting up takes longer on B than on A; it is no part of the predicted time.
 
-    - `init_s`: ``MPI_Init``.
-    - `connections`: ranks that a rank talks to: each is connected by the first message.
-    - `connecting_s`: what connecting to all of them takes; None where a ladder does not tell.
+    In s, with the ranks that a rank is connected to by its first message to each, and what of it
+    connecting takes: None where a ladder does not tell.
     """
-
-    init_s: float
-    connections: int
-    connecting_s: float | None
-
-    @property
-    def time_s(self) -> float:
-        """All of it."""
-        return self.init_s + (self.connecting_s or 0.0)
-
-
-def start_up(profile: Profile, a: Ladder, b: Ladder) -> StartUp | None:
-    """Give what starting up takes longer on B than on A: MPI_Init, and making connections."""
     init_s = _longer(INIT, profile.ranks, a, b)
     if init_s is None:
-        return None
-    count = connections(profile)
-    each_s = _longer(FIRST_MESSAGE, profile.ranks, a, b)
-    return StartUp(init_s, count, None if each_s is None else count * each_s)
+        return None, None, None
+    count, each_s = connections(profile), _longer(FIRST_MESSAGE, profile.ranks, a, b)
+    connecting_s = None if each_s is None else count * each_s
+    return init_s + (connecting_s or 0.0), count, connecting_s
 
 
 def _longer(probe: str, ranks: int, *ladders: Ladder) -> float | None:

@@ -79,17 +79,10 @@ def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> lis
         there = [curve for curve in curves if curve is not None]
         if len(there) < len(curves) or not there:
             continue
-        found.append(
-            CurveCoverage(
-                application=application,
-                probe=probe,
-                ranks=ranks,
-                used=tuple(used),
-                measured=tuple(float(size) for size in there[0].sizes),
-                least=max(float(curve.sizes[0]) for curve in there),
-                most=min(float(curve.sizes[-1]) for curve in there),
-            )
-        )
+        least = max(float(curve.sizes[0]) for curve in there)
+        most = min(float(curve.sizes[-1]) for curve in there)
+        measured = tuple(map(float, there[0].sizes))
+        found.append(CurveCoverage(application, probe, ranks, tuple(used), measured, least, most))
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from bareline.predict.ladder import Gap, Ladder, LadderGaps
 from bareline.predict.needs import CurveNeed, needs_of
@@ -101,21 +102,22 @@ class CallLack:
 
 def lacks_of(trace: Trace, replayed: Replayed, time_s: float) -> tuple[CallLack, ...]:
     """Hold what calls take in a replay against what the trace has, the most missing first."""
-    found: dict[tuple[str, int], list[float]] = {}
+    found: dict[tuple[str, int], npt.NDArray[np.float64]] = {}
     for stream, taken in zip(trace.streams, replayed.taken_s, strict=True):
         of = len(stream.shapes)
         counts = np.bincount(stream.shape, minlength=of)
         traced = np.bincount(stream.shape, weights=stream.spent_s, minlength=of)
-        for number, shape in enumerate(stream.shapes):
-            if shape.kind in ("done", "compute"):
-                continue
-            key = (shape.call, int(shape.size).bit_length())
-            entry = found.setdefault(key, [0.0, 0.0, 0.0, 0.0])
-            entry[0] = max(entry[0], shape.size)
-            for at, values in enumerate((counts, traced, taken), 1):
-                entry[at] += float(values[number]) / trace.ranks
+        values = np.stack([counts, traced, taken], axis=1) / trace.ranks
+        for shape, own in zip(stream.shapes, values, strict=True):
+            if shape.kind not in ("done", "compute"):
+                key = (shape.call, int(shape.size).bit_length())
+                entry = found.setdefault(key, np.zeros(4))
+                entry[0] = max(entry[0], shape.size)
+                entry[1:] += own
     made = [
         CallLack(call, int(size), calls, before, after, (after - before) / time_s)
-        for (call, _), (size, calls, before, after) in found.items()
+        for (call, _), (size, calls, before, after) in (
+            (key, entry.tolist()) for key, entry in found.items()
+        )
     ]
     return tuple(sorted(made, key=lambda one: one.share))

@@ -147,8 +147,7 @@ class Pattern:
 
     def _expected(self, grid: Grid, rank: int) -> tuple[GridCall, ...]:
         """Give a rank's calls, with offsets as a grid of these sides tells them."""
-        here = grid.at(rank)
-        known: dict[GridCall, GridCall] = {}
+        here, own = grid.at(rank), self.of(grid.place(rank))
 
         def seen(offset: Offset) -> Offset:
             if offset is None:
@@ -156,10 +155,8 @@ class Pattern:
             there = grid.rank([one + way for one, way in zip(here, offset, strict=True)])
             return grid.offset(rank, there)
 
-        for step in self.of(grid.place(rank)):
-            if step not in known:
-                known[step] = step._replace(to=seen(step.to), from_=seen(step.from_))
-        return tuple(known[step] for step in self.of(grid.place(rank)))
+        known = {one: one._replace(to=seen(one.to), from_=seen(one.from_)) for one in set(own)}
+        return tuple(known[step] for step in own)
 
 
 def recognise(period: ProgramPeriod) -> Pattern:
@@ -270,18 +267,9 @@ def _relative(
             None if done or end == NOBODY else grid.offset(stream.rank, end)
             for end in (shape.to, shape.from_)
         )
-        return GridCall(
-            shape.call,
-            shape.kind,
-            shape.posts,
-            to,
-            from_,
-            shape.root,
-            shape.send_tag,
-            shape.receive_tag,
-            members.get(shape.comm) if shape.comm_size > 1 else None,
-            shape.to if done else 0,
-        )
+        along = members.get(shape.comm) if shape.comm_size > 1 else None
+        what, tags = (shape.call, shape.kind, shape.posts), (shape.send_tag, shape.receive_tag)
+        return GridCall(*what, to, from_, shape.root, *tags, along, shape.to if done else 0)
 
     steps = [step(shape) for shape in stream.shapes]
     return tuple(steps[number] for number in stream.shape.tolist())

@@ -7,7 +7,7 @@ the replay is shorter without its calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from bareline.predict.laws import fitted
 from bareline.predict.ranks import Grown, Scaled
 from bareline.profile.period import ProgramPeriod
 from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
-from bareline.profile.trace import Trace
+from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.errors import AnalysisError, UsageError
 
 
@@ -211,6 +211,10 @@ def _point(
     )
 
 
+def _each(trace: Trace, change: Callable[[CallStream], CallStream]) -> Trace:
+    return replace(trace, streams=tuple(map(change, trace.streams)))
+
+
 def _resized(trace: Trace, computing: float, sizes: float) -> Trace:
     """Give a trace whose computing and whose messages between two ranks are so many times more."""
 
@@ -220,11 +224,11 @@ def _resized(trace: Trace, computing: float, sizes: float) -> Trace:
         size, sent, received = (round(sizes * n) for n in (shape.size, shape.sent, shape.received))
         return replace(shape, size=size, sent=sent, received=received)
 
-    streams = (
-        replace(one, compute_s=one.compute_s * computing, shapes=tuple(map(sized, one.shapes)))
-        for one in trace.streams
-    )
-    return replace(trace, streams=tuple(streams))
+    def resized(one: CallStream) -> CallStream:
+        shapes = tuple(map(sized, one.shapes))
+        return replace(one, compute_s=one.compute_s * computing, shapes=shapes)
+
+    return _each(trace, resized)
 
 
 def _replayed(trace: Trace, run: Callable[[Trace], float]) -> tuple[float, dict[str, float]]:
@@ -234,19 +238,20 @@ def _replayed(trace: Trace, run: Callable[[Trace], float]) -> tuple[float, dict[
     shorter without each, since what one waits less another may wait more.
     """
     period_s = _period_s(trace, run)
-    parts = {COMPUTING: min(_period_s(_of_calls(trace, []), run), period_s)}
+
+    def taken_s(chosen: Callable[[Shape], bool]) -> float:
+        return _period_s(_of_calls(trace, chosen), run)
+
+    parts = {COMPUTING: min(taken_s(lambda _: False), period_s)}
     shapes = {shape for one in trace.streams for shape in one.shapes}
     calls = sorted({one.call for one in shapes if one.kind == "collective" and not one.posts})
     saved = {
-        call: period_s
-        - _period_s(_of_calls(trace, [one for one in shapes if one.call != call]), run)
+        call: period_s - taken_s(lambda shape, call=call: shape.call != call)  # type: ignore[misc]
         for call in calls
     }
     if any(shape.kind in POINT_TO_POINT for shape in shapes):
-        alone = _of_calls(
-            trace, [one for one in shapes if one.kind not in (*POINT_TO_POINT, "done", "wait")]
-        )
-        saved[MESSAGES] = period_s - _period_s(alone, run)
+        messages = (*POINT_TO_POINT, "done", "wait")
+        saved[MESSAGES] = period_s - taken_s(lambda shape: shape.kind not in messages)
     saved = {name: max(0.0, one) for name, one in saved.items()}
     whole = sum(saved.values()) or 1.0
     left_s = period_s - parts[COMPUTING]
@@ -254,42 +259,32 @@ def _replayed(trace: Trace, run: Callable[[Trace], float]) -> tuple[float, dict[
 
 
 def _period_s(trace: Trace, run: Callable[[Trace], float]) -> float:
-    return (run(_again(trace, _PERIODS)) - run(trace)) / (_PERIODS - 1)
+    def again(one: CallStream) -> CallStream:
+        compute_s, spent_s = (np.tile(each, _PERIODS) for each in (one.compute_s, one.spent_s))
+        numbers = np.tile(one.shape, _PERIODS)
+        return replace(one, shape=numbers, compute_s=compute_s, spent_s=spent_s)
 
-
-def _again(trace: Trace, times: int) -> Trace:
-    streams = (
-        replace(
-            one,
-            shape=np.tile(one.shape, times),
-            compute_s=np.tile(one.compute_s, times),
-            spent_s=np.tile(one.spent_s, times),
-        )
-        for one in trace.streams
-    )
-    return replace(trace, streams=tuple(streams))
+    return (run(_each(trace, again)) - run(trace)) / (_PERIODS - 1)
 
 
 _REST = Shape("compute", "compute", False, NOBODY, NOBODY, NOBODY, -1, -1, 0, 0, 0, 0, 0)
 
 
-def _of_calls(trace: Trace, chosen: Collection[Shape]) -> Trace:
+def _of_calls(trace: Trace, chosen: Callable[[Shape], bool]) -> Trace:
     """Give a trace of some calls; the computing between the others stays."""
-    chosen = set(chosen)
-    streams = []
-    for one in trace.streams:
-        mask = np.array([shape in chosen for shape in one.shapes])[one.shape]
+
+    def reduced(one: CallStream) -> CallStream:
+        mask = np.array(list(map(chosen, one.shapes)))[one.shape]
         ends = np.append(np.cumsum(one.compute_s)[mask], one.compute_s.sum())
-        streams.append(
-            replace(
-                one,
-                shapes=(*one.shapes, _REST),
-                shape=np.append(one.shape[mask], np.int32(len(one.shapes))),
-                compute_s=np.diff(ends, prepend=0.0),
-                spent_s=np.append(one.spent_s[mask], 0.0),
-            )
+        return replace(
+            one,
+            shapes=(*one.shapes, _REST),
+            shape=np.append(one.shape[mask], np.int32(len(one.shapes))),
+            compute_s=np.diff(ends, prepend=0.0),
+            spent_s=np.append(one.spent_s[mask], 0.0),
         )
-    return replace(trace, streams=tuple(streams))
+
+    return _each(trace, reduced)
 
 
 def _end(points: Sequence[GrownRanks]) -> tuple[int | None, str | None]:

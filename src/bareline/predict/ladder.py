@@ -160,13 +160,9 @@ class Ladder:
         sending, way = self.message(SENDING, nodes), self.message("mpi.pingpong", nodes)
         if sending is None or way is None:
             return None
-        waits = [
-            time > way.at(size) + _WAITS_S
-            for size, time in zip(sending.sizes, sending.raw, strict=True)
-        ]
+        waits = sending.raw > [way.at(size) + _WAITS_S for size in sending.sizes]
         # One size alone may have been disturbed: the last that goes at once counts.
-        at_once = [float(size) for size, one in zip(sending.sizes, waits, strict=True) if not one]
-        return None if not waits[-1] else round(max(at_once, default=0.0))
+        return round(float(sending.sizes[~waits].max(initial=0.0))) if waits[-1] else None
 
     def used(self, needs: Sequence[CurveNeed]) -> Iterator[tuple[CurveNeed, Curve]]:
         """Give the curves that are needed and that it has."""
@@ -177,27 +173,21 @@ class Ladder:
 
     def gaps(self, needs: Sequence[CurveNeed]) -> list[Gap]:
         """Say what the ladder lacks of what is needed, each with the measure that adds it."""
-        return [gap for need in needs if (gap := self._gap(need)) is not None]
+        return [gap for need in needs if not need.optional and (gap := self._gap(need))]
 
     def _gap(self, need: CurveNeed) -> Gap | None:
-        if need.optional:
-            return None
-        nodes = need.nodes_on(self.layout)
+        nodes, largest = need.nodes_on(self.layout), need.largest
         key = CurveKey(need.probe, need.ranks, nodes)
         curve = self.curves.get(key)
+        about = curve.at(largest) if curve else self.tree_s(need.ranks, nodes, largest)
         # A curve that carries next to nothing, here or there, may be missing, cut, and as rough as
         # it likes.
-        about = (
-            self.tree_s(need.ranks, nodes, need.largest)
-            if curve is None
-            else curve.at(need.largest)
-        )
         if max(need.share, need.rate * about) < _CARRIES:
             return None
         if curve is None:
             what = "is not measured"
-        elif not curve.covers(need.largest):
-            what = f"ends at {curve.sizes[-1]:.0f} B, the application uses {need.largest:.0f} B"
+        elif not curve.covers(largest):
+            what = f"ends at {curve.sizes[-1]:.0f} B, the application uses {largest:.0f} B"
         elif faults := curve.faults(self.wire_bps if nodes > 1 else None):
             what = "is disturbed: " + ", ".join(faults)
         else:
@@ -226,13 +216,8 @@ def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:
             hint=f"it has {', '.join(records.platforms)}",
         )
     curves = {curve.key: curve for curve in _curves(records, platform)}
-    return Ladder(
-        platform=platform,
-        curves=curves,
-        layout=layout,
-        cores=_cores(records, platform, layout),
-        facts=records.facts.get(platform, {}),
-    )
+    facts = records.facts.get(platform, {})
+    return Ladder(platform, curves, layout, _cores(records, platform, layout), facts)
 
 
 def _curves(records: Records, platform: str) -> Iterator[Curve]:
@@ -310,11 +295,7 @@ def _cores(records: Records, platform: str, layout: Layout) -> int | None:
     if not isinstance(count, int) or count < 1:
         return None
     # Nodes of one machine have its cores between them.
-    if _is_one_machine(records, platform):
+    caveats = records.trials.filter(pl.col("platform") == platform)["caveats"]
+    if caveats.list.contains("shared-host").fill_null(False).any():
         count = max(1, count // layout.nodes)
     return count if count < layout.ranks_per_node else None
-
-
-def _is_one_machine(records: Records, platform: str) -> bool:
-    trials = records.trials.filter(pl.col("platform") == platform)
-    return bool(trials["caveats"].list.contains("shared-host").fill_null(False).any())

@@ -11,21 +11,22 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
+import polars as pl
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications
 from bareline.predict.base import Base, base_time_s
 from bareline.predict.compute import factor_between, same_processor
 from bareline.predict.ladder import Ladder, read_ladder
-from bareline.predict.prediction import SHORT_S, Form, PredictionCase, predict
+from bareline.predict.prediction import SHORT_S, Form, Model, PredictionCase, predict
 from bareline.predict.validation import AGAIN, LEVEL, Lacking, Trial, Validation
 from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError
-from bareline.vocabulary.model import Layout
 from bareline.vocabulary.units import format_value
 
 _FEWEST_AGAIN = 4
@@ -34,10 +35,7 @@ Note = Callable[[str, int, int], None]
 
 
 def validate(
-    records: Records,
-    *,
-    max_queued: float = DISTURBED,
-    note: Note | None = None,
+    records: Records, *, max_queued: float = DISTURBED, note: Note | None = None
 ) -> Validation:
     """Predict every application of a run from every platform to every other one.
 
@@ -45,107 +43,94 @@ def validate(
     - `note`: is told what is predicted next, which of the pairs it is, and how many there are.
     """
     found = applications(records, max_queued=max_queued)
-    pairs = _Pairs(records, max_queued)
+    ladder_of = cache(partial(read_ladder, records))
+    bases: dict[tuple[str, str], Base] = {}
+
+    def case(base: Application, target: Application) -> PredictionCase:
+        key = (base.name, base.platform)
+        if key not in bases:
+            ladder = ladder_of(base.platform, base.launches[0].layout)
+            bases[key] = _base(base, ladder, disturbed=max_queued > DISTURBED)
+        a, b = bases[key], ladder_of(target.platform, target.launches[0].layout)
+        return PredictionCase(a, b, factor_between(a.ladder, b, records, program=base.program))
+
     trials: list[Trial] = []
-    again: list[Trial] = []
     refused: list[tuple[str, str]] = []
-    usable_of = {
+    usable = {
         name: {key: one for key, one in own.items() if one.launches} for name, own in found.items()
     }
-    of = sum(math.perm(len(own), 2) for own in usable_of.values())
+    of = sum(math.perm(len(own), 2) for own in usable.values())
     position = itertools.count(1)
-    for name, by_platform in found.items():
-        usable = usable_of[name]
-        for key in by_platform.keys() - usable.keys():
+    for name, own in usable.items():
+        for key in found[name].keys() - own.keys():
             refused.append((f"{name} on {key}", "every launch had ranks without a core"))
-        again += itertools.chain.from_iterable(map(_again, usable.values()))
-        for a, b in itertools.permutations(usable, 2):
+        for a, b in itertools.permutations(own, 2):
             if note is not None:
                 note(f"{name}: {a} to {b}", next(position), of)
             try:
-                trials += _pair(pairs.case(usable[a], usable[b]), usable[a], usable[b])
+                trials += _pair(case(own[a], own[b]), own[a], own[b])
             except BarelineError as error:
                 refused.append((f"{name}, {a} to {b}", str(error)))
-    lacking = tuple(
-        Lacking(*key, base.lacks) for key, base in pairs.bases.items() if base.is_replayed
-    )
-    disturbed = sum(one.disturbed for own in found.values() for one in own.values())
     return Validation(
-        tuple(_with_intervals(trials)), tuple(refused), disturbed, tuple(again), lacking
+        tuple(_with_intervals(trials)),
+        tuple(refused),
+        sum(one.disturbed for own in found.values() for one in own.values()),
+        tuple(trial for own in usable.values() for one in own.values() for trial in _again(one)),
+        tuple(Lacking(*key, base.lacks) for key, base in bases.items() if base.is_replayed),
     )
 
 
-@dataclass
-class _Pairs:
-    """Cases of a run; ladders are read, and bases replayed, once."""
+def _base(one: Application, ladder: Ladder, *, disturbed: bool) -> Base:
+    """Give the base of predictions; disturbed launches are let in on purpose, not refused."""
+    found = one.base(ladder)
+    if not disturbed:
+        return found
+    quiet = found.profile.rank_table.with_columns(queued_ns=pl.col("queued_ns") * 0)
+    return replace(found, profile=replace(found.profile, rank_table=quiet))
 
-    records: Records
-    max_queued: float
-    ladders: dict[tuple[str, Layout], Ladder] = field(default_factory=dict)
-    bases: dict[tuple[str, str], Base] = field(default_factory=dict)
 
-    def case(self, base: Application, target: Application) -> PredictionCase:
-        """Give the case of one application between two platforms."""
-        own, ladder = self._base(base), self._ladder(target)
-        factor = factor_between(own.ladder, ladder, self.records, program=base.program)
-        return PredictionCase(own, ladder, factor)
-
-    def _base(self, one: Application) -> Base:
-        key = (one.name, one.platform)
-        if key not in self.bases:
-            found = one.base(self._ladder(one))
-            # A launch that is let in on purpose must not be refused as a base.
-            if self.max_queued > DISTURBED:
-                ranks = found.profile.rank_table
-                quiet = ranks.with_columns(queued_ns=ranks["queued_ns"] * 0)
-                found = replace(found, profile=replace(found.profile, rank_table=quiet))
-            self.bases[key] = found
-        return self.bases[key]
-
-    def _ladder(self, one: Application) -> Ladder:
-        key = (one.platform, one.launches[0].layout)
-        if key not in self.ladders:
-            self.ladders[key] = read_ladder(self.records, *key)
-        return self.ladders[key]
+#: What is predicted by a case's models: their names here, and as `predict` takes them.
+_MODELS: tuple[tuple[str, Model, Form], ...] = (
+    ("delta", "delta", "ratio"),
+    ("replay", "auto", "ratio"),
+    ("replay-difference", "auto", "difference"),
+)
 
 
 def _pair(case: PredictionCase, base: Application, target: Application) -> Iterator[Trial]:
     a, b = case.a, case.b
-
-    def trial(model: str, time_s: float, drawn: float, warnings: tuple[str, ...] = ()) -> Trial:
-        return Trial(
-            application=base.name,
-            base=base.platform,
-            platform=target.platform,
-            model=model,
-            base_s=base.median_s,
-            time_s=time_s,
-            truth_s=target.median_s,
-            truth=tuple(target.times_s),
-            drawn=drawn,
-            warnings=warnings,
-            calibrated=bool(same_processor(a, b)),
-        )
-
-    forms: Mapping[str, Form] = {"replay": "ratio", "replay-difference": "difference"}
-    for model in ("delta", *forms):
-        done = predict(case, model="delta" if model == "delta" else "auto",
-                       form=forms.get(model, "ratio"))  # fmt: skip
-        if model in forms and done.model != "replay":
+    naive = Trial(
+        application=base.name,
+        base=base.platform,
+        platform=target.platform,
+        model="no-change",
+        base_s=base.median_s,
+        time_s=base.median_s,
+        truth_s=target.median_s,
+        truth=tuple(target.times_s),
+        calibrated=bool(same_processor(a, b)),
+    )
+    for name, model, form in _MODELS:
+        done = predict(case, model=model, form=form)
+        if done.time_s is None or (name != "delta" and done.model == "delta"):
             continue
-        if done.time_s is not None:
-            error = math.log(done.time_s / target.median_s)
-            reproduced = done.reproduced if model in forms else None
-            why = reasons(case, base, target, error, reproduced)
-            one = trial(model, done.time_s, done.ladder, done.warnings)
-            yield replace(one, reasons=why)
-    yield trial("no-change", base.median_s, 0.0)
-    shortest = [one.message("mpi.pingpong", min(2, one.layout.nodes)) for one in (a, b)]
-    before, after = shortest
+        error = math.log(done.time_s / target.median_s)
+        reproduced = None if name == "delta" else done.reproduced
+        yield replace(
+            naive,
+            model=name,
+            time_s=done.time_s,
+            drawn=done.ladder,
+            warnings=done.warnings,
+            reasons=reasons(case, base, target, error, reproduced),
+        )
+    yield naive
+    before, after = (one.message("mpi.pingpong", min(2, one.layout.nodes)) for one in (a, b))
     if before is not None and after is not None:
         computing = case.base.profile.computing_s
         calls = max(0.0, base.median_s - computing)
-        yield trial("latency-ratio", computing + calls * after.latency_s / before.latency_s, 0.0)
+        time_s = computing + calls * after.latency_s / before.latency_s
+        yield replace(naive, model="latency-ratio", time_s=time_s)
 
 
 def _again(application: Application) -> Iterator[Trial]:
@@ -169,22 +154,18 @@ def _again(application: Application) -> Iterator[Trial]:
 def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
     """Give each application the interval that the errors of the others make."""
     for trial in trials:
+        of = (trial.model, trial.calibrated)
         others = [
             other.unseen
             for other in trials
-            if other.model == trial.model
-            and other.calibrated == trial.calibrated
-            and other.code != trial.code
+            if (other.model, other.calibrated) == of and other.code != trial.code
         ]
         if len(others) < 3:
             yield trial
-            continue
-        width = math.hypot(float(np.quantile(others, LEVEL)), trial.drawn)
-        yield replace(
-            trial,
-            lo_s=trial.time_s * math.exp(-width),
-            hi_s=trial.time_s * math.exp(width),
-        )
+        else:
+            width = math.hypot(float(np.quantile(others, LEVEL)), trial.drawn)
+            ends = [trial.time_s * math.exp(way * width) for way in (-1, 1)]
+            yield replace(trial, lo_s=ends[0], hi_s=ends[1])
 
 
 #: Errors below are none that wants a reason; a reason explains at least such a part of one.
@@ -214,19 +195,19 @@ def reasons(
     found = [
         *_computing(case, target, log_error),
         *_launches(base, target),
-        *_ladder(case, reproduced),
+        (case.drawn, "the ladders' launches differ"),
     ]
+    if reproduced is not None:
+        text = f"the replay gives {reproduced:.2f} of the time on {case.a.platform}"
+        found.append((abs(math.log(reproduced)), text))
     least = _PART * abs(log_error)
     named = [text for size, text in sorted(found, reverse=True) if size >= least]
     if base.median_s < SHORT_S:
         named.append(f"it runs for {format_value(base.median_s, 's')} only")
     if case.a.cores is not None or case.b.cores is not None:
         named.append("ranks share cores: who has one when is the scheduler's choice")
-    if not named:
-        named.append(
-            "no measurement shows it: the calls themselves took another time than modelled"
-        )
-    return tuple(named)
+    nothing = "no measurement shows it: the calls themselves took another time than modelled"
+    return tuple(named or [nothing])
 
 
 def _computing(case: PredictionCase, target: Application, log_error: float) -> Iterator[Reason]:
@@ -253,10 +234,3 @@ def _launches(base: Application, target: Application) -> Iterator[Reason]:
         low, high = np.quantile(times, [0.1, 0.9])
         text = f"its launches on {application.platform} take {format_value(float(low), 's')}"
         yield math.log(high / low) / 2, f"{text} to {format_value(float(high), 's')}"
-
-
-def _ladder(case: PredictionCase, reproduced: float | None) -> Iterator[Reason]:
-    yield case.drawn, "the ladders' launches differ"
-    if reproduced is not None:
-        text = f"the replay gives {reproduced:.2f} of the time on {case.a.platform}"
-        yield abs(math.log(reproduced)), text

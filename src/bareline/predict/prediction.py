@@ -145,9 +145,9 @@ class PredictionCase:
         launches = min(self.a.n, self.b.n, _DRAWS)
         if launches < 2:
             return 0.0
-        chosen = (np.array([launch]) for launch in range(launches))
         return _log_width(
-            self.between(self.a.of_launches(one), self.b.of_launches(one)) for one in chosen
+            self.between(*(ladder.of_launches(np.array([launch])) for ladder in (self.a, self.b)))
+            for launch in range(launches)
         )
 
     def between(self, a: Ladder, b: Ladder) -> PredictionCase:
@@ -158,10 +158,10 @@ class PredictionCase:
         """Give the costs on both platforms."""
         ranks = self.base.profile.ranks
         before, after = self.a.beside(ranks), self.b.beside(ranks)
-        slower, first_s = (0.0, 0.0)
+        b = Costs(self.b, factor, self.io)
         if before is not None and after is not None:
-            slower, first_s = after[0] / before[0] - 1, before[1]  # of a stretch that A traced
-        b = Costs(self.b, compute=factor, io=self.io, beside=slower, beside_s=first_s)
+            # Of a stretch that A traced.
+            b = replace(b, beside=after[0] / before[0] - 1, beside_s=before[1])
         return Costs(self.a), b
 
 
@@ -205,7 +205,7 @@ def predict(
     if chosen == "delta" and _is_blind(case, high):
         width = max(width, _HALF)
         notes.append("without a trace, codes that pass work on in a pipeline may be off by half")
-    start = start_up(case.base.profile, case.a, case.b)
+    start_up_s, connections, connecting_s = start_up(case.base.profile, case.a, case.b)
     return Prediction(
         base=case.a.platform,
         platform=case.b.platform,
@@ -223,9 +223,9 @@ def predict(
         compute_lo=case.compute.lo,
         compute_hi=case.compute.hi,
         compute_from=case.compute.source,
-        start_up_s=start.time_s if start else None,
-        connections=start.connections if start else None,
-        connecting_s=start.connecting_s if start else None,
+        start_up_s=start_up_s,
+        connections=connections,
+        connecting_s=connecting_s,
         warnings=tuple(notes),
         measured_s=(),
         lacks=case.base.lacks if reproduced is not None else (),
@@ -285,11 +285,9 @@ def _choose(
             hint="profile with --trace, or use --model delta",
         )
     reason = why_not_replayable(case.base.trace)
-    reproduced = None
-    if not reason:
-        reproduced = case.base.reproduced
-        if abs(reproduced - 1) > REFUSE:
-            reason = f"its replay gives {reproduced:.2f} of the measured time"
+    reproduced = None if reason else case.base.reproduced
+    if reproduced is not None and abs(reproduced - 1) > REFUSE:
+        reason = f"its replay gives {reproduced:.2f} of the measured time"
     if not reason:
         return "replay", reproduced, []
     if model == "replay":

@@ -5,7 +5,8 @@ Replaying every pair takes minutes; a page is drawn in seconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import cache
 from math import isfinite
@@ -15,7 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from bareline.analysis.numbers.records import Records
-from bareline.predict.applications import Application, applications
+from bareline.predict.applications import applications
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.coverage import CurveCoverage, strips
 from bareline.predict.ladder import read_ladder
@@ -92,45 +93,22 @@ def look_closer(
         usable = {key: one for key, one in by_platform.items() if one.launches}
         if note is not None:
             note(f"{name}: what it loses, what would help", position, len(found))
-        losses += _loss(records, name, usable, found)
+        slowest = max(usable, key=lambda key: usable[key].median_s, default=records.baseline)
+        if records.baseline in usable and slowest != records.baseline:
+            # Else within noise, or not reproduced: there is nothing to share out.
+            with suppress(BarelineError):
+                loss = explain_application(records, name, records.baseline, slowest, found=found)
+                losses.append(ApplicationLoss(name, loss))
         for one in usable.values():
-            ranked += _upgrades(records, one)
-        laid += _strips(records, name, usable)
+            with suppress(BarelineError):  # the same refusal stands in the validation
+                ladder = read_ladder(records, one.platform, one.typical.layout)
+                case = PredictionCase(one.base(ladder), ladder, _AS_IT_IS)
+                ranked += upgrades(one.name, case)
+        own = sorted(usable.values(), key=lambda one: one.platform != records.baseline)
+        if own:
+            ladders = [read_ladder(records, one.platform, one.launches[0].layout) for one in own]
+            laid += strips(name, own[0].typical.profile, ladders)
     return Predictions(VERSION, validation, tuple(losses), tuple(ranked), tuple(laid))
-
-
-def _loss(
-    records: Records,
-    name: str,
-    usable: Mapping[str, Application],
-    found: Mapping[str, dict[str, Application]],
-) -> Iterator[ApplicationLoss]:
-    if records.baseline not in usable or len(usable) < 2:
-        return
-    slowest = max(usable, key=lambda key: usable[key].median_s)
-    if slowest == records.baseline:
-        return
-    try:
-        loss = explain_application(records, name, records.baseline, slowest, found=found)
-    except BarelineError:
-        return  # within noise, or not reproduced: there is nothing to share out
-    yield ApplicationLoss(name, loss)
-
-
-def _upgrades(records: Records, one: Application) -> list[Upgrade]:
-    try:
-        ladder = read_ladder(records, one.platform, one.typical.layout)
-        return upgrades(one.name, PredictionCase(one.base(ladder), ladder, _AS_IT_IS))
-    except BarelineError:
-        return []  # the same refusal stands in the validation
-
-
-def _strips(records: Records, name: str, usable: Mapping[str, Application]) -> list[CurveCoverage]:
-    if not usable:
-        return []
-    order = sorted(usable, key=lambda key: key != records.baseline)
-    ladders = [read_ladder(records, key, usable[key].launches[0].layout) for key in order]
-    return strips(name, usable[order[0]].typical.profile, ladders)
 
 
 def _check(found: Predictions) -> None:

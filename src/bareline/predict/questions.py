@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from bareline.analysis.numbers.records import Records
@@ -25,9 +24,18 @@ from bareline.vocabulary.model import Layout
 from bareline.vocabulary.place import nodes_words
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question.
+def answer(
+    profile: Path | str,
+    source: Records,
+    *,
+    base: str | None = None,
+    to: str | None = None,
+    ladder: Records | None = None,
+    calibration: Records | None = None,
+    what_if: Sequence[str] = (),
+    model: Model = "auto",
+) -> Prediction:
+    """Predict an application's time on another platform, or if one were changed.
 
     - `profile`: its file; the trace is looked for beside it. Or the name of an application that the
       run `source` holds profiled on `base`: its launch nearest to the median is taken, and what was
@@ -36,43 +44,28 @@ class Question:
     - `to`: the platform that is asked for; None with `what_if` alone.
     - `ladder`, `calibration`: runs with its ladder, and with one rank of the application on both
       platforms.
-    """
-
-    profile: Path | str
-    source: Records
-    base: str | None = None
-    to: str | None = None
-    ladder: Records | None = None
-    calibration: Records | None = None
-    what_if: tuple[str, ...] = ()
-    model: Model = "auto"
-
-
-def answer(request: Question) -> Prediction:
-    """Predict what a request asks for.
 
     Raises ProfileError, AnalysisError, UsageError: something that it names does not exist, or does
     not carry a prediction.
     """
-    base = request.base or request.source.baseline
-    path, measured_s, clock = _of_run(request, base)
-    profile = read_profile(path)
-    trace = find_trace(path, profile)
-    a = read_ladder(request.source, base, layout_of(request.source, base, profile))
-    if isinstance(request.profile, Path):
-        _check_place(profile, a)
-    if request.to is None:
-        b, compute = a, ComputeFactor(1.0, 1.0, 1.0, "the same platform")
-    else:
-        records = request.ladder or request.source
-        b = read_ladder(records, request.to, layout_of(records, request.to, profile))
-        compute = factor_between(a, b, records, request.calibration)
-    if request.what_if:
-        changes = parse_what_if(request.what_if)
-        changed = ", ".join(request.what_if)
-        b = replace(changes.applied(b), platform=f"{b.platform} with {changed}")
+    base = base or source.baseline
+    asked = None if what_if else to
+    path, measured_s, clock = _of_run(source, profile, base, asked)
+    own = read_profile(path)
+    trace = find_trace(path, own)
+    a = read_ladder(source, base, layout_of(source, base, own))
+    if isinstance(profile, Path):
+        _check_place(own, a)
+    b, compute = a, ComputeFactor(1.0, 1.0, 1.0, "the same platform")
+    if to is not None:
+        records = ladder or source
+        b = read_ladder(records, to, layout_of(records, to, own))
+        compute = factor_between(a, b, records, calibration)
+    if what_if:
+        changes = parse_what_if(what_if)
+        b = replace(changes.applied(b), platform=f"{b.platform} with {', '.join(what_if)}")
         compute = _times(compute, changes.compute)
-    done = predict(PredictionCase(Base(profile, trace, a, clock), b, compute), model=request.model)
+    done = predict(PredictionCase(Base(own, trace, a, clock), b, compute), model=model)
     return replace(done, measured_s=measured_s)
 
 
@@ -96,16 +89,15 @@ def _check_place(profile: Profile, base: Ladder) -> None:
 
 
 def _of_run(
-    request: Question, base: str
+    source: Records, profile: Path | str, base: str, to: str | None
 ) -> tuple[Path, tuple[float, ...], ApplicationClock | None]:
     """Give the profile, the run's times on the platform asked for, and the application's clock."""
-    if isinstance(request.profile, Path):
-        return request.profile, (), None
-    found = applications(request.source)
-    name = name_of(found, request.profile)
-    on = found[name]
-    (own,) = usable(request.source, name, on, (base,))
-    other = None if request.what_if or request.to is None else on.get(request.to)
+    if isinstance(profile, Path):
+        return profile, (), None
+    found = applications(source)
+    name = name_of(found, profile)
+    (own,) = usable(source, name, found[name], (base,))
+    other = found[name].get(to) if to is not None else None
     return own.typical.path, tuple(other.times_s) if other is not None else (), own.clock
 
 
@@ -179,31 +171,25 @@ class WhatIf:
 
     def applied(self, ladder: Ladder) -> Ladder:
         """Give the ladder with these changes; of a platform of several nodes, between them."""
-        several = ladder.layout.nodes > 1
-        byte = self.bandwidth
+        several, cores, byte = ladder.layout.nodes > 1, ladder.cores, self.bandwidth
         if self.rate_bps is not None:
-            byte = self._byte_factor(ladder)
+            nodes = min(2, ladder.layout.nodes)
+            curve = ladder.message("mpi.bandwidth", nodes) or ladder.message("mpi.pingpong", nodes)
+            if curve is None or len(curve.sizes) < 2:
+                what = "the ladder has no curve of its bandwidth"
+                raise UsageError(what, hint="write bandwidth=x2")
+            per_byte = float(curve.times[-1] - curve.times[0]) / float(curve.sizes[-1])
+            byte = 8 / self.rate_bps / per_byte
         curves = {
             key: curve.scaled(self.latency, byte)
             if (key.nodes > 1) == several and key.probe != INIT
             else curve
             for key, curve in ladder.curves.items()
         }
-        cores = ladder.cores
         if cores is not None:
-            cores = round(cores * self.cores)
-            if cores >= ladder.layout.ranks_per_node:
-                cores = None
+            more = round(cores * self.cores)
+            cores = more if more < ladder.layout.ranks_per_node else None
         return replace(ladder, curves=curves, cores=cores)
-
-    def _byte_factor(self, ladder: Ladder) -> float:
-        nodes = min(2, ladder.layout.nodes)
-        curve = ladder.message("mpi.bandwidth", nodes) or ladder.message("mpi.pingpong", nodes)
-        if curve is None or len(curve.sizes) < 2:
-            raise UsageError("the ladder has no curve of its bandwidth", hint="write bandwidth=x2")
-        per_byte = float(curve.times[-1] - curve.times[0]) / float(curve.sizes[-1])
-        assert self.rate_bps is not None
-        return 8 / self.rate_bps / per_byte
 
 
 def parse_what_if(texts: Sequence[str]) -> WhatIf:
@@ -233,14 +219,12 @@ def parse_what_if(texts: Sequence[str]) -> WhatIf:
 
 
 #: What is tried, as `--what-if` takes it, and in words.
-UPGRADES: Mapping[str, str] = MappingProxyType(
-    {
-        "latency=x0.5": "half the latency",
-        "bandwidth=x2": "twice the bandwidth",
-        "cores=2x": "twice the cores",
-        "compute=x0.5": "processors twice as fast",
-    }
-)
+UPGRADES: Mapping[str, str] = {
+    "latency=x0.5": "half the latency",
+    "bandwidth=x2": "twice the bandwidth",
+    "cores=2x": "twice the cores",
+    "compute=x0.5": "processors twice as fast",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -47,7 +47,6 @@ from bareline.vocabulary.errors import AnalysisError, UsageError
 FURTHEST = 8
 #: Sizes that a refusal lists.
 _SHOWN = 8
-_AMOUNTS = ("size", "sent", "received")
 
 
 @dataclass(frozen=True)
@@ -176,7 +175,6 @@ class _Maker:
         self._templates: dict[Place, list[tuple[GridCall, tuple[list[Law], ...]]]] = {}
         self._spent = _times(own.pattern)
         self._likely: set[tuple[GridCall, int]] = set()
-        self._unchecked = 0
         self.bytes, self.off = 0, 0.0
 
     def _found_cells(self) -> list[Cells | None]:
@@ -236,23 +234,16 @@ class _Maker:
     @property
     def unchecked(self) -> int:
         """Calls whose sizes rest on a law that no count checks, or on what a face would carry."""
-        chosen = [
-            (step, id(laws[0])) in self._likely
-            for own in self._templates.values()
-            for step, laws in own
-        ]
-        return self._unchecked + sum(chosen)
+        made = [each for own in self._templates.values() for each in own]
+        likely = sum((step, id(laws[0])) in self._likely for step, laws in made)
+        return likely + sum(not any(law.checked for law in laws[0]) for _, laws in made)
 
     def _template(self, steps: Sequence[GridCall]) -> list[tuple[GridCall, tuple[list[Law], ...]]]:
         """Give the calls of a place, with the laws of what each moves."""
-        seen: Counter[GridCall] = Counter()
-        made = []
-        for step in steps:
-            laws = tuple(self._law(step, seen[step], index) for index in range(len(_AMOUNTS)))
-            self._unchecked += not any(law.checked for law in laws[0])
-            made.append((step, laws))
-            seen[step] += 1
-        return made
+        return [
+            (step, tuple(self._law(step, nth, index) for index in range(3)))
+            for step, nth in _numbered(steps)
+        ]
 
     def _law(self, step: GridCall, nth: int, index: int) -> list[Law]:
         along = _along(step)
@@ -273,7 +264,7 @@ class _Maker:
             if not found and self._own.spread:
                 found = [close_law(sorted(samples), len(self._cells), along)]
             self._laws[key] = found
-            if not self._laws[key]:
+            if not found:
                 some = list(dict.fromkeys(size for _, _, size in sorted(samples)))
                 said = ", ".join(map(str, some[:_SHOWN])) + ", ..." * (len(some) > _SHOWN)
                 why = f"no law in the grid's sides gives its sizes ({said} B){self._cells_unclear}"
@@ -344,25 +335,24 @@ def _moved(
     """Give what the n-th of equal calls moves at one count, by rank."""
     found: dict[tuple[GridCall, int], dict[int, tuple[int, int, int]]] = {}
     for stream in period.trace.streams:
-        seen: Counter[GridCall] = Counter()
-        for step, shape in zip(pattern.of(grid.place(stream.rank)), calls_of(stream), strict=True):
-            amounts = (shape.size, shape.sent, shape.received)
-            found.setdefault((step, seen[step]), {})[stream.rank] = amounts
-            seen[step] += 1
+        numbered = _numbered(pattern.of(grid.place(stream.rank)))
+        for step, shape in zip(numbered, calls_of(stream), strict=True):
+            found.setdefault(step, {})[stream.rank] = (shape.size, shape.sent, shape.received)
     return found
 
 
-def _times(
-    pattern: Pattern,
-) -> dict[tuple[int, ...], tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
-    """Give the mean times before and in each call of the ranks of a place."""
-    found: dict[tuple[int, ...], list[CallStream]] = {}
+def _numbered(steps: Sequence[GridCall]) -> Iterator[tuple[GridCall, int]]:
+    """Give calls with how many equal ones each has before it."""
+    seen: Counter[GridCall] = Counter()
+    for step in steps:
+        yield step, seen[step]
+        seen[step] += 1
+
+
+def _times(pattern: Pattern) -> dict[Place, npt.NDArray[np.float64]]:
+    """Give the mean times before and in each call, two rows, of the ranks of a place."""
+    found: dict[Place, list[npt.NDArray[np.float64]]] = {}
     for stream in pattern.period.trace.streams:
-        found.setdefault(pattern.grid.place(stream.rank), []).append(stream)
-    return {
-        place: (
-            np.mean([one.compute_s for one in streams], axis=0),
-            np.mean([one.spent_s for one in streams], axis=0),
-        )
-        for place, streams in found.items()
-    }
+        times = np.stack([stream.compute_s, stream.spent_s])
+        found.setdefault(pattern.grid.place(stream.rank), []).append(times)
+    return {place: np.mean(times, axis=0) for place, times in found.items()}

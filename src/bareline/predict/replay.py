@@ -19,7 +19,9 @@ are compiled (native/replay); all that calls cost is looked up before, so that t
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Sequence
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,7 @@ import numpy.typing as npt
 from bareline.build.native import load_library
 from bareline.predict.costs import Costs
 from bareline.predict.needs import IO_KINDS, curve_size
+from bareline.profile.journal_layout import struct
 from bareline.profile.records import (
     ANYBODY,
     NOBODY,
@@ -54,28 +57,21 @@ _RENDEZVOUS = ("MPI_Ssend", "MPI_Issend")
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a replay gives.
+    """What a replay gives of each rank, in s from the common beginning.
 
-    - `time_s`: from the common beginning to the end of the last rank.
-    - `compute_s`, `waited_s`: of each rank: computing, and standing in calls.
-    - `taken_s`: of each rank: in all calls of each shape.
+    - `ends_s`: when it ended.
+    - `compute_s`: how long it computed.
+    - `taken_s`: what all its calls of each shape took.
     """
 
-    time_s: float
+    ends_s: tuple[float, ...]
     compute_s: tuple[float, ...]
-    waited_s: tuple[float, ...]
     taken_s: tuple[npt.NDArray[np.float64], ...] = field(default=(), compare=False)
 
-    @classmethod
-    def of(
-        cls,
-        ends_s: Sequence[float],
-        computed_s: Sequence[float],
-        taken_s: Sequence[npt.NDArray[np.float64]] = (),
-    ) -> Replayed:
-        """Give it from when each rank ended, how long it computed, what its calls took."""
-        waited = (end - own for end, own in zip(ends_s, computed_s, strict=True))
-        return cls(max(ends_s), tuple(computed_s), tuple(waited), tuple(taken_s))
+    @property
+    def time_s(self) -> float:
+        """The end of the last rank."""
+        return max(self.ends_s)
 
 
 def is_local(shape: Shape) -> bool:
@@ -140,22 +136,17 @@ _ROLES = {"all": 0, "from-root": 1, "to-root": 2}
 _ANY_TAG = -1
 
 # `struct bl_shape`, `bl_cost`, `bl_rank` and `bl_replay` of native/replay/replay.h.
-_SHAPE = np.dtype(
-    [
-        *((name, "i8") for name in ("send_tag", "receive_tag", "ago")),
-        *((name, "i4") for name in ("kind", "posts", "to", "from", "root", "comm", "own_comm")),
-        *((name, "i4") for name in ("comm_size", "rendezvous", "padding")),
-    ]
+_SHAPE = struct(
+    """
+    send_tag:i8 receive_tag:i8 ago:i8 kind:i4 posts:i4 to:i4 from:i4 root:i4 comm:i4 own_comm:i4
+    comm_size:i4 rendezvous:i4 padding:i4
+    """
 )
-_COST = np.dtype(
-    [
-        *((name, "f8", 2) for name in ("transfer", "send", "receive", "occupies")),
-        ("collective", "f8"),
-        ("overhead", "f8"),
-        ("eager", "i4", 2),
-        ("role", "i4"),
-        ("padding", "i4"),
-    ]
+_COST = struct(
+    """
+    transfer:(2,)f8 send:(2,)f8 receive:(2,)f8 occupies:(2,)f8 collective:f8 overhead:f8
+    eager:(2,)i4 role:i4 padding:i4
+    """
 )
 
 
@@ -203,19 +194,13 @@ def replay(trace: Trace, costs: Costs) -> Replayed:
             "the replay of the trace comes to a stop: ranks wait for what no rank does",
             hint="trace the program again; if it stays, use --model delta",
         )
-    ranks = tables.ranks
-    ends, computed = ([getattr(rank, name) for rank in ranks] for name in ("end_s", "computed_s"))
-    return Replayed.of(ends, computed, tables.taken_s)
+    ends, computed = zip(*((rank.end_s, rank.computed_s) for rank in tables.ranks), strict=True)
+    return Replayed(ends, computed, tuple(tables.taken_s))
 
 
-@dataclass(slots=True)
-class _Numbers:
-    """Numbers from 0 for things in the order in which they come."""
-
-    known: dict[object, int] = field(default_factory=dict)
-
-    def of(self, thing: object) -> int:
-        return self.known.setdefault(thing, len(self.known))
+def _numbers() -> dict[object, int]:
+    """Number things from 0 in the order in which they are looked up."""
+    return defaultdict(itertools.count().__next__)
 
 
 class _Tables:
@@ -224,19 +209,24 @@ class _Tables:
     def __init__(self, streams: Sequence[CallStream], costs: Costs) -> None:
         self._costs = costs
         self._nodes = nodes_of_communicators(streams, costs)
-        self._comms = _Numbers()
+        self._comms = _numbers()
         self._kept: list[npt.NDArray[Any]] = []
         self.taken_s: list[npt.NDArray[np.float64]] = []
         self.ranks = (_Rank * len(streams))()
-        hosts, cores, places = _Numbers(), _Numbers(), dict[int, int]()
+        hosts, cores, places = _numbers(), _numbers(), Counter[int]()
         for rank, (own, stream) in enumerate(zip(self.ranks, streams, strict=True)):
             self._describe(own, stream)
-            own.host = hosts.of(costs.ladder.host(rank))
-            own.place = places.get(own.host, 0)
-            places[own.host] = own.place + 1
+            own.host = hosts[costs.ladder.host(rank)]
+            own.place = places[own.host]
+            places[own.host] += 1
             core = costs.core(rank)
-            own.core = -1 if core is None else cores.of(core)
-        asked = _wildcards(shape for stream in streams for shape in stream.shapes)
+            own.core = -1 if core is None else cores[core]
+        asked = {
+            (shape.from_ == ANYBODY, shape.receive_tag == _ANY_TAG)
+            for stream in streams
+            for shape in stream.shapes
+            if shape.kind in POINT_TO_POINT and shape.from_ != NOBODY
+        }
         self.job = _Replay(
             ranks=ctypes.addressof(self.ranks),
             compute=costs.compute,
@@ -246,46 +236,45 @@ class _Tables:
             local_s=LOCAL_S,
             fetches=(costs.fetches(1), costs.fetches(2)),
             count=len(streams),
-            hosts=len(hosts.known),
+            hosts=len(hosts),
             places=max(places.values(), default=0),
-            cores=len(cores.known),
-            **asked,
+            cores=len(cores),
+            any_tag=(False, True) in asked,
+            anybody=(True, False) in asked,
+            anything=(True, True) in asked,
         )
 
     def _describe(self, own: _Rank, stream: CallStream) -> None:
         """Fill in a rank's stream, its shapes and what they cost."""
-        shapes = np.zeros(len(stream.shapes), _SHAPE)
-        costs = np.zeros(len(stream.shapes), _COST)
-        own_comms = _Numbers()
-        for number, shape in enumerate(stream.shapes):
-            shapes[number] = self._shape(shape, own_comms)
-            costs[number] = self._cost(shape)
+        own_comms = _numbers()
+        shapes = np.array([self._shape(shape, own_comms) for shape in stream.shapes], _SHAPE)
+        costs = np.array([self._cost(shape) for shape in stream.shapes], _COST)
         taken = np.zeros(len(stream.shapes))
         self.taken_s.append(taken)
-        own.taken_s = taken.ctypes.data
         numbers = np.ascontiguousarray(stream.shape, np.int32)
         compute, spent = _alike(stream.compute_s, stream.spent_s)
         self._kept += [shapes, costs, numbers, compute, spent]
         own.numbers, own.shapes, own.costs = (one.ctypes.data for one in (numbers, shapes, costs))
         own.compute_s, own.spent_s = compute.ctypes.data, spent.ctypes.data
+        own.taken_s, own.own_comms = taken.ctypes.data, len(own_comms)
         own.records, own.stride = len(numbers), compute.strides[0]
-        own.own_comms = len(own_comms.known)
 
-    def _shape(self, shape: Shape, own_comms: _Numbers) -> tuple[int, ...]:
+    def _shape(self, shape: Shape, own_comms: dict[object, int]) -> tuple[int, ...]:
         kind = _KINDS.get(shape.kind, _OTHER)
         if kind == _COLLECTIVE and is_local(shape):
             kind = _LOCAL
+        ago, to = (shape.to, NOBODY) if kind == _DONE else (0, shape.to)
         return (
             shape.send_tag,
             shape.receive_tag,
-            shape.to if kind == _DONE else 0,
+            ago,
             kind,
             shape.posts,
-            NOBODY if kind == _DONE else shape.to,
+            to,
             shape.from_,
             shape.root,
-            self._comms.of(shape.comm),
-            own_comms.of(shape.comm),
+            self._comms[shape.comm],
+            own_comms[shape.comm],
             shape.comm_size,
             is_rendezvous(shape),
             0,
@@ -295,13 +284,8 @@ class _Tables:
         costs, size = self._costs, shape.size
         kind = _KINDS.get(shape.kind, _OTHER)
         if kind == _MESSAGES and shape.to not in (NOBODY, ANYBODY):
-            looked_up = (
-                costs.transfer,
-                costs.send_overhead,
-                costs.receive_overhead,
-                costs.occupies,
-            )
-            times = [tuple(one(nodes, size) for nodes in (1, 2)) for one in looked_up]
+            of = (costs.transfer, costs.send_overhead, costs.receive_overhead, costs.occupies)
+            times = [(one(1, size), one(2, size)) for one in of]
             return *times, 0.0, 0.0, (costs.eager(1, size), costs.eager(2, size)), 0, 0
         whole, overhead, role = 0.0, 0.0, "all"
         if kind == _COLLECTIVE and not is_local(shape):
@@ -316,20 +300,6 @@ def _alike(
     if compute.strides == spent.strides:
         return compute, spent
     return np.ascontiguousarray(compute), np.ascontiguousarray(spent)
-
-
-def _wildcards(shapes: Iterable[Shape]) -> dict[str, bool]:
-    """Say in which ways receives ask for what they do not name."""
-    asked = {
-        (shape.from_ == ANYBODY, shape.receive_tag == _ANY_TAG)
-        for shape in shapes
-        if shape.kind in POINT_TO_POINT and shape.from_ != NOBODY
-    }
-    return {
-        "any_tag": (False, True) in asked,
-        "anybody": (True, False) in asked,
-        "anything": (True, True) in asked,
-    }
 
 
 _DAMAGED, _TOO_MANY = 1, 2
@@ -365,26 +335,24 @@ def read_records(stream: bytes, names: list[list[str]], ranks: int, room: Room) 
     except BarelineError:
         return decode(stream, names, ranks, room)
     found = _Stream(stream, len(stream), room.calls, room.shapes)
-    _check(library.bl_replay_decode(ctypes.byref(found)))
+
+    def decoded() -> None:
+        status = library.bl_replay_decode(ctypes.byref(found))
+        if status:
+            raise {_TOO_MANY: TooMany, _DAMAGED: ValueError}[status]
+
+    decoded()  # how many there are
     numbers = np.empty(found.records, np.int32)
     codes = np.empty(2 * found.records, np.uint16)
     shapes = np.empty((found.shape_count, _RAW_VALUES), np.uint64)
     found.numbers, found.codes, found.shapes = (one.ctypes.data for one in (numbers, codes, shapes))
-    _check(library.bl_replay_decode(ctypes.byref(found)))
+    decoded()
     room.calls -= len(numbers)
     room.shapes -= len(shapes)
-    made = [make_shape(_signed(values), names, ranks) for values in shapes.tolist()]
-    return made, numbers, codes
+    # Five values of a shape may be below zero.
+    shapes_of = ([*v[:2], *(_signed(one) for one in v[2:7]), *v[7:]] for v in shapes.tolist())
+    return [make_shape(values, names, ranks) for values in shapes_of], numbers, codes
 
 
-def _signed(values: list[int]) -> list[int]:
-    """Give a shape's values, of which five may be below zero."""
-    ends = (value - (1 << 64) * (value >> 63) for value in values[2:7])
-    return [*values[:2], *ends, *values[7:]]
-
-
-def _check(status: int) -> None:
-    if status == _TOO_MANY:
-        raise TooMany
-    if status == _DAMAGED:
-        raise ValueError
+def _signed(value: int) -> int:
+    return value - (1 << 64) * (value >> 63)

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,6 @@ from typing_extensions import TypedDict
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications, name_of, usable
-from bareline.predict.base import Base
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import INPUTS, Costs, Input, mixed
 from bareline.predict.delta import delta
@@ -30,7 +31,7 @@ from bareline.predict.fitness import check_ladders
 from bareline.predict.ladder import read_ladder
 from bareline.predict.prediction import REFUSE, PredictionCase, drawn_case, half_width
 from bareline.predict.replay import replay
-from bareline.profile.trace import Trace
+from bareline.profile.model import Profile
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import format_value
@@ -141,82 +142,48 @@ def explain_loss(
     Raises AnalysisError: the loss is within noise, or the replay does not reproduce the time on A.
     """
     rng = np.random.default_rng(seed)
-    measured = _Measured(np.asarray(measured_a, float), np.asarray(measured_b, float), paired)
-    _check_clear(case, measured, rng, margin)
-    factor = case.compute.middle
-    values = _values(case, factor, measured.a_s)
-    spread = _spreads(case, list(values), rng)
-    # What the baseline's own launches leave open of the scale is open of every share.
-    rough = measured.base_width(rng)
-    widths = {name: math.hypot(spread[name], values[name] * rough) for name in values}
-    loss = measured.b_s - measured.a_s
-    shares = [_share(name, value, widths[name], loss) for name, value in values.items()]
-    shares.sort(key=lambda share: -abs(share.time_s))
-    width = math.hypot(measured.loss_width_s(rng), *widths.values())
-    shares.append(_share("residual", loss - sum(values.values()), width, loss))
-    return LossSplit(
-        base=case.a.platform,
-        platform=case.b.platform,
-        measured_a=tuple(measured_a),
-        measured_b=tuple(measured_b),
-        reproduced=case.base.reproduced,
-        shares=tuple(shares),
-        control=control,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """The times of both platforms, in s; `paired` where each two are of one block."""
-
-    a: Any
-    b: Any
-    paired: bool
-
-    @property
-    def a_s(self) -> float:
-        return float(np.median(self.a))
-
-    @property
-    def b_s(self) -> float:
-        return float(np.median(self.b))
-
-    def ratio(self, rng: np.random.Generator) -> tuple[float, float, float]:
-        """Give how many times as long B takes, with a 90 % interval."""
-        if self.paired:
-            ratios = self.b / self.a
-            drawn, value = _medians(ratios, rng), float(np.median(ratios))
-        else:
-            drawn, value = _medians(self.b, rng) / _medians(self.a, rng), self.b_s / self.a_s
-        low, high = np.quantile(drawn, [0.05, 0.95])
-        return value, float(low), float(high)
-
-    def base_width(self, rng: np.random.Generator) -> float:
-        """Give the half-width of A's median, over it."""
-        return half_width(_medians(self.a, rng)) / self.a_s
-
-    def loss_width_s(self, rng: np.random.Generator) -> float:
-        """Give the half-width of the loss."""
-        if self.paired:
-            return half_width(_medians(self.b - self.a, rng))
-        return half_width(_medians(self.b, rng) - _medians(self.a, rng))
-
-
-def _medians(values: Any, rng: np.random.Generator) -> Any:
-    return np.median(rng.choice(values, (1000, len(values))), axis=1)
-
-
-def _check_clear(
-    case: PredictionCase, measured: _Measured, rng: np.random.Generator, margin: float
-) -> None:
-    """Refuse a loss within noise: there is nothing to share out."""
-    ratio, low, high = measured.ratio(rng)
+    a, b = (np.asarray(one, float) for one in (measured_a, measured_b))
+    a_s, b_s = (float(np.median(one)) for one in (a, b))
+    drawn = partial(_resample, a, b, paired, rng)
+    ratio = float(np.median(b / a)) if paired else b_s / a_s
+    low, high = np.quantile(drawn(operator.truediv), [0.05, 0.95])
     if low < 1 + margin and high > 1 - margin:
         raise AnalysisError(
             f"no loss to share out: {case.b.platform} takes {ratio:.3f} times as long as "
             f"{case.a.platform} (90 % interval {low:.3f} to {high:.3f}), which is within noise",
             hint="measure more launches, or a larger problem",
         )
+    values = _values(case, case.compute.middle, a_s)
+    spread = _spreads(case, list(values), rng)
+    # What the baseline's own launches leave open of the scale is open of every share.
+    rough = half_width(_medians(a, rng)) / a_s
+    widths = {name: math.hypot(spread[name], values[name] * rough) for name in values}
+    loss = b_s - a_s
+    parts = [_share(name, value, widths[name], loss) for name, value in values.items()]
+    width = math.hypot(half_width(drawn(operator.sub)), *widths.values())
+    residual = _share("residual", loss - sum(values.values()), width, loss)
+    return LossSplit(
+        base=case.a.platform,
+        platform=case.b.platform,
+        measured_a=tuple(measured_a),
+        measured_b=tuple(measured_b),
+        reproduced=case.base.reproduced,
+        shares=(*sorted(parts, key=lambda share: -abs(share.time_s)), residual),
+        control=control,
+    )
+
+
+def _medians(values: Any, rng: np.random.Generator) -> Any:
+    return np.median(rng.choice(values, (1000, len(values))), axis=1)
+
+
+def _resample(
+    a: Any, b: Any, paired: bool, rng: np.random.Generator, compared: Callable[[Any, Any], Any]
+) -> Any:
+    """Draw how medians of B compare with those of A, block by block where times are paired."""
+    if paired:
+        return _medians(compared(b, a), rng)
+    return compared(_medians(b, rng), _medians(a, rng))
 
 
 #: Inputs that a replay takes from the trace itself, and thus has in full.
@@ -229,7 +196,17 @@ def _values(case: PredictionCase, factor: float, a_s: float) -> dict[str, float]
     A replay that lacks a part of the time lacks it of messages: computing is in the trace. So they
     alone are scaled. All are then of the median launch instead of the profiled one.
     """
-    base, trace = case.base, _replayable(case.base)
+    base, trace = case.base, case.base.trace
+    if trace is None:
+        raise AnalysisError(
+            "shares need a trace", where=str(base.profile.path), hint="profile with --trace"
+        )
+    if abs(base.reproduced - 1) > REFUSE:
+        raise AnalysisError(
+            f"the replay gives {base.reproduced:.2f} of the measured time on "
+            f"{base.ladder.platform}: no shares can be given",
+            hint="trace again on a quiet machine",
+        )
     a, b = case.costs(factor)
     values = shapley(
         _differing(a, b), lambda swapped: base.timed_s(replay(trace, mixed(a, b, swapped)))
@@ -243,37 +220,20 @@ def _values(case: PredictionCase, factor: float, a_s: float) -> dict[str, float]
     }
 
 
-def _replayable(base: Base) -> Trace:
-    """Give the trace of a base whose replay reproduces it."""
-    if base.trace is None:
-        raise AnalysisError(
-            "shares need a trace", where=str(base.profile.path), hint="profile with --trace"
-        )
-    if abs(base.reproduced - 1) > REFUSE:
-        raise AnalysisError(
-            f"the replay gives {base.reproduced:.2f} of the measured time on "
-            f"{base.ladder.platform}: no shares can be given",
-            hint="trace again on a quiet machine",
-        )
-    return base.trace
-
-
 def _share(name: str, value: float, width: float, loss: float) -> InputShare:
     return InputShare(name, value, value - width, value + width, value / loss)
 
 
 def _differing(a: Costs, b: Costs) -> list[Input]:
     """Leave out what is the same on both: each input doubles the replays."""
-    inputs: list[Input] = ["latency", "bandwidth", "collectives"]
-    if (a.compute, a.beside) != (b.compute, b.beside):
-        inputs.append("compute")
-    if (a.ladder.cores, a.ladder.layout) != (b.ladder.cores, b.ladder.layout) and (
-        a.ladder.cores or b.ladder.cores
-    ):
-        inputs.append("cores")
-    if a.io != b.io:
-        inputs.append("io")
-    return [name for name in INPUTS if name in inputs]
+    one, other = a.ladder, b.ladder
+    alike = {
+        "compute": (a.compute, a.beside) == (b.compute, b.beside),
+        "cores": (one.cores, one.layout) == (other.cores, other.layout)
+        or not (one.cores or other.cores),
+        "io": a.io == b.io,
+    }
+    return [name for name in INPUTS if not alike.get(name)]
 
 
 def shapley(
@@ -304,19 +264,19 @@ def _spreads(
 
     By the difference model.
     """
-    drawn: dict[str, list[float]] = {name: [] for name in inputs}
-    chosen = [name for name in INPUTS if name in drawn]
+    chosen = [name for name in INPUTS if name in inputs]
     low, high = math.log(case.compute.lo), math.log(case.compute.hi)
+    drawn = []
     for _ in range(_DRAWS):
         one = drawn_case(case, rng)
         a, b = one.costs(math.exp(rng.normal((low + high) / 2, (high - low) / 2 / _NORMAL_90)))
-        values = shapley(
-            chosen,
-            lambda swapped, a=a, b=b: delta(case.base.profile, a, mixed(a, b, swapped)),  # type: ignore[misc]
-        )
-        for name, value in values.items():
-            drawn[name].append(value)
-    return {name: half_width(values) for name, values in drawn.items()}
+        worth = partial(_difference, case.base.profile, a, b)
+        drawn.append(shapley(chosen, worth))
+    return {name: half_width([values[name] for values in drawn]) for name in inputs}
+
+
+def _difference(profile: Profile, a: Costs, b: Costs, swapped: frozenset[Input]) -> float:
+    return delta(profile, a, mixed(a, b, swapped))
 
 
 #: What starting takes longer is said from this share of the application's time on.
@@ -386,13 +346,10 @@ def _control(
 
 def _start_up(*both: Application) -> str:
     """Say what MPI_Init takes longer on the second, which the application's clock leaves out."""
-    a_s, b_s = (
-        float(
-            np.median([one.profile.rank_table["init_ns"].to_numpy().max() for one in app.launches])
-        )
-        * 1e-9
-        for app in both
-    )
+    inits = [
+        [one.profile.rank_table["init_ns"].to_numpy().max() for one in app.launches] for app in both
+    ]
+    a_s, b_s = (float(np.median(own)) * 1e-9 for own in inits)
     if abs(b_s - a_s) < _START_UP * both[0].median_s:
         return ""
     longer = f"{format_value(abs(b_s - a_s), 's')} {'longer' if b_s > a_s else 'less'}"

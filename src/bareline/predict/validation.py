@@ -240,7 +240,7 @@ def _scores(kind: _Scored, trials: Sequence[Trial]) -> list[ModelScore]:
 
 def _score(kind: _Scored, model: str, trials: Sequence[Trial]) -> ModelScore:
     errors = np.abs([trial.error for trial in trials])
-    with_interval = [trial for trial in trials if trial.has_interval]
+    inside = [trial.inside for trial in trials if trial.has_interval]
     right, distinct = _orders(trials)
     return ModelScore(
         type=kind,
@@ -253,23 +253,16 @@ def _score(kind: _Scored, model: str, trials: Sequence[Trial]) -> ModelScore:
         within_15=float(np.mean(errors <= 0.15)),
         order_right=right,
         order_of=distinct,
-        coverage=(
-            float(np.mean([trial.inside for trial in with_interval])) if with_interval else None
-        ),
+        coverage=float(np.mean(inside)) if inside else None,
         residual=float(np.quantile([trial.unseen for trial in trials], LEVEL)),
     )
 
 
 def _orders(trials: Sequence[Trial]) -> tuple[int, int]:
     """Count the pairs of platforms in the right order, of those whose launches do not overlap."""
-    right = distinct = 0
     groups: dict[tuple[str, str], list[Trial]] = {}
     for trial in trials:
         groups.setdefault((trial.application, trial.base), []).append(trial)
-    for own in groups.values():
-        for one, other in itertools.combinations(own, 2):
-            if max(one.truth) < min(other.truth):
-                distinct, right = distinct + 1, right + (one.time_s < other.time_s)
-            elif max(other.truth) < min(one.truth):
-                distinct, right = distinct + 1, right + (other.time_s < one.time_s)
-    return right, distinct
+    pairs = (pair for own in groups.values() for pair in itertools.permutations(own, 2))
+    right = [a.time_s < b.time_s for a, b in pairs if max(a.truth) < min(b.truth)]
+    return sum(right), len(right)
