@@ -21,13 +21,14 @@ def conditions() -> Iterable[HostCheck]:
 
 def judge(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
     """Judge the facts of a node; what is not known is not judged."""
-    yield from _processors(facts)
+    yield from _cores(facts)
+    yield from _frequency(facts)
     yield from _clock(facts)
     yield from _memory(facts)
     yield from _neighbours(facts)
 
 
-def _processors(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
+def _cores(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
     usable = facts.get("cpu.allowed", facts.get("cpu.logical"))
     if isinstance(usable, int):
         yield judged(
@@ -54,6 +55,9 @@ def _processors(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
             "off",
             "bind ranks to cores, or as root: `echo off > /sys/devices/system/cpu/smt/control`",
         )
+
+
+def _frequency(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
     governor = facts.get("cpu.governor")
     if governor is not None:
         yield judged(

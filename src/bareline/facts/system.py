@@ -66,7 +66,7 @@ def parse_system(sections: Sections) -> Facts:
             # What changes from minute to minute, and thus is never a difference.
             "load.one_minute": number(load.get("/proc/loadavg")),
             "load.uptime_s": number(load.get("/proc/uptime")),
-            "cpu.steal_ratio": steal and steal.since_boot,
+            "cpu.steal_ratio": steal.since_boot if steal else None,
             **_limits(sections),
         }
     )
