@@ -151,7 +151,7 @@ def busy_cores(since: LoadReading | None) -> float:
     if before is None:
         return 0.0
     time.sleep(max(0.0, _LEAST_S - (time.monotonic() - before.at_s)))
-    cores = _cores_since(before)
+    cores = cores_since(before)
     if cores > BUSY_CORES:
         cores = _cores_for(_AGAIN_S)
     return cores if cores > BUSY_CORES else 0.0
@@ -183,9 +183,10 @@ def busy_words(cores: float) -> str:
 def _cores_for(seconds: float) -> float:
     before = read_load()
     time.sleep(seconds)
-    return _cores_since(before) if before is not None else 0.0
+    return cores_since(before)
 
 
-def _cores_since(before: LoadReading) -> float:
+def cores_since(before: LoadReading | None) -> float:
+    """Give how many cores others kept busy since a reading, on average; 0 where nobody can tell."""
     after = read_load()
-    return foreign_cores(before, after) if after is not None else 0.0
+    return foreign_cores(before, after) if before and after else 0.0
