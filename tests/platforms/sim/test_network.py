@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from bareline.platforms.config import make_spec
 from bareline.platforms.sim import compute
-from bareline.platforms.sim.cluster import collectives, made_anew, settings
+from bareline.platforms.sim.cluster import collectives, costs_within, made_anew, settings
 from bareline.platforms.sim.network import (
-    SharedMemory,
     SimulatedNetwork,
     constant,
     preset,
@@ -116,9 +115,9 @@ def test_algorithms_follow_the_library_and_what_the_user_names():
 
 
 def test_within_a_node_a_message_takes_the_same_time_below_and_above_the_limit():
-    memory = SharedMemory(latency_s=4e-7, bytes_per_s=5e9, overhead_s=1e-7, eager_bytes=4096)
+    options = make_spec("s", {"type": "sim", "network": "1g"}, where="test").options
     for eager_bytes in (4096, 65_536):
-        costs = memory.costs(eager_bytes)
+        costs = costs_within(options, eager_bytes)
         assert at(costs["seconds_per_byte"], 1 << 20) == pytest.approx(1 / 5e9)
         for size in (0, 4095, 4096, 65_535, 65_536):
             overheads = at(costs["departure_s"], size) + at(costs["receive_s"], size)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
-from bareline.platforms.sim.network import SimulatedNetwork
+from bareline.platforms.sim.network import LEAST_S, SimulatedNetwork
 from bareline.platforms.sim.options import SimOptions
 from bareline.vocabulary.collectives import COLLECTIVES
 
-_SELECTORS: Mapping[str, str] = MappingProxyType({"openmpi": "ompi", "mpich": "mpich"})
+#: Speed of every simulated core. Seconds are injected as this many operations, so it cancels.
+SPEED = "1Gf"
 
 
 def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
@@ -18,11 +18,8 @@ def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
 
     Those that the user names an algorithm for keep that.
     """
-    if library != "openmpi":
-        return ()
-    return tuple(
-        each.name for each in COLLECTIVES.values() if each.anew and each.name not in chosen
-    )
+    every = COLLECTIVES.values() if library == "openmpi" else ()
+    return tuple(each.name for each in every if each.anew and each.name not in chosen)
 
 
 def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:
@@ -32,29 +29,24 @@ def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:
     - `chosen`: algorithms that the user names, by function in lower case.
     """
     return {
-        "smpi/coll-selector": _SELECTORS[library],
+        "smpi/coll-selector": "ompi" if library == "openmpi" else library,
         **{f"smpi/{function}": name for function, name in sorted(chosen.items())},
     }
 
 
-#: Speed of every simulated core. Seconds are injected as this many operations, so it cancels.
-SPEED = "1Gf"
-
-
-def port_rate(options: SimOptions, network: SimulatedNetwork) -> float:
+def _port_rate(options: SimOptions, network: SimulatedNetwork) -> float:
     """Give what the port of a node carries in one direction, in B/s."""
     return options.link_bytes_per_s or network.port_bytes_per_s
 
 
-def _route_s(network: SimulatedNetwork) -> float:
-    """Give the latency of a route as described; what a message waits is told by its size."""
-    return network.wire()[0][1]
+def _link_s(network: SimulatedNetwork) -> str:
+    """Write the latency of a link; what a message waits is told by its size."""
+    return f"{network.wire()[0][1] / 2:.12f}"
 
 
 def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
     """Describe the cluster as SimGrid reads it; a route passes two links, of half the latency."""
-    latency = _route_s(network) / 2
-    rate = port_rate(options, network)
+    rate = _port_rate(options, network)
     backbone = limiter = ""
     if options.both_ways_bytes_per_s is not None:
         # A message takes as much of the limiter as of the port, all of it at its own rate.
@@ -67,7 +59,7 @@ def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
   <cluster id="cluster" prefix="n" suffix="" radical="0-{options.nodes - 1}" speed="{SPEED}"
-    core="{options.cores}" bw="{rate:.6f}Bps" lat="{latency:.12f}s" sharing_policy="SPLITDUPLEX"
+    core="{options.cores}" bw="{rate:.6f}Bps" lat="{_link_s(network)}s" sharing_policy="SPLITDUPLEX"
     loopback_bw="{options.loopback_bytes_per_s:.6f}Bps"
     loopback_lat="{options.loopback_latency_s:.12f}s"{backbone}{limiter}/>
 </platform>
@@ -80,19 +72,34 @@ def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> i
     SMPI has one for all messages of a job. On one node that of shared memory counts, so that the
     network changes nothing there.
     """
-    return network.eager_bytes if nodes > 1 else options.shared_memory().eager_bytes
+    return network.eager_bytes if nodes > 1 else options.loopback_eager_bytes
+
+
+def costs_within(options: SimOptions, eager_bytes: int) -> dict[str, str]:
+    """Give what a message within a node costs, whatever the network, as the simulator takes it.
+
+    - `eager_bytes`: limit in force. The time of a message is the same below and above it: there
+      the simulator leaves out the overheads, so that the wait is longer by them.
+    """
+    latency_s, overhead_s = options.loopback_latency_s, options.loopback_overhead_s
+    at_once, last = max(latency_s - 2 * overhead_s, LEAST_S), eager_bytes - 1
+    return {
+        "latency_s": f"0:{at_once:.12g};{last}:{latency_s:.12g}",
+        "seconds_per_byte": f"0:{1 / options.loopback_bytes_per_s:.9g}",
+        **dict.fromkeys(("departure_s", "send_s", "receive_s"), f"0:{overhead_s:.12g};{last}:0"),
+    }
 
 
 def settings(options: SimOptions, network: SimulatedNetwork, nodes: int, description: Path) -> str:
     """Write what the simulated cluster is told of messages, in a job on so many nodes."""
-    within = options.shared_memory().costs(eager_bytes(options, network, nodes))
+    within = costs_within(options, eager_bytes(options, network, nodes))
     gap_s = 1 / network.messages_per_s if network.messages_per_s else 0.0
     lines = {
         "description": str(description),
         "collectives": " ".join(made_anew(options.library, options.algorithms)),
-        "port_bytes_per_s": f"{port_rate(options, network):.6f}",
+        "port_bytes_per_s": f"{_port_rate(options, network):.6f}",
         "loopback_bytes_per_s": f"{options.loopback_bytes_per_s:.6f}",
-        "latency_s": f"{2 * float(f'{_route_s(network) / 2:.12f}'):.12g}",
+        "latency_s": f"{2 * float(_link_s(network)):.12g}",
         "loopback_latency_s": f"{options.loopback_latency_s:.12f}",
         "message_gap_s": f"{gap_s:.12g}",
         **{f"within.{name}": text for name, text in within.items()},

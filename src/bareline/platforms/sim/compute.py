@@ -21,50 +21,47 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bareline.host.load import busy_cores, foreign_cores, read_load
+from bareline.host.load import busy_cores, cores_since, read_load
 from bareline.platforms.base import Context
-from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.platforms.process import Finished
+from bareline.platforms.sim.processor import json_lines, outputs_here, processor_here
 from bareline.vocabulary.errors import BarelineError, PlatformError
 from bareline.vocabulary.files import replacing
 from bareline.vocabulary.model import Command, Layout
-from bareline.vocabulary.platform import PlatformSpec
 
 #: Recordings of a program; noise only ever adds, so the lowest mean of each stretch is kept.
 _RECORDINGS = 3
 #: After a first recording this long there is no second one.
 _LONG_S = 20.0
 _TIMED_PART = 1
+_REAL_TIMEOUT_S = 600.0
+#: Of what a recording holds: earlier ones do not say at what load they were made.
+_VERSION = "2"
 
 #: What a stretch of computation lies between: stage, function and count before and after.
 Kind = tuple[int, int, int, int, int]
+#: Calls over all ranks, and seconds of one stretch, by kind.
+Stretches = Mapping[Kind, tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
     """Seconds of each kind of stretch.
 
-    - `stretches`: calls over all ranks, and seconds of one stretch, by kind.
     - `scale`: what the seconds are multiplied by: those of the real program over those recorded.
     - `source`: how it was made, for people.
     - `busy_cores`: how many cores other programs kept busy meanwhile.
     """
 
-    stretches: Mapping[Kind, tuple[int, float]]
+    stretches: Stretches
     scale: float
     source: str
     busy_cores: float = 0.0
 
     def timed_s(self, ranks: int) -> float:
         """Computation in the timed part, mean over the ranks, as it was recorded."""
-        return (
-            sum(
-                calls * seconds
-                for (stage, *_), (calls, seconds) in self.stretches.items()
-                if stage == _TIMED_PART
-            )
-            / ranks
-        )
+        timed = (row for kind, row in self.stretches.items() if kind[0] == _TIMED_PART)
+        return sum(calls * seconds for calls, seconds in timed) / ranks
 
     def to_inject(self, factor: float) -> str:
         """Give the lines that the program reads, with all seconds times a factor."""
@@ -94,32 +91,6 @@ def merge(recordings: Sequence[str]) -> dict[Kind, tuple[int, float]]:
     return merged
 
 
-def record(
-    launch: Callable[[Mapping[str, str]], float], folder: Path
-) -> tuple[dict[Kind, tuple[int, float]], int]:
-    """Record a program's computation.
-
-    - `launch`: runs it in the simulator with these variables and gives its wall time in s.
-    - `folder`: where the recordings may be written. Gives the stretches and how many recordings
-      they come from.
-    """
-    texts = []
-    for number in range(_RECORDINGS):
-        path = folder / f"recording-{number}"
-        path.unlink(missing_ok=True)
-        seconds = launch({"BARELINE_COMPUTE": f"record:{path}"})
-        texts.append(path.read_text(encoding="utf-8") if path.exists() else "")
-        path.unlink(missing_ok=True)
-        if seconds > _LONG_S:
-            break
-    return merge(texts), len(texts)
-
-
-def key_of(parts: Sequence[str]) -> str:
-    """Name a recording by what it depends on: build, program, arguments, ranks, processor."""
-    return hashlib.sha256(json.dumps(list(parts)).encode()).hexdigest()[:16]
-
-
 def load(path: Path) -> Recording | None:
     """Read a recording; None when there is none, or none that can be read."""
     try:
@@ -139,122 +110,98 @@ def save(path: Path, recording: Recording, about: Mapping[str, Any]) -> None:
     """Write a recording, complete or not at all."""
     import tomli_w
 
-    rows = [[*kind, calls, seconds] for kind, (calls, seconds) in recording.stretches.items()]
-    numbers = {
+    content = {
+        **about,
         "scale": recording.scale,
         "source": recording.source,
         "busy_cores": recording.busy_cores,
+        "stretches": [
+            [*kind, calls, seconds] for kind, (calls, seconds) in recording.stretches.items()
+        ],
     }
-    content = {**about, **numbers, "stretches": rows}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part:
         part.write_text(tomli_w.dumps(content), encoding="utf-8")
 
 
-_RUNS = 3
-_TIMEOUT_S = 600.0
+def computation(
+    command: Command,
+    argv: Sequence[str],
+    layout: Layout,
+    context: Context,
+    launch: Callable[[Mapping[str, str]], Finished],
+    *,
+    folded: bool,
+    where: str,
+) -> tuple[Recording, tuple[str, ...]]:
+    """Give what a program computes, and what is to be told of a recording that was made now.
 
-
-def real_compute_s(argv: Sequence[str], ranks: int, context: Context) -> float | None:
-    """Run a program under this machine's own MPI library and read its computation.
-
-    - `argv`: the program, as ``{native}/NAME``, and its arguments. Gives the least of three runs of
-      the mean over the ranks in s, in the timed part. None where the ranks do not fit the cores,
-      other programs keep this machine busy, there is no MPI library, or the program fails.
-    """
-    if ranks > len(os.sched_getaffinity(0)) or machine_is_busy():
-        return None
-    spec = PlatformSpec("compute", "local", LocalOptions())
-    layout = Layout(1, ranks)
-    command = Command(argv=tuple(argv), mpi=True)
-    found = []
-    with suppress(BarelineError), LocalPlatform(spec, context).acquire(layout) as here:
-        for _ in range(_RUNS):
-            output = here.run(command, layout, timeout_s=_TIMEOUT_S)
-            if output.exit_code == 0:
-                found.append(_mean_of(output.stdout))
-    return min((value for value in found if value is not None), default=None)
-
-
-def machine_is_busy() -> bool:
-    """Tell whether other programs compute here now, beside which a real one is timed wrongly."""
-    return busy_cores(None) > 0
-
-
-def _mean_of(stdout: str) -> float | None:
-    for line in stdout.splitlines():
-        with suppress(ValueError, KeyError, TypeError):
-            point = json.loads(line)
-            return float(point["compute_s"]["mean"])
-    return None
-
-
-RECORDING_TIMEOUT_S = 3600.0
-#: Of what a recording holds: earlier ones do not say at what load they were made.
-_VERSION = "2"
-
-
-@dataclass(frozen=True, slots=True)
-class Recorder:
-    """Knows what programs compute.
-
+    - `command`, `argv`: the program as a probe names it, and as it is simulated.
     - `launch`: simulates the program with these variables besides its own.
+    - `folded`: all ranks share one memory.
+    - `where`: the platform, in errors.
     """
-
-    platform: str
-    context: Context
-    processor: str
-    launch: Callable[[Mapping[str, str]], Finished]
-
-    def computation(
-        self, command: Sequence[str], argv: Sequence[str], layout: Layout, *, folded: bool
-    ) -> tuple[Recording, tuple[str, ...]]:
-        """Give a recording, and what is to be told of it where it was made now.
-
-        - `command`, `argv`: the program as a probe names it, and as it is simulated.
-        - `folded`: all ranks share one memory.
-        """
-        parts = [*argv, "fold" if folded else "", str(layout.ranks), self.processor, _VERSION]
-        path = self.context.cache / "compute" / f"{key_of(parts)}.toml"
-        known = load(path)
-        if known is not None:
-            return known, ()
-        what = f"{Path(argv[0]).name} {' '.join(argv[1:])} on {layout.ranks} ranks"
-        made = self._record(command, what, layout, folded=folded)
-        about = {
-            "program": Path(argv[0]).name,
-            "arguments": list(argv[1:]),
-            "ranks": layout.ranks,
-            "processor": self.processor,
-        }
-        save(path, made, about)
-        return made, (f"recorded the computation of {what}: {made.source}",)
-
-    def _record(
-        self, command: Sequence[str], what: str, layout: Layout, *, folded: bool
-    ) -> Recording:
-        def launch(variables: Mapping[str, str]) -> float:
-            done = self.launch(variables)
-            if done.exit_code != 0 or done.timed_out:
-                raise PlatformError(
-                    f"the computation of {what} could not be recorded: "
-                    f"{done.stderr.strip()[-300:] or 'no end'}",
-                    where=self.platform,
-                )
-            return done.duration_s
-
-        before = read_load()
-        stretches, count = record(launch, self.context.scratch)
-        after = read_load()
-        busy = round(foreign_cores(before, after), 2) if before and after else 0.0
-        source = f"{count} recordings in the simulator on one core, beside {busy:.1f} busy cores"
-        if folded:
-            source += ", all ranks in one memory, which caches hold more of than of many"
-        real = real_compute_s(command, layout.ranks, self.context)
-        total = Recording(stretches, 1.0, "").timed_s(layout.ranks)
-        if real is None or total <= 0:
-            source += ", not compared with the real program"
-            return Recording(stretches, 1.0, source, busy)
-        scale = real / total
+    name, arguments, processor = Path(argv[0]).name, list(argv[1:]), processor_here()
+    parts = [*argv, "fold" if folded else "", str(layout.ranks), processor, _VERSION]
+    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    path = context.cache / "compute" / f"{key}.toml"
+    known = load(path)
+    if known is not None:
+        return known, ()
+    what = f"{name} {' '.join(arguments)} on {layout.ranks} ranks"
+    before = read_load()
+    texts = _record(launch, what, where, context.scratch)
+    busy = round(cores_since(before), 2)
+    stretches = merge(texts)
+    source = f"{len(texts)} recordings in the simulator on one core, beside {busy:.1f} busy cores"
+    if folded:
+        source += ", all ranks in one memory, which caches hold more of than of many"
+    real_s = _real_compute_s(command, layout.ranks, context)
+    total_s = Recording(stretches, 1.0, "").timed_s(layout.ranks)
+    if real_s is None or total_s <= 0:
+        made = Recording(stretches, 1.0, f"{source}, not compared with the real program", busy)
+    else:
+        scale = real_s / total_s
         source += f", times {scale:.3f} to agree with the real program"
-        return Recording(stretches, scale, source, busy)
+        made = Recording(stretches, scale, source, busy)
+    about = {"program": name, "arguments": arguments, "ranks": layout.ranks, "processor": processor}
+    save(path, made, about)
+    return made, (f"recorded the computation of {what}: {made.source}",)
+
+
+def _record(
+    launch: Callable[[Mapping[str, str]], Finished], what: str, where: str, folder: Path
+) -> Sequence[str]:
+    """Record a program's computation, thrice unless that is long."""
+    texts = []
+    for number in range(_RECORDINGS):
+        path = folder / f"recording-{number}"
+        path.unlink(missing_ok=True)
+        done = launch({"BARELINE_COMPUTE": f"record:{path}"})
+        if done.exit_code != 0 or done.timed_out:
+            why = done.stderr.strip()[-300:] or "no end"
+            failed = f"the computation of {what} could not be recorded: {why}"
+            raise PlatformError(failed, where=where)
+        texts.append(path.read_text(encoding="utf-8") if path.exists() else "")
+        path.unlink(missing_ok=True)
+        if done.duration_s > _LONG_S:
+            break
+    return texts
+
+
+def _real_compute_s(command: Command, ranks: int, context: Context) -> float | None:
+    """Run the real program and give the least of its mean computation over the ranks, in s.
+
+    None where the ranks do not fit the cores, other programs keep this machine busy, beside which
+    it would be timed wrongly, there is no MPI library, or the program fails.
+    """
+    if ranks > len(os.sched_getaffinity(0)) or busy_cores(None) > 0:
+        return None
+    found = []
+    real = Command(argv=command.argv, mpi=True)
+    with suppress(BarelineError):
+        for output in outputs_here(context, real, Layout(1, ranks), _REAL_TIMEOUT_S):
+            for row in json_lines(output.stdout) if output.exit_code == 0 else ():
+                with suppress(ValueError, KeyError, TypeError):
+                    found.append(float(row["compute_s"]["mean"]))
+    return min(found, default=None)

@@ -3,8 +3,6 @@
 Between two measured sizes the curve is taken as a straight line a + m s: a message waits a seconds
 and then moves at 1/m bytes a second. What the processors do for a message (overheads) is taken out
 of the curve first, because the simulator adds it again, and lets it keep the sender busy.
-
-A message within a node never sees the network: `SharedMemory` says what it costs.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from typing import Any
 import numpy as np
 
 #: Shortest time that is left for the wire where overheads leave nothing of the curve.
-_LEAST_S = 1e-9
+LEAST_S = 1e-9
 #: What a port may add to the one-way time of a message.
 _PORT_SHARE = 0.005
 #: What SMPI adds to each message; the simulated cluster takes the time for it out again.
@@ -101,27 +99,23 @@ class SimulatedNetwork:
         overheads = (*self.departure_s, *self.receive_overhead_s)
         given = {size for size, _ in (*self.curve, *overheads)} | {self.eager_bytes - 1}
         sizes = sorted(size for size in given if size <= self.curve[-1][0])
-        times = [
-            max(seconds_at(self.curve, size) - self._overhead(size), _LEAST_S) for size in sizes
-        ]
+        times = []
+        for size in sizes:
+            at_once = size < self.eager_bytes
+            spent = (self.departure_s, self.receive_overhead_s) if at_once else ()
+            overhead_s = sum(seconds_at(curve, size) for curve in spent)
+            times.append(max(seconds_at(self.curve, size) - overhead_s, LEAST_S))
         return list(zip(sizes, _rising(times), strict=True))
-
-    def _overhead(self, size: int) -> float:
-        if size >= self.eager_bytes:
-            return 0.0
-        return seconds_at(self.departure_s, size) + seconds_at(self.receive_overhead_s, size)
 
     def busy_after(self) -> str:
         """Write for how long a sender is busy with a message that has left, as `stretches` does.
 
         Nothing for those that sender and receiver meet for.
         """
-        sizes = {size for size, _ in (*self.send_overhead_s, *self.departure_s)}
-        sizes.add(self.eager_bytes - 1)
-        busy = []
-        for size in sorted(size for size in sizes if size < self.eager_bytes):
-            left_s = seconds_at(self.departure_s, size)
-            busy.append((size, max(seconds_at(self.send_overhead_s, size) - left_s, 0.0)))
+        given = {size for size, _ in (*self.send_overhead_s, *self.departure_s)}
+        sizes = sorted(size for size in given | {self.eager_bytes - 1} if size < self.eager_bytes)
+        sent, left = self.send_overhead_s, self.departure_s
+        busy = [(size, max(seconds_at(sent, size) - seconds_at(left, size), 0)) for size in sizes]
         return f"{stretches(busy)};{self.eager_bytes}:0:0"
 
     def busy_before(self) -> str:
@@ -141,10 +135,11 @@ class SimulatedNetwork:
         That is more than the rate of the largest message where the curve rises less before. Small
         messages, of which hardly anything is their size, do not count.
         """
-        rates = [self.bytes_per_s]
-        for _, size, slope, start in self._lines():
-            rates.append(1 / (slope + _PORT_SHARE * (start + slope * size) / size))
-        return max(rates)
+        slopes = (
+            slope + _PORT_SHARE * (start + slope * size) / size
+            for _, size, slope, start in self._lines()
+        )
+        return max(self.bytes_per_s, *(1 / slope for slope in slopes))
 
     def costs(self) -> dict[str, str]:
         """Give what a message between nodes costs, by its size, as the simulator takes it."""
@@ -167,42 +162,10 @@ class SimulatedNetwork:
         for (size, time), (next_size, next_time) in pairwise(self.wire()):
             slope = max((next_time - time) / (next_size - size), _LEAST_SLOPE)
             start = time - slope * size
-            if start < _LEAST_S:
-                start = _LEAST_S
+            if start < LEAST_S:
+                start = LEAST_S
                 slope = max((next_time - start) / next_size, _LEAST_SLOPE)
             yield size, next_size, slope, start
-
-
-@dataclass(frozen=True, slots=True)
-class SharedMemory:
-    """How two ranks of a node exchange messages, whatever the network between the nodes.
-
-    - `overhead_s`: what a processor does for each message sent, and again for each received.
-    - `eager_bytes`: from this size on a message waits until the receiver is ready, in jobs on one
-      node. A job over several nodes has one limit in SMPI, that of its network.
-    """
-
-    latency_s: float
-    bytes_per_s: float
-    overhead_s: float
-    eager_bytes: int
-
-    def costs(self, eager_bytes: int) -> dict[str, str]:
-        """Give what a message within a node costs, by its size, as the simulator takes it.
-
-        - `eager_bytes`: limit in force. The time of a message is the same below and above it: there
-          the simulator leaves out the overheads, so that the wait is longer by them.
-        """
-        at_once = max(self.latency_s - 2 * self.overhead_s, _LEAST_S)
-        last = eager_bytes - 1
-        busy = f"0:{self.overhead_s:.12g};{last}:0"
-        return {
-            "latency_s": f"0:{at_once:.12g};{last}:{self.latency_s:.12g}",
-            "seconds_per_byte": f"0:{1 / self.bytes_per_s:.9g}",
-            "departure_s": busy,
-            "send_s": busy,
-            "receive_s": busy,
-        }
 
 
 def _rising(values: Sequence[float]) -> list[float]:
@@ -230,13 +193,10 @@ def preset(name: str) -> SimulatedNetwork:
     Raises KeyError: there is none of this name.
     """
     table = presets()[name]
-    rate, latency = table["bytes_per_s"], table["latency_s"]
-    sizes = (0, table["eager_bytes"], 4 << 20)
+    sizes, overhead = (0, table["eager_bytes"], 4 << 20), constant(table["overhead_s"])
     return SimulatedNetwork(
-        curve=tuple((size, latency + size / rate) for size in sizes),
-        send_overhead_s=constant(table["overhead_s"]),
-        receive_overhead_s=constant(table["overhead_s"]),
-        departure_s=constant(table["overhead_s"]),
+        tuple((size, table["latency_s"] + size / table["bytes_per_s"]) for size in sizes),
+        *(overhead, overhead, overhead),
         eager_bytes=table["eager_bytes"],
         source=f"{name}: {table['source']}",
         messages_per_s=table["messages_per_s"],

@@ -7,16 +7,9 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from bareline.platforms.sim.network import (
-    Curve,
-    SharedMemory,
-    SimulatedNetwork,
-    constant,
-    preset,
-    presets,
-)
+from bareline.platforms.sim.network import Curve, SimulatedNetwork, constant, preset, presets
 from bareline.platforms.sim.processor import processors
 from bareline.vocabulary.errors import did_you_mean
 from bareline.vocabulary.model import Command
@@ -35,11 +28,8 @@ Overhead = (
     Seconds | Annotated[tuple[tuple[Size, Seconds], ...], Field(min_length=1, max_length=512)]
 )
 
-
 #: Programs whose computation is recorded and injected: what our Fortran harness starts.
 RECORDED = re.compile(r"(npb|app)_\w+")
-
-
 #: Programs that compute the same whatever their fields hold, so that ranks may share them.
 FOLDED = re.compile(r"npb_(mg|ft|bt|sp|lu)")
 
@@ -132,20 +122,13 @@ class SimOptions(Options):
         """Cores of each."""
         return self.cores
 
-    @field_validator("network")
+    @field_validator("network", "processor")
     @classmethod
-    def _known_network(cls, name: str | None) -> str | None:
-        if name is not None and name not in presets():
-            hint = did_you_mean(name, presets(), f"use one of: {', '.join(presets())}")
-            raise ValueError(f"no network is named '{name}'; {hint}")
-        return name
-
-    @field_validator("processor")
-    @classmethod
-    def _known_processor(cls, name: str | None) -> str | None:
-        if name is not None and name not in processors():
-            hint = did_you_mean(name, processors(), f"use one of: {', '.join(processors())}")
-            raise ValueError(f"no processor is named '{name}'; {hint}")
+    def _known(cls, name: str | None, info: ValidationInfo) -> str | None:
+        known = list(presets() if info.field_name == "network" else processors())
+        if name is not None and name not in known:
+            hint = did_you_mean(name, known, f"use one of: {', '.join(known)}")
+            raise ValueError(f"no {info.field_name} is named '{name}'; {hint}")
         return name
 
     @field_validator("curve", "send_overhead_s", "receive_overhead_s", "departure_s")
@@ -158,13 +141,9 @@ class SimOptions(Options):
         return curve
 
     @model_validator(mode="after")
-    def _overheads_within_latency(self) -> SimOptions:
+    def _fits_together(self) -> SimOptions:
         if 2 * self.loopback_overhead_s > self.loopback_latency_s:
             raise ValueError("loopback_overhead_s is more than half of loopback_latency_s")
-        return self
-
-    @model_validator(mode="after")
-    def _one_network(self) -> SimOptions:
         if (self.network is None) == (self.curve is None):
             raise ValueError(f"give either 'network' (one of: {', '.join(presets())}) or 'curve'")
         return self
@@ -180,25 +159,15 @@ class SimOptions(Options):
             named = preset(self.network)
             given = self.messages_per_s
             return named if given is None else replace(named, messages_per_s=given)
+        departs = self.send_overhead_s if self.departure_s is None else self.departure_s
         return SimulatedNetwork(
             curve=self.curve,
             send_overhead_s=_by_size(self.send_overhead_s),
             receive_overhead_s=_by_size(self.receive_overhead_s),
-            departure_s=_by_size(
-                self.send_overhead_s if self.departure_s is None else self.departure_s
-            ),
+            departure_s=_by_size(departs),
             eager_bytes=self.eager_bytes,
             source=self.source or "a curve of the platform file",
             messages_per_s=self.messages_per_s,
-        )
-
-    def shared_memory(self) -> SharedMemory:
-        """Give how ranks of one node exchange messages."""
-        return SharedMemory(
-            latency_s=self.loopback_latency_s,
-            bytes_per_s=self.loopback_bytes_per_s,
-            overhead_s=self.loopback_overhead_s,
-            eager_bytes=self.loopback_eager_bytes,
         )
 
 

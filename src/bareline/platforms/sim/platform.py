@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import ClassVar
 
 from bareline.build.native import NativeBuild, build_native, ensure_native
@@ -18,17 +17,9 @@ from bareline.host.load import BUSY_CORES, memory_bytes
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Context, Platform
 from bareline.platforms.process import Finished, local_environment, run_process
-from bareline.platforms.sim import compute, replay
-from bareline.platforms.sim.cluster import (
-    SPEED,
-    cluster_xml,
-    collectives,
-    eager_bytes,
-    made_anew,
-    settings,
-)
-from bareline.platforms.sim.compute import RECORDING_TIMEOUT_S, Recorder
-from bareline.platforms.sim.network import SimulatedNetwork, stretches
+from bareline.platforms.sim import cluster, replay
+from bareline.platforms.sim.compute import computation
+from bareline.platforms.sim.network import Curve, SimulatedNetwork, stretches
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
 from bareline.platforms.sim.processor import (
     compute_factor,
@@ -52,6 +43,7 @@ _FOLDED_BYTES = 65_536
 #: is for one rank of many machines.
 _MEMORY_SHARE = 0.5
 _LARGEST_BUFFERS_BYTES = 512 << 20
+_RECORDING_TIMEOUT_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +53,8 @@ class Simulator:
     version: str
     mpicc: str
     flavour: str = "simgrid"
+    #: These make shared objects, which smpirun loads once for each rank.
+    compilers: ClassVar[Mapping[str, str]] = {"CC": "smpicc", "FC": "smpif90"}
 
     @property
     def title(self) -> str:
@@ -68,14 +62,9 @@ class Simulator:
         return f"SimGrid {self.version} SMPI"
 
     @property
-    def compilers(self) -> Mapping[str, str]:
-        """Give the wrappers: they make shared objects, which smpirun loads once for each rank."""
-        return MappingProxyType({"CC": "smpicc", "FC": "smpif90"})
-
-    @property
     def choices(self) -> Mapping[str, str]:
         """Have kernels for this machine alone, where all ranks run: a third of the compiling."""
-        return MappingProxyType({"BARELINE_SIMULATED_SET": widest_set()})
+        return {"BARELINE_SIMULATED_SET": widest_set()}
 
 
 @cache
@@ -96,55 +85,65 @@ class SimAllocation(Allocation):
         self._context = context
         self._network: SimulatedNetwork = options.resolve()
         self._events: list[str] = []
-        self._sources: dict[str, str] = {}
         self._description = context.scratch / "cluster.xml"
-        self._description.write_text(cluster_xml(options, self._network), encoding="utf-8")
+        xml = cluster.cluster_xml(options, self._network)
+        self._description.write_text(xml, encoding="utf-8")
         self._temporary = context.scratch / "smpi"
         self._temporary.mkdir(exist_ok=True)
 
     def facts(self) -> Mapping[str, Scalar]:
         """Name the simulator, the network with its source, and every setting."""
         options, network = self._options, self._network
-        return {
+        algorithms = cluster.collectives(options.library, options.algorithms)
+        both_ways, costs = options.both_ways_bytes_per_s, network.costs()
+        facts: dict[str, Scalar | None] = {
             "sim.simulator": find_simulator().title,
             "sim.nodes": options.nodes,
             "sim.cores_per_node": options.cores,
+            "sim.compute_factor": self._compute_factor(),
             **self._processor_facts(),
             "sim.instruction_set": widest_set(),
-            **({"sim.folded_memory": "MG, FT, BT, SP, LU: not verified"} if options.fold else {}),
+            "sim.folded_memory": "MG, FT, BT, SP, LU: not verified" if options.fold else None,
             "sim.network_from": network.source,
             "sim.latency_s": network.latency_s,
             "sim.rate_bits_per_s": 8 * network.bytes_per_s,
             "sim.send_overhead_s": network.send_overhead_s[0][1],
             "sim.departure_s": network.departure_s[0][1],
             "sim.receive_overhead_s": network.receive_overhead_s[0][1],
-            **_overheads_by_size(network),
+            "sim.send_overhead_by_size": _by_size(network.send_overhead_s),
+            "sim.departure_by_size": _by_size(network.departure_s),
+            "sim.receive_overhead_by_size": _by_size(network.receive_overhead_s),
             "sim.eager_bytes": network.eager_bytes,
             "sim.oversubscription": options.oversubscription,
-            **(
-                {}
-                if options.both_ways_bytes_per_s is None
-                else {"sim.both_ways_bits_per_s": 8 * options.both_ways_bytes_per_s}
-            ),
-            **_message_facts(options, network),
-            **({} if options.error is None else {"sim.calibration_error_ratio": options.error}),
+            "sim.both_ways_bits_per_s": None if both_ways is None else 8 * both_ways,
+            "sim.loopback_latency_s": options.loopback_latency_s,
+            "sim.loopback_bits_per_s": 8 * options.loopback_bytes_per_s,
+            "sim.loopback_overhead_s": options.loopback_overhead_s,
+            "sim.loopback_eager_bytes": options.loopback_eager_bytes,
+            "sim.nic_messages_per_s": network.messages_per_s,
+            "sim.latency_by_size": costs["latency_s"],
+            "sim.seconds_per_byte_by_size": costs["seconds_per_byte"],
+            "sim.calibration_error_ratio": options.error,
             "sim.library": f"collectives as in {options.library}",
             "sim.algorithms": " ".join(
-                f"{key.removeprefix('smpi/')}={value}"
-                for key, value in collectives(options.library, options.algorithms).items()
+                f"{key.removeprefix('smpi/')}={value}" for key, value in algorithms.items()
             ),
-            "sim.algorithms_as_counted": " ".join(made_anew(options.library, options.algorithms)),
+            "sim.algorithms_as_counted": " ".join(
+                cluster.made_anew(options.library, options.algorithms)
+            ),
         }
+        return {key: value for key, value in facts.items() if value is not None}
 
     def _processor_facts(self) -> dict[str, Scalar]:
-        """Tell how much longer computation takes than here, and by what that is known."""
+        """Tell by what it is known how much longer computation takes than here."""
         name = self._options.processor
-        facts: dict[str, Scalar] = {"sim.compute_factor": self._compute_factor()}
-        if name is not None:
-            facts["sim.processor"] = processors()[name]["title"]
-            facts["sim.processor_from"] = processors()[name]["source"]
-            facts["sim.processor_here"] = rates_here(self._context, processor_here()).summary
-        return facts
+        if name is None:
+            return {}
+        return {
+            "sim.processor": processors()[name]["title"],
+            "sim.processor_from": processors()[name]["source"],
+            "sim.processor_here": rates_here(self._context, processor_here()).summary,
+        }
 
     def _compute_factor(self) -> float:
         options = self._options
@@ -177,20 +176,45 @@ class SimAllocation(Allocation):
         argv = [str(folder / program), *command.argv[1:]]
         if program == "mpibench":
             argv += _REPETITIONS if "-i" not in argv else ()
-            argv += _UNBOUNDED
-            argv += ["-M", str(_buffers_bytes(layout.ranks))]
-        variables = dict(command.env) | self._folding(program)
-        caveats = ["simulated"]
-        if RECORDED.fullmatch(program):
-            recording = self._computation(command, argv, layout)
-            if recording.busy_cores > BUSY_CORES:
-                caveats.append("recorded-busy")
-            variables["BARELINE_COMPUTE"] = f"inject:{self._to_inject(recording)}"
-            variables["BARELINE_BUSY_AFTER_SEND"] = self._network.busy_after()
-            variables["BARELINE_RANKS_PER_NODE"] = str(layout.ranks_per_node)
+            # All ranks lie in this machine's memory.
+            buffers_bytes = int(_MEMORY_SHARE * memory_bytes()) // layout.ranks
+            argv += [*_UNBOUNDED, "-M", str(min(_LARGEST_BUFFERS_BYTES, buffers_bytes))]
+        variables = dict(command.env)
+        caveats: tuple[str, ...] = ("simulated",)
+        if self._options.fold and FOLDED.fullmatch(program):
+            variables["BARELINE_FOLD"] = str(_FOLDED_BYTES)
         line = self._line(argv, layout)
+        if RECORDED.fullmatch(program):
+            caveats += self._inject(command, argv, line, variables, layout)
         done = self._execute(line, variables, layout, timeout_s)
-        return done.output(line, clock="simulated", caveats=tuple(caveats))
+        return done.output(line, clock="simulated", caveats=caveats)
+
+    def _inject(
+        self,
+        command: Command,
+        argv: list[str],
+        line: list[str],
+        variables: dict[str, str],
+        layout: Layout,
+    ) -> tuple[str, ...]:
+        """Add what a program computes to its variables, recorded first where it is not known."""
+
+        def launch(more: Mapping[str, str]) -> Finished:
+            return self._execute(line, {**variables, **more}, layout, _RECORDING_TIMEOUT_S)
+
+        folded = "BARELINE_FOLD" in variables
+        recording, events = computation(
+            command, argv, layout, self._context, launch, folded=folded, where=self._name
+        )
+        self._events += events
+        seconds = self._context.scratch / "inject"
+        seconds.write_text(recording.to_inject(self._compute_factor()), encoding="utf-8")
+        variables |= {
+            "BARELINE_COMPUTE": f"inject:{seconds}",
+            "BARELINE_BUSY_AFTER_SEND": self._network.busy_after(),
+            "BARELINE_RANKS_PER_NODE": str(layout.ranks_per_node),
+        }
+        return ("recorded-busy",) if recording.busy_cores > BUSY_CORES else ()
 
     def _replay(self, path: Path, layout: Layout, timeout_s: float) -> Output:
         """Replay a trace of a program; see `replay`."""
@@ -229,55 +253,24 @@ class SimAllocation(Allocation):
         """Simulate a program that was compiled for the simulator, whatever it is."""
         return self._execute(self._line(argv, layout), variables, layout, timeout_s)
 
-    def _folding(self, program: str) -> dict[str, str]:
-        """Give the variables that let all ranks share one memory, where they are to."""
-        folds = self._options.fold and FOLDED.fullmatch(program)
-        return {"BARELINE_FOLD": str(_FOLDED_BYTES)} if folds else {}
-
-    def _to_inject(self, recording: compute.Recording) -> Path:
-        """Give the file of seconds to inject."""
-        inject = self._context.scratch / "inject"
-        inject.write_text(recording.to_inject(self._compute_factor()), encoding="utf-8")
-        return inject
-
-    def _computation(self, command: Command, argv: list[str], layout: Layout) -> compute.Recording:
-        """Give what a program computes; recorded first where that is not known yet."""
-        folding = self._folding(Path(argv[0]).name)
-
-        def launch(variables: Mapping[str, str]) -> Finished:
-            every = dict(command.env) | folding | dict(variables)
-            return self._execute(self._line(argv, layout), every, layout, RECORDING_TIMEOUT_S)
-
-        recorder = Recorder(self._name, self._context, processor_here(), launch)
-        recording, events = recorder.computation(command.argv, argv, layout, folded=bool(folding))
-        self._events += events
-        return recording
-
     def _execute(
         self, line: list[str], variables: Mapping[str, str], layout: Layout, timeout_s: float
     ) -> Finished:
-        cluster = self._context.scratch / f"cluster-{layout.nodes}.txt"
-        cluster.write_text(
-            settings(self._options, self._network, layout.nodes, self._description),
-            encoding="utf-8",
-        )
-        return run_process(
-            line,
-            env=local_environment({**variables, "BARELINE_CLUSTER": str(cluster)}),
-            timeout_s=timeout_s,
-            cwd=self._context.scratch,
-        )
+        told = self._context.scratch / f"cluster-{layout.nodes}.txt"
+        text = cluster.settings(self._options, self._network, layout.nodes, self._description)
+        told.write_text(text, encoding="utf-8")
+        env = local_environment({**variables, "BARELINE_CLUSTER": str(told)})
+        return run_process(line, env=env, timeout_s=timeout_s, cwd=self._context.scratch)
 
     def _line(self, argv: list[str], layout: Layout) -> list[str]:
         options, network = self._options, self._network
         hosts = self._context.scratch / f"hosts-{layout}"
-        hosts.write_text(
-            "".join(f"n{node}\n" * layout.ranks_per_node for node in range(layout.nodes)),
-            encoding="utf-8",
-        )
-        eager = str(eager_bytes(options, network, layout.nodes))
+        ranks = (f"n{node}\n" * layout.ranks_per_node for node in range(layout.nodes))
+        hosts.write_text("".join(ranks), encoding="utf-8")
+        eager = str(cluster.eager_bytes(options, network, layout.nodes))
+        library = ensure_native(find_simulator(), self._context.cache).parent
         chosen = {
-            "smpi/host-speed": SPEED,
+            "smpi/host-speed": cluster.SPEED,
             "smpi/simulate-computation": "no",
             "smpi/cpu-threshold": "0",
             "smpi/shared-malloc": "local",
@@ -289,10 +282,11 @@ class SimAllocation(Allocation):
             # Both directions of a link are full; nothing is lost to acknowledgements.
             "network/crosstraffic": "0",
             "network/TCP-gamma": "0",
-            **collectives(options.library, options.algorithms),
+            **cluster.collectives(options.library, options.algorithms),
         }
         return [
-            "smpirun", "-np", str(layout.ranks), "-platform", str(_cluster_library(self._context)),
+            "smpirun", "-np", str(layout.ranks),
+            "-platform", str(library / "lib" / "libbareline_cluster.so"),
             "-hostfile", str(hosts), "--log=root.thres:critical",
             *(f"--cfg={key}:{value}" for key, value in chosen.items()), *argv,
         ]  # fmt: skip
@@ -327,40 +321,9 @@ class SimPlatform(Platform[SimOptions]):
         yield SimAllocation(self.spec.name, self.spec.options, self.context)
 
 
-def _message_facts(options: SimOptions, network: SimulatedNetwork) -> dict[str, Scalar]:
-    """Tell what messages cost within a node, at a NIC, and by their size."""
-    costs = network.costs()
-    rate = network.messages_per_s
-    return {
-        "sim.loopback_latency_s": options.loopback_latency_s,
-        "sim.loopback_bits_per_s": 8 * options.loopback_bytes_per_s,
-        "sim.loopback_overhead_s": options.loopback_overhead_s,
-        "sim.loopback_eager_bytes": options.loopback_eager_bytes,
-        **({} if rate is None else {"sim.nic_messages_per_s": rate}),
-        "sim.latency_by_size": costs["latency_s"],
-        "sim.seconds_per_byte_by_size": costs["seconds_per_byte"],
-    }
-
-
-def _cluster_library(context: Context) -> Path:
-    """Give what smpirun loads as its platform."""
-    programs = ensure_native(find_simulator(), context.cache)
-    return programs.parent / "lib" / "libbareline_cluster.so"
-
-
-def _overheads_by_size(network: SimulatedNetwork) -> dict[str, str]:
-    """Give what SMPI is told of overheads where they depend on the size."""
-    overheads = {
-        "sim.send_overhead_by_size": network.send_overhead_s,
-        "sim.departure_by_size": network.departure_s,
-        "sim.receive_overhead_by_size": network.receive_overhead_s,
-    }
-    return {name: stretches(curve) for name, curve in overheads.items() if len(curve) > 1}
-
-
-def _buffers_bytes(ranks: int) -> int:
-    """Give what the buffers of one rank may take: all ranks lie in this machine's memory."""
-    return min(_LARGEST_BUFFERS_BYTES, int(_MEMORY_SHARE * memory_bytes()) // ranks)
+def _by_size(overhead: Curve) -> str | None:
+    """Give what SMPI is told of an overhead that depends on the size."""
+    return stretches(overhead) if len(overhead) > 1 else None
 
 
 PLATFORM = SimPlatform

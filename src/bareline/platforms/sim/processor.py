@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -14,20 +14,22 @@ from pathlib import Path
 from typing import Any
 
 from bareline.facts.sections import pairs
-from bareline.host.load import foreign_cores, read_load
+from bareline.host.load import cores_since, read_load
 from bareline.platforms.base import Context
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.files import replacing
 from bareline.vocabulary.instructions import kernel_set
-from bareline.vocabulary.model import Command, Layout
+from bareline.vocabulary.model import Command, Layout, Output
 from bareline.vocabulary.platform import PlatformSpec
 
-#: Noise only ever slows: of so many runs of each, and all repetitions in them, the best counts.
+#: Noise only ever slows: of so many runs, and all repetitions in them, the best counts.
 _RUNS = 3
 _TIMEOUT_S = 120.0
-_DGEMM = ("dgemm", "--n", "512", "--repeat", "20", "--budget", "2")
-_STREAM = ("stream", "--repeat", "10", "--threads", "1")
+_BENCHMARKS = (
+    ("dgemm", "--n", "512", "--repeat", "20", "--budget", "2"),
+    ("stream", "--repeat", "10", "--threads", "1"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,44 +87,48 @@ def rates_here(context: Context, processor: str) -> Here:
     with suppress(OSError, ValueError, KeyError, TypeError):
         known = json.loads(path.read_text(encoding="utf-8"))
         return Here(Rates(**known["rates"]), float(known["busy_cores"]))
-    found = _measure(context)
+    before = read_load()
+    rates = Rates(*(_best_rate(context, benchmark) for benchmark in _BENCHMARKS))
+    found = Here(rates, round(cores_since(before), 2))
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part:
         part.write_text(json.dumps(asdict(found)), encoding="utf-8")
     return found
 
 
-def _measure(context: Context) -> Here:
-    before = read_load()
-    spec = PlatformSpec("compute", "local", LocalOptions())
-    layout = Layout(1, 1)
-    with LocalPlatform(spec, context).acquire(layout) as here:
-        best = []
-        for benchmark in (_DGEMM, _STREAM):
-            command = Command(argv=("{native}/nodebench", *benchmark))
-            outputs = [here.run(command, layout, timeout_s=_TIMEOUT_S) for _ in range(_RUNS)]
-            rates = [rate for output in outputs for rate in _best_rates(output.stdout)]
-            if not rates:
-                raise PlatformError(
-                    f"nodebench {benchmark[0]} gave no rate of this machine: "
-                    f"{outputs[-1].stderr.strip()[-200:]}",
-                    hint="give the platform a compute_factor instead of a processor",
-                )
-            best.append(max(rates))
-    after = read_load()
-    busy = foreign_cores(before, after) if before and after else 0.0
-    return Here(Rates(*best), round(busy, 2))
-
-
-def _best_rates(stdout: str) -> list[float]:
-    """Read the best repetition of a matrix product, or of STREAM's triad."""
+def _best_rate(context: Context, benchmark: tuple[str, ...]) -> float:
+    """Measure the best repetition of a matrix product, or of STREAM's triad."""
+    command = Command(argv=("{native}/nodebench", *benchmark))
+    outputs = list(outputs_here(context, command, Layout(1, 1), _TIMEOUT_S))
     found = []
-    for line in stdout.splitlines():
+    for row in (row for output in outputs for row in json_lines(output.stdout)):
         with suppress(ValueError, KeyError, TypeError):
-            row = json.loads(line)
             if row["point"].get("kernel", "triad") == "triad":
                 found.append(float(row["rate"]["max"]))
-    return found
+    if not found:
+        raise PlatformError(
+            f"nodebench {benchmark[0]} gave no rate of this machine: "
+            f"{outputs[-1].stderr.strip()[-200:]}",
+            hint="give the platform a compute_factor instead of a processor",
+        )
+    return max(found)
+
+
+def outputs_here(
+    context: Context, command: Command, layout: Layout, timeout_s: float
+) -> Iterator[Output]:
+    """Run a command three times on this machine, with its own MPI library."""
+    spec = PlatformSpec("compute", "local", LocalOptions())
+    with LocalPlatform(spec, context).acquire(layout) as here:
+        for _ in range(_RUNS):
+            yield here.run(command, layout, timeout_s=timeout_s)
+
+
+def json_lines(text: str) -> Iterator[Any]:
+    """Read the lines of an output that are JSON."""
+    for line in text.splitlines():
+        with suppress(ValueError):
+            yield json.loads(line)
 
 
 def compute_factor(name: str | None, given: float, context: Context, processor: str) -> float:

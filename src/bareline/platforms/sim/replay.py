@@ -34,7 +34,7 @@ _UNKNOWN = (
 )
 
 
-def function_of(call: str) -> str:
+def _function_of(call: str) -> str:
     """Name the action of a collective call, blocking or not; empty where there is none."""
     collective = collective_of(call)
     return collective.simulated if collective else ""
@@ -46,51 +46,40 @@ def why_not(trace: Trace) -> str:
         return trace.why_partial
     for stream in trace.streams:
         for shape in stream.shapes:
-            reason = _why_not(shape, trace.ranks)
-            if reason:
+            if reason := _why_not(shape, trace.ranks):
                 return f"{shape.call}: {reason}"
-        unknown = _unknown(stream)
-        if unknown:
-            return f"{unknown.call}: {_UNKNOWN}"
+        if any(map(_asks, stream.shapes)):
+            arrivals = _arrivals(stream)
+            for posts, shape in _calls(stream):
+                if _asks(shape) and not (shape.posts and posts in arrivals):
+                    return f"{shape.call}: {_UNKNOWN}"
     return ""
+
+
+def _calls(stream: CallStream) -> Iterator[tuple[int, Shape]]:
+    """Give each call with the number of requests that were posted before it."""
+    posts = 0
+    for number in stream.shape.tolist():
+        shape: Shape = stream.shapes[number]
+        yield posts, shape
+        posts += shape.posts
 
 
 def _arrivals(stream: CallStream) -> dict[int, Shape]:
     """Give what tells whose message came, by the number of its receive among all posts."""
-    telling = [shape.kind == "done" and shape.root == 1 for shape in stream.shapes]
-    found: dict[int, Shape] = {}
-    posts = 0
-    for number in stream.shape.tolist() if any(telling) else ():
-        shape: Shape = stream.shapes[number]
-        if telling[number]:
-            found[posts - 1 - shape.to] = shape
-        posts += shape.posts
-    return found
+    if not any(map(_tells, stream.shapes)):
+        return {}
+    return {posts - 1 - shape.to: shape for posts, shape in _calls(stream) if _tells(shape)}
 
 
-def _unknown(stream: CallStream) -> Shape | None:
-    """Give a receive of which it is not known whose message came, if there is one."""
-    asking = [_asks(shape) for shape in stream.shapes]
-    if not any(asking):
-        return None
-    arrivals, posts = _arrivals(stream), 0
-    for number in stream.shape.tolist():
-        shape: Shape = stream.shapes[number]
-        if asking[number] and not (shape.posts and _is_known(arrivals.get(posts))):
-            return shape
-        posts += shape.posts
-    return None
+def _tells(shape: Shape) -> bool:
+    return shape.kind == "done" and shape.root == 1 and shape.from_ != ANYBODY
 
 
 def _asks(shape: Shape) -> bool:
     """Tell whether a call receives from anybody, or a message of any tag."""
-    if shape.kind not in POINT_TO_POINT or shape.from_ == NOBODY:
-        return False
-    return shape.from_ == ANYBODY or shape.receive_tag == _ANY_TAG
-
-
-def _is_known(arrival: Shape | None) -> bool:
-    return arrival is not None and arrival.from_ != ANYBODY
+    receives = shape.kind in POINT_TO_POINT and shape.from_ != NOBODY
+    return receives and (shape.from_ == ANYBODY or shape.receive_tag == _ANY_TAG)
 
 
 def _why_not(shape: Shape, ranks: int) -> str:
@@ -101,7 +90,7 @@ def _why_not(shape: Shape, ranks: int) -> str:
     if shape.kind == "collective" and shape.comm_size > 1:
         if shape.comm_size != ranks:
             return f"it is of {shape.comm_size} of {ranks} ranks; only all together are replayed"
-        if not function_of(shape.call):
+        if not _function_of(shape.call):
             return "the simulator has no such action"
     return ""
 
@@ -110,8 +99,7 @@ def _why_not(shape: Shape, ranks: int) -> str:
 class _Rank:
     """The lines of one rank, in the making."""
 
-    stream: CallStream
-    factor: float
+    rank: int
     tags: dict[tuple[int, int], int]
     arrivals: dict[int, Shape]
     lines: list[str] = field(default_factory=list)
@@ -119,20 +107,12 @@ class _Rank:
     waiting: list[tuple[int, int, int] | None] = field(default_factory=list)
     computed_s: float = 0.0
 
-    @property
-    def rank(self) -> int:
-        return self.stream.rank
-
     def act(self, *words: object) -> None:
         """Write an action, after the computation before it."""
         if self.computed_s >= _SHORTEST_S:
             self.lines.append(f"{self.rank} compute {self.computed_s * 1e9:.0f}")
             self.computed_s = 0.0
         self.lines.append(" ".join(map(str, (self.rank, *words))))
-
-    def tag(self, shape: Shape, tag: int) -> int:
-        """Give the one number of a communicator and a tag."""
-        return self.tags.setdefault((shape.comm, tag), len(self.tags))
 
     def wait_for_done(self) -> None:
         """Wait for the requests that the next call completes."""
@@ -146,19 +126,18 @@ class _Rank:
         if shape.posts and len(self.posted) in self.arrivals:
             arrived = self.arrivals[len(self.posted)]
             shape = replace(shape, from_=arrived.from_, receive_tag=arrived.receive_tag)
-        receives = shape.from_ != NOBODY
-        sends = shape.to != NOBODY
+        receives, sends = shape.from_ != NOBODY, shape.to != NOBODY
         both = receives and sends
+        at_once = "i" if shape.posts or both else ""
         requests: list[tuple[int, int, int]] = []
         if receives:
-            tag = self.tag(shape, shape.receive_tag)
-            name = "irecv" if shape.posts or both else "recv"
-            self.act(name, shape.from_, tag, shape.received or shape.size, _BYTE)
+            # A communicator and a tag are one number there.
+            tag = self.tags.setdefault((shape.comm, shape.receive_tag), len(self.tags))
+            self.act(f"{at_once}recv", shape.from_, tag, shape.received or shape.size, _BYTE)
             requests.append((shape.from_, self.rank, tag))
         if sends:
-            tag = self.tag(shape, shape.send_tag)
-            name = "isend" if shape.posts or both else "send"
-            self.act(name, shape.to, tag, shape.size, _BYTE)
+            tag = self.tags.setdefault((shape.comm, shape.send_tag), len(self.tags))
+            self.act(f"{at_once}send", shape.to, tag, shape.size, _BYTE)
             requests.append((self.rank, shape.to, tag))
         if shape.posts:
             self.posted.append(requests[-1] if requests else None)
@@ -178,7 +157,7 @@ def actions(trace: Trace, factor: float) -> Iterator[tuple[int, list[str]]]:
     sizes = _collective_sizes(trace)
     tags: dict[tuple[int, int], int] = {}
     for stream in trace.streams:
-        rank = _Rank(stream, factor, tags, _arrivals(stream))
+        rank = _Rank(stream.rank, tags, _arrivals(stream))
         rank.act("init")
         collectives = iter(sizes)
         for number, seconds, spent in zip(
@@ -200,7 +179,7 @@ def _act(rank: _Rank, shape: Shape, spent_s: float, collectives: Iterator[int], 
     if shape.kind in POINT_TO_POINT:
         rank.message(shape)
     elif shape.kind == "collective" and shape.comm_size > 1:
-        rank.act(*_collective(function_of(shape.call), shape, next(collectives), ranks))
+        rank.act(*_collective(_function_of(shape.call), shape, next(collectives), ranks))
         if shape.posts:
             rank.posted.append(None)
     elif shape.kind == "communicator" and shape.comm_size == ranks > 1:
@@ -245,13 +224,12 @@ def _collective_sizes(trace: Trace) -> list[int]:
 def write(trace: Trace, factor: float, folder: Path) -> Path:
     """Write the actions of all ranks, and give the file that lists theirs."""
     folder.mkdir(exist_ok=True)
-    files = []
-    for rank, lines in actions(trace, factor):
-        path = folder / f"rank-{rank}.txt"
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        files.append(path)
     listed = folder / "ranks.txt"
-    listed.write_text("".join(f"{path}\n" for path in files), encoding="utf-8")
+    with listed.open("w", encoding="utf-8") as ranks:
+        for rank, lines in actions(trace, factor):
+            path = folder / f"rank-{rank}.txt"
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            print(path, file=ranks)
     return listed
 
 
