@@ -24,7 +24,7 @@ from typing import Any
 
 from bareline.platforms.base import Allocation, Context
 from bareline.platforms.config import make_spec
-from bareline.platforms.netns.links import parse_rate
+from bareline.platforms.netns.options import parse_rate
 from bareline.platforms.netns.platform import NetnsPlatform
 from bareline.probes.base import find_probe
 from bareline.vocabulary.model import Command, Layout, Server

@@ -368,12 +368,12 @@ def test_nothing_is_left_when_the_network_cannot_be_set_up(acquire, monkeypatch)
     # Others make namespaces here at the same time: those count that stand when it fails.
     own, before = set(), _namespaces_of_children(os.getpid())
 
-    def broken():
+    def broken(switch, _hosts, _options):
         own.update(_namespaces_of_children(os.getpid()) - before)
         own.discard(Path("/proc/self/ns/net").readlink())
-        return ["link add br0 type no-such-kind"]
+        switch.must(["ip", "-batch", "-"], ["link add br0 type no-such-kind"])
 
-    monkeypatch.setattr(links, "bridge_lines", broken)
+    monkeypatch.setattr(links, "connect", broken)
     with (
         pytest.raises(PlatformError, match="'ip' could not set up the network"),
         acquire("netns", privilege="root"),

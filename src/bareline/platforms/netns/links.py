@@ -1,14 +1,12 @@
-"""Links between the hosts and the switch: commands for ip(8), tc(8) and ethtool(8).
-
-Pure functions; each gives lines for ``ip -batch`` or ``tc -batch``, or an argument vector.
-"""
+"""Links between the hosts and the switch, by ip(8), tc(8) and ethtool(8)."""
 
 from __future__ import annotations
 
-import re
-from typing import Literal
+from collections.abc import Sequence
 
-Shaper = Literal["htb", "tbf"]
+from bareline.platforms.netns.namespaces import Namespaces
+from bareline.platforms.netns.options import NetnsOptions, Shaper
+from bareline.platforms.netns.pace import Pace
 
 #: Name of the interface in every host.
 HOST_DEVICE = "eth0"
@@ -17,9 +15,6 @@ _PREFIX = "10.94.0"
 SUBNET = f"{_PREFIX}.0/24"
 SWITCH_ADDRESS = f"{_PREFIX}.254"
 
-_RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(k|m|g)bit")
-_HIGHEST_RATE = 10**13
-_SCALE = {"k": 10**3, "m": 10**6, "g": 10**9}
 #: Bytes that the kernel hands over at once when it leaves segmentation to the device.
 _LARGEST_PACKET_BYTES = 65_536
 _FRAME_BYTES = 14
@@ -40,19 +35,10 @@ _SWITCH_PACKETS = 4
 #: What a frame takes on a wire beyond what the kernel counts: preamble, checksum, gap. And the
 #: shortest frame with them.
 _WIRE = "overhead 24 mpu 84"
+#: What a simple NIC cannot do: segmentation and merging of packets, checksums.
+_PLAIN = ("tso", "off", "gso", "off", "gro", "off", "tx", "off", "rx", "off")
 #: How long a packet may wait in the shaper before it is dropped, as in a switch's buffer.
 _QUEUE_S = 0.020
-
-
-def parse_rate(text: str) -> int:
-    """Read a rate such as ``10gbit`` in bits per second, or raise ValueError: it is none."""
-    match = _RATE.fullmatch(text)
-    rate = round(float(match[1]) * _SCALE[match[2]]) if match else 0
-    if not 1_000_000 <= rate <= _HIGHEST_RATE:
-        raise ValueError(
-            f"'{text[:40]}' is not a rate between 1mbit and 10000gbit, such as 1gbit or 10gbit"
-        )
-    return rate
 
 
 def host_address(index: int) -> str:
@@ -60,38 +46,55 @@ def host_address(index: int) -> str:
     return f"{_PREFIX}.{index + 1}"
 
 
-def port(index: int) -> str:
-    """Name the switch's end of a host's link."""
+def _port(index: int) -> str:  # the end of a host's link in the switch
     return f"port{index + 1}"
 
 
-def bridge_lines() -> list[str]:
-    """Make the bridge, in the switch."""
-    return [
+def connect(switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptions) -> None:
+    """Plug every host into a bridge in the switch."""
+    mtu = options.mtu
+    lines = [
         f"link add {_BRIDGE} type bridge forward_delay 0 mcast_snooping 0",
         f"link set {_BRIDGE} addrgenmode none up",
         f"address add {SWITCH_ADDRESS}/24 dev {_BRIDGE}",
     ]
+    for index, host in enumerate(hosts):
+        lines += [
+            f"link add {_port(index)} mtu {mtu} type veth "
+            f"peer name {HOST_DEVICE} mtu {mtu} netns {host.pid_in_switch}",
+            f"link set {_port(index)} addrgenmode none master {_BRIDGE} up",
+        ]
+    switch.must(["ip", "-batch", "-"], lines)
+    for index, host in enumerate(hosts):
+        # No IPv6 address: its discovery would send packets in the middle of a measurement.
+        up = f"link set {HOST_DEVICE} addrgenmode none up"
+        address = f"address add {host_address(index)}/24 dev {HOST_DEVICE}"
+        host.must(["ip", "-batch", "-"], [up, address])
+        if options.offloads is False:
+            host.must(["ethtool", "-K", HOST_DEVICE, *_PLAIN])
+            switch.must(["ethtool", "-K", _port(index), *_PLAIN])
 
 
-def port_lines(index: int, host_pid: int, mtu: int) -> list[str]:
-    """Make a link and plug its one end into the bridge, in the switch."""
-    return [
-        f"link add {port(index)} mtu {mtu} type veth "
-        f"peer name {HOST_DEVICE} mtu {mtu} netns {host_pid}",
-        f"link set {port(index)} addrgenmode none master {_BRIDGE} up",
-    ]
+def shape(
+    switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptions, rate: int, pace: Pace
+) -> None:
+    """Limit both directions of every host's link, however they were limited before."""
+    packet = pace.packet_bytes
 
+    def lines(device: str) -> list[str]:
+        limit = shaper_lines(device, rate, options.shaper, packet, pace.lateness_s)
+        # Any other root takes the place of an earlier limit, also where there is none.
+        return [f"qdisc replace dev {device} root pfifo", *limit]
 
-def host_lines(index: int) -> list[str]:
-    """Give the other end its address, in the host.
-
-    No IPv6 address: its discovery would send packets in the middle of a measurement.
-    """
-    return [
-        f"link set {HOST_DEVICE} addrgenmode none up",
-        f"address add {host_address(index)}/24 dev {HOST_DEVICE}",
-    ]
+    # Turning segmentation offload off does not shorten packets: the kernel cuts one up when it
+    # leaves the shaper, which has seen it whole.
+    frames = max(1, packet // (options.mtu + _FRAME_BYTES))
+    for host in hosts:
+        sizes = f"link set {HOST_DEVICE} gso_max_size {packet} gso_max_segs {frames}"
+        host.must(["ip", "-batch", "-"], [sizes])
+        host.must(["tc", "-batch", "-"], lines(HOST_DEVICE))
+    ports = [line for index in range(len(hosts)) for line in lines(_port(index))]
+    switch.must(["tc", "-batch", "-"], ports)
 
 
 def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple[int, int]:
@@ -138,24 +141,3 @@ def shaper_lines(
         f"quantum {_LARGEST_PACKET_BYTES} {_WIRE}",
         f"qdisc add dev {device} parent 1:1 handle 10: bfifo limit {limit}",
     ]
-
-
-def unshaped_line(device: str) -> str:
-    """Take a device's limit away, also where it has none: any other root takes its place."""
-    return f"qdisc replace dev {device} root pfifo"
-
-
-def offload_argv(device: str) -> list[str]:
-    """Turn off what a simple NIC cannot do: segmentation and merging of packets, checksums."""
-    features = ("tso", "gso", "gro", "tx", "rx")
-    return ["-K", device, *(word for name in features for word in (name, "off"))]
-
-
-def packet_lines(device: str, packet: int, mtu: int) -> list[str]:
-    """Let TCP make packets of so many bytes at most.
-
-    Turning segmentation offload off does not: the kernel cuts a packet up when it leaves the
-    shaper, which has seen it whole.
-    """
-    frames = max(1, packet // (mtu + _FRAME_BYTES))
-    return [f"link set {device} gso_max_size {packet} gso_max_segs {frames}"]

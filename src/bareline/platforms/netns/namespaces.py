@@ -9,14 +9,14 @@ and its hosts and removes their links.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
 
-from bareline.host.load import orphans_s
 from bareline.platforms.holder import SETUP_S, WAIT, system_environment, tool, wait_ready
 from bareline.platforms.process import Finished, holding, run_process
 from bareline.vocabulary.errors import PlatformError
@@ -37,6 +37,12 @@ ip link add br0 type bridge
 ip link add port1 type veth peer name eth0
 {_HOLD}
 """
+#: Settings of the kernel that forbid it to ordinary users: a name, what forbids, what allows.
+_SWITCHES = (
+    ("kernel.unprivileged_userns_clone", "0", "1"),
+    ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
+    ("user.max_user_namespaces", "0", "10000"),
+)
 _KINDS = ("--net", "--mount", "--uts", "--ipc", "--pid")
 _TOOLS = ("unshare", "nsenter", "mount", "hostname", "ip", "tc", "taskset", "ethtool", "bash")
 
@@ -47,15 +53,9 @@ class Privilege(Enum):
     ROOT = "root"
     USER_NAMESPACE = "user namespace"
 
-    @property
-    def unshare(self) -> list[str]:
-        """Options of unshare(1) for the outermost namespaces."""
-        return ["--user", "--map-root-user"] if self is Privilege.USER_NAMESPACE else []
-
-    @property
-    def nsenter(self) -> list[str]:
-        """Options of nsenter(1) to get into them from outside."""
-        return ["--user", "--preserve-credentials"] if self is Privilege.USER_NAMESPACE else []
+    def option(self, option: str) -> list[str]:
+        """Give ``--user`` and what goes with it to a program, where there is such a namespace."""
+        return ["--user", option] if self is Privilege.USER_NAMESPACE else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,30 +71,26 @@ class Namespaces:
 
     def enter(self, argv: Sequence[str]) -> list[str]:
         """Give the command line that runs a program inside, from outside of all of them."""
-        return [
-            tool("nsenter"),
-            f"--target={self.pid}",
-            *self.privilege.nsenter,
-            *_KINDS,
-            "--",
-            *argv,
-        ]
+        kinds = [*self.privilege.option("--preserve-credentials"), *_KINDS]
+        return [tool("nsenter"), f"--target={self.pid}", *kinds, "--", *argv]
 
     def run(self, argv: Sequence[str], stdin: str = "") -> Finished:
         """Run a program of the set-up inside."""
         line = self.enter(argv)
         return run_process(line, env=system_environment(), timeout_s=SETUP_S, stdin=stdin)
 
+    def must(self, argv: Sequence[str], lines: Sequence[str] = ()) -> None:
+        """Run a command of the set-up inside, with its input, and insist that it works."""
+        done = self.run([tool(argv[0]), *argv[1:]], "\n".join([*lines, ""]))
+        if done.exit_code != 0:
+            said = (done.stderr.strip().splitlines() or ["no reason given"])[0]
+            what = f"'{argv[0]}' could not set up the network: {said}"
+            told = "`bareline doctor --all` says whether there are"
+            raise PlatformError(what, hint=f"{told} veth, bridge, sch_htb, sch_tbf")
+
     def alive(self) -> bool:
         """Tell whether they still exist."""
         return Path(f"/proc/{self.pid}/ns/net").exists()
-
-    def processor_s(self) -> float:
-        """Give the processor time so far of what detached itself here, in seconds.
-
-        Programs that were entered from outside are their parents', who wait for them there.
-        """
-        return orphans_s(self.pid)
 
     def enter_from_switch(self, argv: Sequence[str]) -> list[str]:
         """Give the command line that runs a program inside, from inside the switch."""
@@ -113,55 +109,29 @@ def _try_privileges() -> Privilege:
     order = [Privilege.ROOT] if os.geteuid() == 0 else []
     reasons = []
     for privilege in (*order, Privilege.USER_NAMESPACE):
-        reason = obstacle(privilege)
-        if not reason:
+        line = _unshare(privilege, ["sh", "-c", _TRY, "try", "try", ""])
+        done = run_process(line, env=system_environment(), timeout_s=SETUP_S)
+        if not done.exit_code:
             return privilege
-        reasons.append(reason)
-    raise PlatformError(
-        f"network namespaces cannot be made here: {reasons[0]}", hint=_privilege_hint()
-    )
-
-
-def obstacle(privilege: Privilege) -> str:
-    """Make namespaces and say what went wrong; empty when nothing did."""
-    line = _unshare(privilege, ["sh", "-c", _TRY, "try", "try", ""])
-    done = run_process(line, env=system_environment(), timeout_s=SETUP_S)
-    return done.why if done.exit_code else ""
+        reasons.append(done.why)
+    what = f"network namespaces cannot be made here: {reasons[0]}"
+    raise PlatformError(what, hint=_privilege_hint())
 
 
 def _privilege_hint() -> str:
-    """Say what would let this user make namespaces."""
     if os.geteuid() == 0:
         return "start the container with CAP_SYS_ADMIN and CAP_NET_ADMIN (--privileged)"
-    switches = {
-        "kernel/unprivileged_userns_clone": ("0", "kernel.unprivileged_userns_clone=1"),
-        "kernel/apparmor_restrict_unprivileged_userns": (
-            "1",
-            "kernel.apparmor_restrict_unprivileged_userns=0",
-        ),
-        "user/max_user_namespaces": ("0", "user.max_user_namespaces=10000"),
-    }
-    for name, (forbidding, setting) in switches.items():
-        try:
-            value = Path("/proc/sys", name).read_text(encoding="ascii").strip()
-        except OSError:
-            continue
-        if value == forbidding:
-            return f"run bareline as root, or allow it with `sudo sysctl {setting}`"
+    for name, forbidding, allowing in _SWITCHES:
+        path = Path("/proc/sys", name.replace(".", "/"))
+        with suppress(OSError):
+            if path.read_text(encoding="ascii").strip() == forbidding:
+                return f"run bareline as root, or allow it with `sudo sysctl {name}={allowing}`"
     return "run bareline as root"
 
 
 def _unshare(privilege: Privilege, argv: Sequence[str]) -> list[str]:
-    return [
-        tool("unshare"),
-        *privilege.unshare,
-        *_KINDS,
-        "--mount-proc",
-        "--fork",
-        "--kill-child",
-        "--",
-        *argv,
-    ]
+    kinds = [*privilege.option("--map-root-user"), *_KINDS]
+    return [tool("unshare"), *kinds, "--mount-proc", "--fork", "--kill-child", "--", *argv]
 
 
 @contextmanager
@@ -181,17 +151,15 @@ def open_hosts(switch: Namespaces, names: Sequence[str]) -> Iterator[tuple[Names
         for name in names:
             inner = _unshare(Privilege.ROOT, ["sh", "-c", _HOLD, "host", name, ""])
             holder = holding(switch.enter(inner), env=system_environment())
-            started.append((name, stack.enter_context(holder)))
+            started.append(stack.enter_context(holder))
         found = []
-        for name, process in started:
+        for name, process in zip(names, started, strict=True):
             init = wait_ready(process, f"host {name}")
-            found.append(Namespaces(init, _pid_in_parent(init), switch.privilege))
+            # The last but one is its number in the namespace around its own.
+            status = Path(f"/proc/{init}/status").read_text(encoding="utf-8")
+            numbers = re.search(r"^NSpid:.*\b(\d+)\s+\d+$", status, re.MULTILINE)
+            if numbers is None:
+                what = "this kernel does not report process numbers of namespaces (no NSpid)"
+                raise PlatformError(what)
+            found.append(Namespaces(init, int(numbers[1]), switch.privilege))
         yield tuple(found)
-
-
-def _pid_in_parent(pid: int) -> int:
-    """Give the number of a namespace's init in the namespace around it."""
-    for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
-        if line.startswith("NSpid:"):
-            return int(line.split()[-2])
-    raise PlatformError("this kernel does not report process numbers of namespaces (no NSpid)")

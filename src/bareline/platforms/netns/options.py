@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -10,7 +11,22 @@ from pydantic import Field, field_validator
 
 from bareline.platforms.here import HereOptions
 from bareline.platforms.layers.filesystem.options import Networked
-from bareline.platforms.netns import links
+
+Shaper = Literal["htb", "tbf"]
+_RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(k|m|g)bit")
+_HIGHEST_RATE = 10**13
+_SCALE = {"k": 10**3, "m": 10**6, "g": 10**9}
+
+
+def parse_rate(text: str) -> int:
+    """Read a rate such as ``10gbit`` in bits per second, or raise ValueError: it is none."""
+    match = _RATE.fullmatch(text)
+    rate = round(float(match[1]) * _SCALE[match[2]]) if match else 0
+    if not 1_000_000 <= rate <= _HIGHEST_RATE:
+        raise ValueError(
+            f"'{text[:40]}' is not a rate between 1mbit and 10000gbit, such as 1gbit or 10gbit"
+        )
+    return rate
 
 
 class NetnsOptions(HereOptions):
@@ -33,7 +49,7 @@ class NetnsOptions(HereOptions):
 
     hosts: Annotated[int, Field(ge=2, le=16)] = 2
     rate: str | None = None
-    shaper: links.Shaper = "htb"
+    shaper: Shaper = "htb"
     mtu: Annotated[int, Field(ge=576, le=65_535)] = 1500
     offloads: bool | None = None
     transport: Literal["auto", "tcp"] = "auto"
@@ -53,13 +69,13 @@ class NetnsOptions(HereOptions):
     @property
     def rate_bits_per_s(self) -> int | None:
         """Rate of a link, None when it is not limited."""
-        return None if self.rate is None else links.parse_rate(self.rate)
+        return None if self.rate is None else parse_rate(self.rate)
 
     @field_validator("rate")
     @classmethod
     def _check_rate(cls, value: str | None) -> str | None:
         if value is not None:
-            links.parse_rate(value)
+            parse_rate(value)
         return value
 
 

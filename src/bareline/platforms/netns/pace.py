@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -66,45 +66,37 @@ class Pace:
 
     def falls_short(self, rate_bits_per_s: int | None) -> bool:
         """Tell whether the links carry clearly less than their rate."""
-        if self.carried_bits_per_s is None or rate_bits_per_s is None:
-            return False
-        return self.carried_bits_per_s < CARRIES * rate_bits_per_s
+        carried = self.carried_bits_per_s
+        return bool(carried is not None and rate_bits_per_s and carried < CARRIES * rate_bits_per_s)
 
     def facts(self) -> dict[str, Scalar]:
         """Describe the links."""
-        found: dict[str, Scalar] = {
+        carried = self.carried_bits_per_s
+        return {
             "netns.timer_lateness_s": self.lateness_s,
             "netns.packet_bytes": self.packet_bytes,
+            **({} if carried is None else {"netns.carried_bps": carried}),
         }
-        if self.carried_bits_per_s is not None:
-            found["netns.carried_bps"] = self.carried_bits_per_s
-        return found
 
 
 def timer_lateness_s() -> float:
-    """Measure how late a timer of this machine fires: the median of a hundred short sleeps."""
+    """Measure how late a timer of this machine fires: the median of a hundred short sleeps.
+
+    Meanwhile the kernel does not put this thread's timers together with others (50 us by default).
+    """
     late = []
-    with _without_slack():
-        for _ in range(_SLEEPS):
-            start = time.perf_counter()
-            time.sleep(_SLEEP_S)
-            late.append(time.perf_counter() - start - _SLEEP_S)
-    return max(0.0, median(late))
-
-
-@contextlib.contextmanager
-def _without_slack() -> Iterator[None]:
-    """Let the kernel not put this thread's timers together with others (50 us by default)."""
     try:
-        before = _SLACK.read_text(encoding="ascii")
+        slack = _SLACK.read_text(encoding="ascii")
         _SLACK.write_text("1", encoding="ascii")
     except OSError:
-        before = ""
-    try:
-        yield
-    finally:
-        if before:
-            _SLACK.write_text(before, encoding="ascii")
+        slack = ""
+    for _ in range(_SLEEPS):
+        start = time.perf_counter()
+        time.sleep(_SLEEP_S)
+        late.append(time.perf_counter() - start - _SLEEP_S)
+    if slack:
+        _SLACK.write_text(slack, encoding="ascii")
+    return max(0.0, median(late))
 
 
 def carried_bits_per_s(allocation: Allocation) -> float | None:

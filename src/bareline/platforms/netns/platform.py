@@ -7,13 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from bareline.host.load import orphans_s
 from bareline.platforms.base import Allocation, Context
-from bareline.platforms.here import (
-    HereAllocation,
-    HerePlatform,
-    check_cores,
-    core_facts,
-)
+from bareline.platforms.here import HereAllocation, HerePlatform, check_cores, core_facts
 from bareline.platforms.holder import tool
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers.installation import mpi_facts
@@ -43,6 +39,8 @@ from bareline.vocabulary.platform import PlatformSpec
 
 #: In the namespaces' own memory: no other path is certain to be short, private and executable.
 _AGENT = "/dev/shm/agent"
+#: The paces of this process: every launch of a run must meet the same links.
+_PACES: dict[NetnsOptions, Pace] = {}
 
 
 class NetnsAllocation(HereAllocation):
@@ -55,21 +53,18 @@ class NetnsAllocation(HereAllocation):
         switch: Namespaces,
         hosts: Sequence[Namespaces],
     ) -> None:
-        self._options = options
-        self._switch = switch
-        self._hosts = tuple(hosts)
-        self._cores = share_cores(usable_cores(options), len(hosts))
+        self._options, self._switch, self._hosts = options, switch, tuple(hosts)
+        check_cores(options.cores)
+        cores = options.cores or tuple(sorted(os.sched_getaffinity(0)))
+        self._cores = share_cores(cores, len(hosts))
         #: How the links are paced; None where they are not limited.
         self.pace: Pace | None = None
         self._write_agent()
-        super().__init__(
-            [
-                Node(host_name(index), links.host_address(index), len(cores))
-                for index, cores in enumerate(self._cores)
-            ],
-            context,
-            options,
-        )
+        nodes = [
+            Node(host_name(index), links.host_address(index), len(cores))
+            for index, cores in enumerate(self._cores)
+        ]
+        super().__init__(nodes, context, options)
 
     def _pinned(self, node: int, argv: Sequence[str]) -> list[str]:
         return [tool("taskset"), "--cpu-list", ",".join(map(str, self._cores[node])), *argv]
@@ -79,12 +74,14 @@ class NetnsAllocation(HereAllocation):
     ) -> list[str]:
         """Give the command line that enters a host, pinned to its cores."""
         index = self._index(node)
-        inside = self._pinned(index, _with_env(argv, env, cwd))
-        return self._hosts[index].enter(inside)
+        return self._hosts[index].enter(self._pinned(index, _with_env(argv, env, cwd)))
 
     def helpers_s(self) -> float | None:
-        """Give the processor time of daemons that detached themselves, and of their ranks."""
-        return sum(holder.processor_s() for holder in (self._switch, *self._hosts))
+        """Give the processor time of daemons that detached themselves, and of their ranks.
+
+        Programs that were entered from outside are their parents', who wait for them there.
+        """
+        return sum(orphans_s(holder.pid) for holder in (self._switch, *self._hosts))
 
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
@@ -108,11 +105,6 @@ class NetnsAllocation(HereAllocation):
         )
         return self._switch.enter(_with_env(self.mpi.argv(job), {}, cwd))
 
-    def peers(self) -> list[MountingNode]:
-        """Give the hosts as nodes that serve each other files."""
-        pairs = zip(self.nodes, self._hosts, strict=True)
-        return [MountingNode(node.name, node.address, host.run) for node, host in pairs]
-
     def _write_agent(self) -> None:
         """Put the program that launchers take for ssh into the switch and onto the hosts."""
         commands: dict[tuple[str, ...], Sequence[str]] = {
@@ -122,16 +114,31 @@ class NetnsAllocation(HereAllocation):
         lines = agent_text(commands, for_a_shell=True).splitlines()
         # On the hosts nobody calls it, but Open MPI's daemons die unless it is there.
         for place in (self._switch, *self._hosts):
-            _must(place, ["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)
+            place.must(["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)
+
+    def pace_links(self, rate: int) -> None:
+        """Limit the links as finely as this machine can, and measure what they carry."""
+        options = self._options
+
+        def carried(packet: int) -> float | None:
+            pace = Pace(lateness_s, packet, None)
+            links.shape(self._switch, self._hosts, options, rate, pace)
+            return carried_bits_per_s(self)
+
+        if options not in _PACES:
+            lateness_s = timer_lateness_s()
+            least, most = links.packet_range(rate, options.mtu, options.offloads)
+            _PACES[options] = Pace(lateness_s, *choose_packet(least, most, rate, carried))
+        self.pace = _PACES[options]
+        links.shape(self._switch, self._hosts, options, rate, self.pace)
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command; see `Allocation.run`."""
-        for namespaces in (self._switch, *self._hosts):
-            if not namespaces.alive():
-                raise PlatformError(
-                    "a host is gone: something killed the process that holds its namespaces",
-                    hint="start again with `bareline continue`",
-                )
+        if not all(namespaces.alive() for namespaces in (self._switch, *self._hosts)):
+            raise PlatformError(
+                "a host is gone: something killed the process that holds its namespaces",
+                hint="start again with `bareline continue`",
+            )
         return super().run(command, layout, timeout_s=timeout_s)
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
@@ -140,12 +147,14 @@ class NetnsAllocation(HereAllocation):
         used = self._cores[: layout.nodes]
         distinct = len({core for cores in used for core in cores})
         over = busy * layout.nodes > distinct or any(busy > len(cores) for cores in used)
-        found = ["shared-host", *(self._neighbours.caveats() if self._neighbours else ())]
-        if over:
-            found.append("oversubscribed")
-        if layout.nodes > 1 and self.pace and self.pace.falls_short(self._options.rate_bits_per_s):
-            found.append("link-below-rate")
-        return tuple(found)
+        rate = self._options.rate_bits_per_s
+        slow = layout.nodes > 1 and self.pace is not None and self.pace.falls_short(rate)
+        return (
+            "shared-host",
+            *(self._neighbours.caveats() if self._neighbours else ()),
+            *(("oversubscribed",) if over else ()),
+            *(("link-below-rate",) if slow else ()),
+        )
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the hosts, their links and how MPI runs on them."""
@@ -163,12 +172,6 @@ class NetnsAllocation(HereAllocation):
 def host_name(index: int) -> str:
     """Name the host with that index, from 0."""
     return f"node{index + 1}"
-
-
-def usable_cores(options: NetnsOptions) -> tuple[int, ...]:
-    """Give the cores that the hosts share."""
-    check_cores(options.cores)
-    return options.cores or tuple(sorted(os.sched_getaffinity(0)))
 
 
 def _with_env(argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> list[str]:
@@ -206,46 +209,23 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
                 below = self.context.scratch
                 if options.filesystem is not None:
                     below = stack.enter_context(folder_below(options.io_folder or below))
-                mounted = self._mount_volume(switch, below)
+                # What is this machine's own all hosts see as they see its other folders.
+                chosen, folder = options.filesystem, self.context.scratch.absolute() / "mounted"
+                mounted: Mounted | None = None
+                if isinstance(chosen, Tmpfs | Loop):
+                    mounted = mount_volume(switch.run, chosen, folder, below)
                 hosts = stack.enter_context(open_hosts(switch, names))
-                _connect(switch, hosts, options)
+                links.connect(switch, hosts, options)
                 allocation = NetnsAllocation(options, self.context, switch, hosts)
-                allocation.mounted = mounted or self._mount_over(switch, allocation, below)
+                peers = [
+                    MountingNode(node.name, node.address, host.run)
+                    for node, host in zip(allocation.nodes, hosts, strict=True)
+                ]
+                allocation.mounted = mounted or _mount_over(chosen, switch, peers, folder, below)
                 if options.rate_bits_per_s is not None:
-                    rate = options.rate_bits_per_s
-                    allocation.pace = _pace(allocation, switch, hosts, options, rate)
+                    allocation.pace_links(options.rate_bits_per_s)
             with contained(options.container, allocation, self.context.cache, self.spec.name):
                 yield allocation
-
-    def _mount_volume(self, switch: Namespaces, below: Path) -> Mounted | None:
-        """Mount what is this machine's own; all hosts see it as they see its other folders."""
-        chosen = self.spec.options.filesystem
-        if not isinstance(chosen, Tmpfs | Loop):
-            return None
-        return mount_volume(switch.run, chosen, self._mount_point, below)
-
-    def _mount_over(
-        self, switch: Namespaces, allocation: NetnsAllocation, below: Path
-    ) -> Mounted | None:
-        """Mount what hosts serve each other."""
-        chosen = self.spec.options.filesystem
-        peers, folder = allocation.peers(), self._mount_point
-        # Launchers start in the switch, and in a trial's folder: it mounts, too.
-        match chosen:
-            case Gluster():
-                more = (switch.run,)
-                return mount_gluster(peers, chosen, folder, below, clients=more, private=True)
-            case Nfs():
-                own = MountingNode("switch", links.SWITCH_ADDRESS, switch.run)
-                server = own if chosen.server == "own" else peers[0]
-                clients = [*(peer.run for peer in peers), switch.run]
-                return mount_served(chosen, server, clients, folder, below)
-            case _:
-                return None
-
-    @property
-    def _mount_point(self) -> Path:
-        return self.context.scratch.absolute() / "mounted"
 
     def _hosts_file(self, names: Sequence[str]) -> Path:
         lines = ["127.0.0.1 localhost", f"{links.SWITCH_ADDRESS} switch"]
@@ -255,69 +235,17 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
         return path
 
 
-def _connect(switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptions) -> None:
-    """Plug every host into the bridge."""
-    lines = links.bridge_lines()
-    for index, host in enumerate(hosts):
-        lines += links.port_lines(index, host.pid_in_switch, options.mtu)
-    _must(switch, ["ip", "-batch", "-"], lines)
-    for index, host in enumerate(hosts):
-        _must(host, ["ip", "-batch", "-"], links.host_lines(index))
-        if options.offloads is False:
-            _must(host, ["ethtool", *links.offload_argv(links.HOST_DEVICE)])
-            _must(switch, ["ethtool", *links.offload_argv(links.port(index))])
-
-
-#: The paces of this process: every launch of a run must meet the same links.
-_PACES: dict[NetnsOptions, Pace] = {}
-
-
-def _pace(
-    allocation: Allocation,
-    switch: Namespaces,
-    hosts: Sequence[Namespaces],
-    options: NetnsOptions,
-    rate: int,
-) -> Pace:
-    """Limit the links as finely as this machine can, and measure what they carry."""
-
-    def carried(packet: int) -> float | None:
-        _shape(switch, hosts, options, rate, Pace(lateness_s, packet, None))
-        return carried_bits_per_s(allocation)
-
-    if options not in _PACES:
-        lateness_s = timer_lateness_s()
-        found = choose_packet(
-            *links.packet_range(rate, options.mtu, options.offloads), rate, carried
-        )
-        _PACES[options] = Pace(lateness_s, *found)
-    _shape(switch, hosts, options, rate, _PACES[options])
-    return _PACES[options]
-
-
-def _shape(
-    switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptions, rate: int, pace: Pace
-) -> None:
-    """Limit both directions of every host's link, however they were limited before."""
-
-    def lines(device: str) -> list[str]:
-        limit = (rate, options.shaper, pace.packet_bytes, pace.lateness_s)
-        return [links.unshaped_line(device), *links.shaper_lines(device, *limit)]
-
-    for host in hosts:
-        sizes = links.packet_lines(links.HOST_DEVICE, pace.packet_bytes, options.mtu)
-        _must(host, ["ip", "-batch", "-"], sizes)
-        _must(host, ["tc", "-batch", "-"], lines(links.HOST_DEVICE))
-    ports = [line for index in range(len(hosts)) for line in lines(links.port(index))]
-    _must(switch, ["tc", "-batch", "-"], ports)
-
-
-def _must(where: Namespaces, argv: Sequence[str], lines: Sequence[str] = ()) -> None:
-    """Run one set-up command inside and insist that it works."""
-    done = where.run([tool(argv[0]), *argv[1:]], "\n".join([*lines, ""]))
-    if done.exit_code != 0:
-        said = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-        raise PlatformError(
-            f"'{argv[0]}' could not set up the network: {said}",
-            hint="`bareline doctor --all` says whether there are veth, bridge, sch_htb, sch_tbf",
-        )
+def _mount_over(
+    chosen: object, switch: Namespaces, peers: Sequence[MountingNode], folder: Path, below: Path
+) -> Mounted | None:
+    """Mount what hosts serve each other; launchers start in the switch, which mounts, too."""
+    match chosen:
+        case Gluster():
+            more = (switch.run,)
+            return mount_gluster(peers, chosen, folder, below, clients=more, private=True)
+        case Nfs():
+            own = MountingNode("switch", links.SWITCH_ADDRESS, switch.run)
+            server = own if chosen.server == "own" else peers[0]
+            clients = [*(peer.run for peer in peers), switch.run]
+            return mount_served(chosen, server, clients, folder, below)
+    return None
