@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bareline.platforms.cloud.journal import PREFIX
-from bareline.platforms.cloud.openstack import OpenStackOptions, asking, connect, known_clouds
+from bareline.platforms.cloud.openstack import OpenStackOptions, asking, connect, must_know
 from bareline.platforms.cloud.platform import CloudPlatform
 from bareline.platforms.cloud.provider import (
     INSTANCE,
@@ -203,34 +203,31 @@ class OpenStackProvider(OpenStackSteward):
 
     def create(self, thing: Thing, launch: LaunchSpec) -> str:
         """Make a thing and give its id."""
-        made: Any
+        compute, network = self._sdk.compute, self._sdk.network
+        make: Callable[..., Any]
+        asked: dict[str, Any]
         with asking():
             if thing.kind == KEY_PAIR:
-                made = self._sdk.compute.create_keypair(
-                    name=thing.name, public_key=launch.public_key
-                )
+                make, asked = compute.create_keypair, {"public_key": launch.public_key}
             elif thing.kind == SERVER_GROUP:
-                made = self._sdk.compute.create_server_group(
-                    name=thing.name, policy=self._options.placement
-                )
+                make, asked = compute.create_server_group, {"policy": self._options.placement}
             elif thing.kind == PORT:
-                made = self._create_port(thing, len(launch.ids(PORT)))
+                make, asked = network.create_port, self._port(len(launch.ids(PORT)))
             else:
-                made = self._create_server(thing, launch)
-        return str(made.id)
+                make, asked = compute.create_server, self._server(launch)
+            return str(make(name=thing.name, **asked).id)
 
-    def _create_port(self, thing: Thing, number: int) -> Any:
-        asked = {"name": thing.name, "network_id": self._networks[number].id}
+    def _port(self, number: int) -> dict[str, Any]:
+        asked = {"network_id": self._networks[number].id}
         if self._options.ports:
             asked["binding_vnic_type"] = self._options.ports[number].vnic_type
         if self._security_groups:
             asked["security_groups"] = self._security_groups
-        return self._sdk.network.create_port(**asked)
+        return asked
 
-    def _create_server(self, thing: Thing, launch: LaunchSpec) -> Any:
+    def _server(self, launch: LaunchSpec) -> dict[str, Any]:
         options = self._options
         asked: dict[str, Any] = {
-            "name": thing.name,
             "image_id": self._image.id,
             "flavor_id": self._flavor.id,
             "networks": [{"port": port} for port in launch.ids(PORT)],
@@ -243,10 +240,9 @@ class OpenStackProvider(OpenStackSteward):
             asked["availability_zone"] = options.zone
         if group := launch.ids(SERVER_GROUP):
             asked["scheduler_hints"] = {"group": group[0]}
-        return self._sdk.compute.create_server(**asked)
+        return asked
 
     def _address(self, addresses: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-        """Choose the address on the first port's network."""
         name = str(self._networks[0].name)
         return super()._address({name: addresses.get(name, ())})
 
@@ -255,30 +251,27 @@ class OpenStackProvider(OpenStackSteward):
     def facts(self) -> Mapping[str, Scalar]:
         """Tell image, flavor and ports."""
         flavor, image, options = self._flavor, self._image, self._options
-        specs = _listed(flavor.extra_specs.items())
         ports = [f"{port.network} ({port.vnic_type})" for port in options.ports]
         # What the image asks of its virtual hardware: hw_vif_model=e1000 and its like.
-        asked = image.to_dict(original_names=True).items()
-        hardware = _listed(
-            (key, value) for key, value in asked if key.startswith("hw_") and value is not None
-        )
-        checksum = image.hash_value or image.checksum or ""
-        return {
+        asked = image.to_dict(original_names=True)
+        hardware = {key: value for key, value in asked.items() if key.startswith("hw_")}
+        facts: dict[str, Scalar | None] = {
             "cloud.flavor": str(flavor.name),
             "cloud.vcpus": int(flavor.vcpus),
             "cloud.memory_bytes": int(flavor.ram) << 20,
-            **({"cloud.flavor_specs": specs} if specs else {}),
+            "cloud.flavor_specs": _words(flavor.extra_specs),
             "cloud.image": str(image.name),
             "cloud.image_id": str(image.id),
-            **({"cloud.image_checksum": str(checksum)[:16]} if checksum else {}),
-            **({"cloud.image_properties": hardware} if hardware else {}),
+            "cloud.image_checksum": str(image.hash_value or image.checksum or "")[:16],
+            "cloud.image_properties": _words(hardware),
             "cloud.ports": ", ".join(ports) or f"{self._networks[0].name} (normal)",
-            **({"cloud.placement": options.placement} if options.placement else {}),
+            "cloud.placement": options.placement,
         }
+        return {key: value for key, value in facts.items() if value not in (None, "")}
 
 
-def _listed(items: Iterable[tuple[str, Any]]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in sorted(items))
+def _words(items: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={items[key]}" for key in sorted(items) if items[key] is not None)
 
 
 def _state(status: str | None) -> InstanceState:
@@ -290,7 +283,6 @@ def _state(status: str | None) -> InstanceState:
 
 
 def _is_marked(server: Any) -> bool:
-    """Tell whether a server carries the mark that its name does."""
     mark = str((server.metadata or {}).get(_OWNER, ""))
     return bool(mark) and str(server.name).startswith(f"{PREFIX}{mark}")
 
@@ -316,12 +308,7 @@ class OpenStackPlatform(CloudPlatform[OpenStackOptions]):
     @classmethod
     def check(cls, spec: PlatformSpec[OpenStackOptions]) -> None:
         """See that the cloud is in ``clouds.yaml``; it is not asked."""
-        known = known_clouds()
-        if spec.options.cloud not in known:
-            raise PlatformError(
-                f"clouds.yaml has no cloud '{spec.options.cloud}'",
-                hint=f"it has: {', '.join(known)}" if known else "see docs/how-to/openstack.md",
-            )
+        must_know(spec.options.cloud, "see docs/how-to/openstack.md")
         super().check(spec)
 
     def provider(self) -> OpenStackProvider:

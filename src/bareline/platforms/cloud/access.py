@@ -22,25 +22,26 @@ class Access:
     """The keys of a group of instances, and the ssh configuration that leads to them."""
 
     def __init__(self, folder: Path, options: CloudOptions) -> None:
-        self._options = options
+        self._options, self._folder = options, folder
         self.keys: Keys = make_keys(folder)
-        self._client = folder / "client"
-        self._known = folder / "known_hosts"
         # One key for all, made for them alone: their addresses need not be known before.
-        self._known.write_text(known_hosts(self.keys, ["*"]), encoding="utf-8")
+        self._known = known_hosts(self.keys, ["*"])
+        (folder / "known_hosts").write_text(self._known, encoding="utf-8")
         self.config = folder / "config"
         self.addresses: dict[str, str] = {}
 
     def lead(self, addresses: Mapping[str, str]) -> None:
         """Let names lead to addresses."""
         self.addresses = dict(addresses)
-        text = self._config(f"{self._client}", f"{self._known}")
+        text = self._config(str(self._folder))
         if self._options.jump:
             text += f"  ProxyJump {self._options.jump}\nInclude ~/.ssh/config\n"
         self.config.write_text(text, encoding="utf-8")
 
-    def _config(self, key: str, known: str) -> str:
+    def _config(self, folder: str) -> str:
+        """Write ssh's configuration, with the keys in a folder."""
         names, user = " ".join(self.addresses), f"User {self._options.user}"
+        key, known = f"{folder}/client", f"{folder}/known_hosts"
         return client_config(self.addresses, user, key=key, known=known, pattern=names)
 
     def user_data(self, name: str) -> str:
@@ -63,11 +64,8 @@ class Access:
 
     def inner_files(self, folder: str) -> dict[str, str]:
         """Give the files with which one instance logs in to the others, by their names."""
-        return {
-            "client": self.keys.client,
-            "known_hosts": known_hosts(self.keys, ["*"]),
-            "config": self._config(f"{folder}/client", f"{folder}/known_hosts"),
-        }
+        config = self._config(folder)
+        return {"client": self.keys.client, "known_hosts": self._known, "config": config}
 
     def reach(self, names: list[str], within_s: float) -> dict[str, tuple[float | None, str]]:
         """Wait until instances answer over ssh, all at once.
@@ -80,23 +78,19 @@ class Access:
 
     def _reach(self, name: str, within_s: float) -> tuple[float | None, str]:
         began = time.monotonic()
-        while True:
-            reason = self.try_once(name)
-            took_s = time.monotonic() - began
-            if not reason:
-                return took_s, ""
+        while reason := self.try_once(name):
             # A key that is not the pinned one, or none that is let in, may be that of before
             # cloud-init: only time tells.
-            if took_s > within_s:
+            if time.monotonic() - began > within_s:
                 return None, reason
             time.sleep(_PAUSE_S)
+        return time.monotonic() - began, ""
 
     def try_once(self, name: str) -> str:
         """Log in once; "" where that works, else why it does not."""
         connect_s = max(1, round(min(_TRY_S, self._options.reach_s)))
         options = ["BatchMode=yes", f"ConnectTimeout={connect_s}", "ControlPath=none"]
         words = [word for option in options for word in ("-o", option)]
-        done = run_process(
-            ["ssh", "-F", str(self.config), *words, name, "true"], timeout_s=2 * _TRY_S
-        )
+        line = ["ssh", "-F", str(self.config), *words, name, "true"]
+        done = run_process(line, timeout_s=2 * _TRY_S)
         return done.why if done.exit_code else ""

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from bareline.platforms.ssh.options import ReachedOptions
 from bareline.vocabulary.errors import PlatformError, TimeUp
-from bareline.vocabulary.units import HOUR_S
+from bareline.vocabulary.units import HOUR_S, count
 
 
 class CloudOptions(ReachedOptions):
@@ -63,23 +63,21 @@ class Budget:
         self, platform: str, options: CloudOptions, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._taken = _TAKEN.setdefault(platform, _Taken())
-        self._options = options
-        self._clock = clock
+        self._options, self._clock = options, clock
 
     @property
     def hours(self) -> float:
         """Hours of all instances together, up to now."""
-        now = self._clock()
-        return (
-            self._taken.ended_s + sum(now - since for since in self._taken.since.values())
-        ) / HOUR_S
+        now, taken = self._clock(), self._taken
+        return (taken.ended_s + sum(now - since for since in taken.since.values())) / HOUR_S
 
     def begin(self, instance: str) -> None:
         """Count an instance from now on, or raise TimeUp: the hours are used up."""
         most = self._options.max_instances
         if most is not None and self._taken.instances >= most:
+            were = "were" if most > 1 else "was"
             raise PlatformError(
-                f"{most} instance{'s were' if most > 1 else ' was'} made, and no more are allowed",
+                f"{count(most, 'instance')} {were} made, and no more are allowed",
                 hint="raise `max_instances`, or `bareline continue --retry-failed` makes others",
             )
         self.see()

@@ -23,6 +23,7 @@ from bareline.platforms.cloud.provider import (
 from bareline.platforms.cloud.remains import remove
 from bareline.platforms.repair import bring_up
 from bareline.vocabulary.errors import NotNow, PlatformError
+from bareline.vocabulary.model import Scalar
 
 _LOOK_S = 1.0
 #: Between giving an instance up and making another in its place.
@@ -69,12 +70,8 @@ class InstanceGroup:
         budget: Budget,
         tell: Callable[[str], None],
     ) -> None:
-        self._provider = provider
-        self._options = options
-        self._journal = journal
-        self._access = access
-        self._budget = budget
-        self._tell = tell
+        self.options, self.access, self.budget = options, access, budget
+        self._provider, self._journal, self._tell = provider, journal, tell
         self.insist = Insistence(tell)
         self._shared: list[Thing] = []
         self._attempts = 0
@@ -105,37 +102,33 @@ class InstanceGroup:
             self._attempt,
             self._end,
             label=lambda member: member.label,
-            attempts=self._options.attempts,
+            attempts=self.options.attempts,
             tell=self._tell,
             hint="raise `attempts`, or try again when the cloud has room",
             pause=lambda failures: time.sleep(_AGAIN.own_s(failures)),
         )
 
     def _attempt(self, members: Sequence[Member]) -> list[tuple[Member, str]]:
-        """Make an instance for each member; give those that do not come up, with why."""
-        failed = self._ask_for_all(members)
-        failed += self._wait_active([one for one in members if one not in dict(failed)])
-        failed += self._wait_reached([one for one in members if one not in dict(failed)])
-        return failed
+        """Make an instance for each member; like each step, give those that fail, with why."""
+        failed: dict[Member, str] = {}
+        for step in (self._ask_for_all, self._wait_active, self._wait_reached):
+            failed |= step([one for one in members if one not in failed])
+        return list(failed.items())
 
     def _make(self, thing: Thing, user_data: str, made: Sequence[Thing]) -> Thing:
         """Make a thing: noted before it is asked for, and again when it is there."""
         launch = LaunchSpec(
             owner=self._journal.story.owner,
-            public_key=self._access.keys.client_public.strip(),
+            public_key=self.access.keys.client_public.strip(),
             user_data=user_data,
             made=tuple(made),
         )
         self._journal.asked(thing)
-
-        def done() -> str | None:
-            return next(iter(self._provider.find(thing)), None)
-
         try:
             id_ = self.insist.ask(
                 f"making the {thing.kind} {thing.name}",
                 lambda: self._provider.create(thing, launch),
-                done,
+                lambda: next(iter(self._provider.find(thing)), None),
             )
         except PlatformError as error:
             # Whoever refuses has made nothing; of one that does not answer nobody knows.
@@ -144,76 +137,56 @@ class InstanceGroup:
             raise
         return self._journal.made(thing, id_)
 
-    def _ask_for_all(self, members: Sequence[Member]) -> list[tuple[Member, str]]:
-        """Ask for an instance for each; give those for which there is no room, with why."""
-        failed = []
+    def _ask_for_all(self, members: Sequence[Member]) -> dict[Member, str]:
+        failed = {}
         for member in members:
+            self._attempts += 1
+            # Each attempt has names of its own: what failed may still be going.
+            prefix = f"{self._journal.prefix}-{member.name}-{self._attempts}"
+            member.asked_at = time.monotonic()
             try:
-                self._ask_for(member)
+                for thing in self._provider.parts(prefix):
+                    if thing.kind == INSTANCE:
+                        self.budget.begin(thing.name)
+                    made = (*self._shared, *member.things)
+                    user_data = self.access.user_data(member.name)
+                    member.things.append(self._make(thing, user_data, made))
             except NoRoom as error:
-                failed.append((member, error.what))
+                failed[member] = error.what
         return failed
 
-    def _ask_for(self, member: Member) -> None:
-        self._attempts += 1
-        # Each attempt has names of its own: what failed may still be going.
-        prefix = f"{self._journal.prefix}-{member.name}-{self._attempts}"
-        member.asked_at = time.monotonic()
-        for thing in self._provider.parts(prefix):
-            if thing.kind == INSTANCE:
-                self._budget.begin(thing.name)
-            made = (*self._shared, *member.things)
-            member.things.append(self._make(thing, self._access.user_data(member.name), made))
-
-    def _wait_active(self, members: Sequence[Member]) -> list[tuple[Member, str]]:
-        """Wait until each runs; give those that do not, with why."""
-        failed, left = [], list(members)
+    def _wait_active(self, members: Sequence[Member]) -> dict[Member, str]:
+        failed, left = {}, list(members)
         while left:
             for member in list(left):
                 found = self.look(member)
                 took_s = time.monotonic() - member.asked_at
-                if found.state is InstanceState.COMING and took_s <= self._options.active_s:
+                if found.state is InstanceState.COMING and took_s <= self.options.active_s:
                     continue
                 left.remove(member)
                 if found.state is InstanceState.UP and found.address:
                     member.active_s = took_s
                 else:
-                    failed.append((member, self._why_not(found, took_s)))
+                    failed[member] = _why_not(found, took_s)
             if left:
                 time.sleep(_LOOK_S)
         return failed
 
-    def _why_not(self, found: Instance, took_s: float) -> str:
-        if found.state is InstanceState.FAILED:
-            return f"{found.said}: {found.fault or 'the cloud does not say why'}"
-        if found.state is InstanceState.GONE:
-            return found.fault or "it was removed by somebody else"
-        if found.state is InstanceState.UP:
-            return f"{found.said}, but it has no address"
-        return f"still {found.said} after {took_s:.0f} s"
-
-    def _wait_reached(self, members: Sequence[Member]) -> list[tuple[Member, str]]:
-        """Wait until those that run answer over ssh; give those that do not, with why."""
+    def _wait_reached(self, members: Sequence[Member]) -> dict[Member, str]:
         if not members:
-            return []
-        self._access.lead(
-            {
-                member.name: member.instance.address
-                for member in self.members
-                # One that failed has no address, and ssh refuses a configuration that says so.
-                if member.instance is not None and member.instance.address
-            }
-        )
-        names = [member.name for member in members]
-        failed = []
-        for name, (took_s, reason) in self._access.reach(names, self._options.reach_s).items():
-            member = next(one for one in members if one.name == name)
-            if took_s is None:
-                said = member.instance.said if member.instance else ""
-                text = f"{said}, but no ssh within {self._options.reach_s:g} s: {reason}"
-                failed.append((member, text))
-            else:
+            return {}
+        # One that failed has no address, and ssh refuses a configuration that says so.
+        there = {one.name: one.instance.address for one in self.members if one.instance}
+        self.access.lead({name: address for name, address in there.items() if address})
+        failed, within_s = {}, self.options.reach_s
+        reached = self.access.reach([member.name for member in members], within_s)
+        for member in members:
+            took_s, reason = reached[member.name]
+            if took_s is not None:
                 member.reach_s = took_s
+            else:
+                said = member.instance.said if member.instance else ""
+                failed[member] = f"{said}, but no ssh within {within_s:g} s: {reason}"
         return failed
 
     def look(self, member: Member) -> Instance:
@@ -226,8 +199,7 @@ class InstanceGroup:
     # Going -------------------------------------------------------------------------------------
 
     def _end(self, member: Member) -> None:
-        """Remove an instance that is of no use."""
-        self._remove(member.things)
+        remove(self._provider, member.things, self.insist, self._gone)
         member.things, member.instance = [], None
 
     def lost(self) -> list[tuple[Member, str]]:
@@ -236,23 +208,21 @@ class InstanceGroup:
         for member in self.members:
             instance = self.look(member)
             if instance.state is not InstanceState.UP:
-                found.append((member, f"lost: {self._why_not(instance, 0.0)}"))
-            elif reason := self._access.try_once(member.name):
+                found.append((member, f"lost: {_why_not(instance, 0.0)}"))
+            elif reason := self.access.try_once(member.name):
                 found.append((member, f"lost: {instance.said}, but no ssh: {reason}"))
         return found
 
-    def _remove(self, things: Sequence[Thing]) -> None:
-        remove(self._provider, things, self.insist, self._gone)
-
     def _gone(self, thing: Thing) -> None:
         self._journal.gone(thing)
-        self._budget.end(thing.name)
+        self.budget.end(thing.name)
 
     def release(self) -> None:
         """Remove all that the journal names; idempotent."""
         try:
             # What was asked for and not answered before an interruption is looked for by name.
-            self._remove(list(self._journal.story.things.values()))
+            things = list(self._journal.story.things.values())
+            remove(self._provider, things, self.insist, self._gone)
         except PlatformError as error:
             error.hint = error.hint or "`bareline platforms clean` tries again later"
             raise
@@ -261,7 +231,30 @@ class InstanceGroup:
 
     # What they are -----------------------------------------------------------------------------
 
-    @property
-    def retries(self) -> int:
-        """Instances that were made beyond the first of each member."""
-        return self._attempts - len(self.members)
+    def facts(self) -> dict[str, Scalar]:
+        """Tell where the instances are and how they came up."""
+        there = [(one, one.instance) for one in self.members if one.instance is not None]
+        on = {one.name: instance.host for one, instance in there if instance.host}
+        facts: dict[str, Scalar] = {
+            "cloud.instances": len(there),
+            "cloud.active_s": round(max(one.active_s for one, _ in there), 3),
+            "cloud.ssh_s": round(max(one.reach_s for one, _ in there), 3),
+            # Instances that were made beyond the first of each member.
+            "cloud.retries": self._attempts - len(self.members),
+        }
+        if on:
+            facts["cloud.host_ids"] = "; ".join(f"{name}: {host}" for name, host in on.items())
+            facts["cloud.hosts"] = len(set(on.values()))
+        if zones := sorted({instance.zone for _, instance in there if instance.zone}):
+            facts["cloud.zone"] = ", ".join(zones)
+        return facts
+
+
+def _why_not(found: Instance, took_s: float) -> str:
+    if found.state is InstanceState.FAILED:
+        return f"{found.said}: {found.fault or 'the cloud does not say why'}"
+    if found.state is InstanceState.GONE:
+        return found.fault or "it was removed by somebody else"
+    if found.state is InstanceState.UP:
+        return f"{found.said}, but it has no address"
+    return f"still {found.said} after {took_s:.0f} s"

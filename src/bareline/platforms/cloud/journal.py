@@ -62,11 +62,8 @@ class Story:
     @property
     def instances(self) -> list[str]:
         """Names of the instances that are there."""
-        return [
-            name
-            for name, thing in self.things.items()
-            if thing.kind == INSTANCE and name in self.up_since
-        ]
+        instances = (name for name, thing in self.things.items() if thing.kind == INSTANCE)
+        return [name for name in instances if name in self.up_since]
 
     def may_appear(self, thing: Thing, now: float) -> bool:
         """Tell whether a thing that cannot be found may still come: its request had no answer."""
@@ -94,9 +91,8 @@ class Journal:
     """The journal of a group of instances, while it is in use."""
 
     def __init__(self, cache: Path, kind: str, platform: str, account: Mapping[str, str]) -> None:
-        folder = folder_of(cache)
+        folder, owner = folder_of(cache), owner_mark()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        owner = owner_mark()
         # No name is used twice by a process: what it named before may still be going.
         number = next(_NUMBERS)
         self.path = folder / f"{owner}-{number}.jsonl"
@@ -147,9 +143,8 @@ def read_journal(path: Path) -> Story | None:
     A torn line is one whose request was not sent: it is left out. Others may follow it, where its
     process could write again.
     """
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     entries = []
-    for line in lines:
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         with suppress(ValueError):
             entries.append(json.loads(line))
     try:

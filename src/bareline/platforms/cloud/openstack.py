@@ -79,18 +79,8 @@ _ANSWER_S = 60
 #: One whose connection is not taken for so long finds nobody; a wait this long is told.
 _KNOCK_S, _TELL_S = 10, 3.0
 _RETRIES = ("connect_retries", "status_code_retries", "image_status_code_retries")
-_TOO_MANY = 429
-_CONFLICT = 409
 #: Codes with which services refuse more than the quota allows; 413 was Nova's at Nebula's time.
 _QUOTA_CODES = (403, 409, 413)
-
-
-def sdk_missing() -> ToolMissing:
-    """Say that openstacksdk is not installed, and what brings it."""
-    return ToolMissing(
-        "the Python package openstacksdk is not installed",
-        hint="install it with `pip install 'bareline[openstack]'`",
-    )
 
 
 def known_clouds() -> list[str]:
@@ -101,15 +91,16 @@ def known_clouds() -> list[str]:
         return sorted(str(name) for name in OpenStackConfig().get_cloud_names())
 
 
+def must_know(cloud: str, hint: str) -> None:
+    """Refuse a cloud that ``clouds.yaml`` does not have; the hint is for where it has none."""
+    if cloud not in (known := known_clouds()):
+        hint = f"it has: {', '.join(known)}" if known else hint
+        raise PlatformError(f"clouds.yaml has no cloud '{cloud}'", hint=hint)
+
+
 def connect(cloud: str, region: str | None) -> Connection:
     """Reach a cloud of the user's ``clouds.yaml``."""
-    if cloud not in (known := known_clouds()):
-        raise PlatformError(
-            f"clouds.yaml has no cloud '{cloud}'",
-            hint=f"it has: {', '.join(known)}"
-            if known
-            else "there is no clouds.yaml: see docs/how-to/openstack.md",
-        )
+    must_know(cloud, "there is no clouds.yaml: see docs/how-to/openstack.md")
     import openstack
 
     # How often to ask again is decided in one place, `patience`.
@@ -154,7 +145,10 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
         from keystoneauth1 import exceptions as login
         from openstack import exceptions
     except ImportError as error:
-        raise sdk_missing() from error
+        raise ToolMissing(
+            "the Python package openstacksdk is not installed",
+            hint="install it with `pip install 'bareline[openstack]'`",
+        ) from error
     waits = f"waiting for the cloud's control plane to answer, at most {_ANSWER_S} s"
     timer = Timer(_TELL_S, _LOG.warning, [waits])
     timer.daemon = True
@@ -166,7 +160,8 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
             warnings.simplefilter("ignore", PendingDeprecationWarning)
             yield
     except exceptions.HttpException as error:
-        raise _refusal(error, conflict_is_busy) from error
+        said = str(error.details or error.message or error)
+        raise _refused(error.status_code, said, error.response, conflict_is_busy) from error
     except login.HttpError as error:
         raise _refused(error.http_status, str(error.message), error.response, False) from error
     except (login.ConnectionError, requests.exceptions.ConnectionError) as error:
@@ -181,11 +176,6 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
         timer.cancel()
 
 
-def _refusal(error: Any, conflict_is_busy: bool) -> PlatformError:
-    said = str(error.details or error.message or error)
-    return _refused(error.status_code, said, error.response, conflict_is_busy)
-
-
 def _refused(code: int | None, said: str, response: Any, conflict_is_busy: bool) -> PlatformError:
     text = f"{_short(said)} (HTTP {code})"
     code = code or 0
@@ -195,9 +185,9 @@ def _refused(code: int | None, said: str, response: Any, conflict_is_busy: bool)
             f"the quota is reached: {text}",
             hint="remove what the project does not need, or ask its operator for more",
         )
-    if code == _TOO_MANY or (code == 413 and after_s is not None):
+    if code == 429 or (code == 413 and after_s is not None):
         return Busy(f"too many requests: {text}", retry_after_s=after_s)
-    if code >= 500 or (code == _CONFLICT and conflict_is_busy):
+    if code >= 500 or (code == 409 and conflict_is_busy):
         return Busy(text, retry_after_s=after_s)
     if code == 401:
         return PlatformError(

@@ -41,31 +41,21 @@ class CloudAllocation(Allocation):
     def __init__(
         self,
         group: InstanceGroup,
-        access: Access,
-        budget: Budget,
-        options: CloudOptions,
-        *,
         hosts_of: Callable[[], AbstractContextManager[SshAllocation]],
         inner: str,
         events: list[str],
         about: Mapping[str, Scalar],
     ) -> None:
-        self._group = group
-        self._access = access
-        self._budget = budget
-        self._options = options
-        self._hosts_of = hosts_of
-        self._inner = inner
-        self._events = events
-        self._about = dict(about)
+        self._group, self._hosts_of, self._inner = group, hosts_of, inner
+        self._events, self._about = events, about
         self._stack = ExitStack()
         self.hosts = self._open()
 
     def _open(self) -> SshAllocation:
         """Connect to the instances, and let the first one log in to the others."""
         hosts = self._stack.enter_context(self._hosts_of())
-        if len(hosts.nodes) > 1 and self._options.launcher == "first":
-            for name, text in self._access.inner_files(self._inner).items():
+        if len(hosts.nodes) > 1 and self._group.options.launcher == "first":
+            for name, text in self._group.access.inner_files(self._inner).items():
                 done = hosts.on_node(0, ["sh", "-c", _WRITE, "sh", self._inner, name], stdin=text)
                 done.must(f"{name} cannot be written", where=hosts.nodes[0].name)
         return hosts
@@ -86,7 +76,7 @@ class CloudAllocation(Allocation):
         """
 
         def once() -> Output:
-            self._budget.see()
+            self._group.budget.see()
             return self.hosts.run(command, layout, timeout_s=timeout_s)
 
         return run_repaired(once, self._replace_lost)
@@ -96,7 +86,7 @@ class CloudAllocation(Allocation):
         lost = self._group.lost()
         if not lost:
             return False
-        self._stack.close()
+        self.close()
         self._group.replace(lost)
         names = nodes_text([member.name for member, _ in lost])
         self._events.append(f"{names}: replaced by {'others' if len(lost) > 1 else 'another'}")
@@ -130,24 +120,7 @@ class CloudAllocation(Allocation):
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the instances, where they are and how they came up."""
-        return {**self.hosts.facts(), **self._about, **self._places()}
-
-    def _places(self) -> dict[str, Scalar]:
-        members = [one for one in self._group.members if one.instance is not None]
-        on = {one.name: one.instance.host for one in members if one.instance and one.instance.host}
-        zones = sorted({one.instance.zone for one in members if one.instance and one.instance.zone})
-        facts: dict[str, Scalar] = {
-            "cloud.instances": len(members),
-            "cloud.active_s": round(max(one.active_s for one in members), 3),
-            "cloud.ssh_s": round(max(one.reach_s for one in members), 3),
-            "cloud.retries": self._group.retries,
-        }
-        if on:
-            facts["cloud.host_ids"] = "; ".join(f"{name}: {host}" for name, host in on.items())
-            facts["cloud.hosts"] = len(set(on.values()))
-        if zones:
-            facts["cloud.zone"] = ", ".join(zones)
-        return facts
+        return {**self.hosts.facts(), **self._about, **self._group.facts()}
 
 
 C_co = TypeVar("C_co", bound=CloudOptions, default=CloudOptions, covariant=True)
@@ -194,11 +167,9 @@ class CloudPlatform(RemotePlatform[C_co]):
     @classmethod
     def running(cls, spec: PlatformSpec[C_co]) -> str:
         """Say what barelines of this machine have in the cloud for a platform, and since when."""
-        now = time.time()
-        stories = remains.running(cache_folder(), spec.name)
-        return "; ".join(
-            remains.summary(story, now) for story in stories if story.kind == spec.type
-        )
+        now, stories = time.time(), remains.running(cache_folder(), spec.name)
+        of_type = (story for story in stories if story.kind == spec.type)
+        return "; ".join(remains.summary(story, now) for story in of_type)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[CloudAllocation]:
@@ -212,23 +183,15 @@ class CloudPlatform(RemotePlatform[C_co]):
                 provider = self.provider()
                 remains.remember(cache, self.type_name, account)
                 events += remains.clean(cache, self.type_name, lambda _: provider, only=account)
-                budget = Budget(self.spec.name, options)
                 access = Access(self.context.scratch / "access", options)
                 journal = Journal(cache, self.type_name, self.spec.name, account)
+                budget = Budget(self.spec.name, options)
                 group = InstanceGroup(provider, options, journal, access, budget, events.append)
                 stack.callback(group.release)
                 group.start(count)
                 inner = f"{options.folder}/bareline-{owner_mark()}-access"
-                allocation = CloudAllocation(
-                    group,
-                    access,
-                    budget,
-                    options,
-                    hosts_of=self._hosts_of(access, count, inner),
-                    inner=inner,
-                    events=events,
-                    about=provider.facts(),
-                )
+                hosts_of = self._hosts_of(access, count, inner)
+                allocation = CloudAllocation(group, hosts_of, inner, events, provider.facts())
                 stack.callback(allocation.close)
             yield allocation
 
@@ -238,14 +201,8 @@ class CloudPlatform(RemotePlatform[C_co]):
         """Give what opens connections to instances: a platform of type ``ssh`` of its own."""
         options = self.spec.options
         same = {name: getattr(options, name) for name in ReachedOptions.model_fields}
-        spec = PlatformSpec(
-            self.spec.name,
-            SshPlatform.type_name,
-            SshOptions(
-                **same,
-                hosts=tuple(f"n{number}" for number in range(1, count + 1)),
-                config=access.config,
-                agent=f"ssh -F {inner}/config",
-            ),
-        )
+        hosts = tuple(f"n{number}" for number in range(1, count + 1))
+        agent = f"ssh -F {inner}/config"
+        ours = SshOptions(**same, hosts=hosts, config=access.config, agent=agent)
+        spec = PlatformSpec(self.spec.name, SshPlatform.type_name, ours)
         return lambda: SshPlatform(spec, self.context).acquire(Layout(count))

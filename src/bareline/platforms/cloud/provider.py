@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import count
 from typing import ClassVar, Protocol, TypeVar
 
 from bareline.vocabulary.errors import NotNow, PlatformError
@@ -27,8 +26,7 @@ class Busy(NotNow):
         self, what: str, *, retry_after_s: float | None = None, is_silent: bool = False
     ) -> None:
         super().__init__(what)
-        self.retry_after_s = retry_after_s
-        self.is_silent = is_silent
+        self.retry_after_s, self.is_silent = retry_after_s, is_silent
 
 
 class NoRoom(NotNow):
@@ -160,8 +158,7 @@ class BackOff:
 
         - `asked_s`: for how long the cloud asks to be left alone, if it says so.
         """
-        own_s = self.own_s(failures)
-        pause_s = own_s if asked_s is None else max(asked_s, self.first_s)
+        pause_s = self.own_s(failures) if asked_s is None else max(asked_s, self.first_s)
         return pause_s if waited_s + pause_s <= self.most_s else None
 
 
@@ -174,9 +171,7 @@ class Insistence:
         back_off: BackOff = BackOff(),
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._tell = tell
-        self._back_off = back_off
-        self._sleep = sleep
+        self._tell, self._back_off, self._sleep = tell, back_off, sleep
         # Of several that were refused at once, not all should come again at once.
         self._random = random.Random()
         self.retries = 0
@@ -187,17 +182,17 @@ class Insistence:
         - `done`: looks whether an earlier try was carried out although it seemed to fail, and gives
           what came of it: what is made must not be made twice.
         """
-        waited_s = 0.0
-        for failures in count(1):
+        waited_s, failures = 0.0, 0
+        while True:
             try:
-                if failures > 1 and done is not None and (found := done()) is not None:
+                if failures and done is not None and (found := done()) is not None:
                     return found
                 return act()
             except Busy as error:
+                failures += 1
                 pause_s = self._back_off.pause_s(failures, waited_s, error.retry_after_s)
-                if error.is_silent and not self._back_off.waits_for_silent:
-                    pause_s = None
-                if pause_s is None:
+                is_final = error.is_silent and not self._back_off.waits_for_silent
+                if pause_s is None or is_final:
                     times = f" {failures} times in {waited_s:.0f} s" if failures > 1 else ""
                     raise NotNow(
                         f"{what} failed{times}: {error.what}",
@@ -209,4 +204,3 @@ class Insistence:
                 self._tell(f"{what}: {error.what}; asked again in {pause_s:.1f} s")
                 self._sleep(pause_s)
                 waited_s += pause_s
-        raise AssertionError("unreachable")

@@ -35,16 +35,13 @@ def remove(
     """
     known: list[Thing] = []
     for thing in things:
-        ids = (
-            [thing.id]
-            if thing.id
-            else insist.ask(f"looking for {thing.name}", partial(steward.find, thing))
-        )
+        ids = [thing.id]
+        if not thing.id:
+            ids = insist.ask(f"looking for {thing.name}", partial(steward.find, thing))
         if not ids:
             gone(thing)
         known += [replace(thing, id=each) for each in ids]
-    instances = [thing for thing in known if thing.kind == INSTANCE]
-    _remove(steward, instances, insist, gone)
+    _remove(steward, [thing for thing in known if thing.kind == INSTANCE], insist, gone)
     # What instances use can only go after them.
     others = [thing for thing in known if thing.kind != INSTANCE]
     others.sort(key=lambda thing: -steward.kinds.index(thing.kind))
@@ -77,44 +74,37 @@ def _remove(
 Account = Mapping[str, str]
 
 
-def remember(cache: Path, kind: str, account: Account) -> None:
-    """Keep that a cloud was used, for as long as the cache lives: it is looked at by `clean`."""
-    entry = {"kind": kind, "account": dict(account)}
-    _rewrite(cache, lambda known: known if entry in known else [*known, entry])
+def remember(cache: Path, kind: str, account: Account, *, keep: bool = True) -> None:
+    """Keep that a cloud was used, for as long as the cache lives: it is looked at by `clean`.
 
-
-def _forget(cache: Path, kind: str, account: Account) -> None:
-    entry = {"kind": kind, "account": dict(account)}
-    _rewrite(cache, lambda known: [each for each in known if each != entry])
-
-
-def _rewrite(cache: Path, change: Callable[[list[Any]], list[Any]]) -> None:
-    path = _known_file(cache)
+    - `keep`: else it is forgotten.
+    """
+    path, entry = _known_file(cache), {"kind": kind, "account": dict(account)}
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with file_lock(path.with_suffix(".lock")):
-        known = _known(cache)
-        if (changed := change(known)) != known:
+        known = _known(path)
+        if (entry in known) != keep:
+            others = [each for each in known if each != entry]
             with replacing(path) as new:
-                new.write_text(json.dumps(changed), encoding="utf-8")
+                new.write_text(json.dumps([*others, entry] if keep else others), encoding="utf-8")
 
 
 def _known_file(cache: Path) -> Path:
     return cache / "cloud" / "accounts.json"
 
 
-def _known(cache: Path) -> list[Any]:
-    try:
-        found = json.loads(_known_file(cache).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return []
-    return found if isinstance(found, list) else []
+def _known(path: Path) -> list[Any]:
+    with suppress(OSError, ValueError):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return found if isinstance(found, list) else []
+    return []
 
 
 def _accounts(cache: Path, kind: str) -> Iterator[dict[str, str]]:
     """Give every account of a kind of cloud that is known or that a journal names, once."""
     seen = []
     entries = [{"kind": story.kind, "account": story.account} for _, story in journals(cache)]
-    for entry in [*_known(cache), *entries]:
+    for entry in [*_known(_known_file(cache)), *entries]:
         account = entry.get("account") if isinstance(entry, dict) else None
         if isinstance(account, dict) and entry.get("kind") == kind and account not in seen:
             seen.append(account)
@@ -136,9 +126,8 @@ def clean(
             continue
         try:
             with file_lock(folder_of(cache) / ".clean"):
-                insist = Insistence(
-                    _LOG.warning, BackOff(most_s=60.0, waits_for_silent=only is not None)
-                )
+                patience = BackOff(most_s=60.0, waits_for_silent=only is not None)
+                insist = Insistence(_LOG.warning, patience)
                 removed += _clean_account(cache, kind, account, steward_of(account), insist)
         except PlatformError as error:
             title = " ".join(account.values())
@@ -146,27 +135,23 @@ def clean(
         if only is None and not any(
             (story.kind, dict(story.account)) == (kind, account) for _, story in journals(cache)
         ):
-            _forget(cache, kind, account)
+            remember(cache, kind, account, keep=False)
     return removed
 
 
 def _clean_account(
     cache: Path, kind: str, account: Account, steward: Steward, insist: Insistence
 ) -> list[str]:
-    removed: list[str] = []
-
-    def say(things: list[Thing]) -> None:
-        removed.extend(f"{' '.join(account.values())}: {each.kind} {each.name} removed"
-                    for each in things)  # fmt: skip
-
+    removed: list[Thing] = []
     for path, story in journals(cache):
         if (story.kind, dict(story.account)) == (kind, dict(account)) and story.is_abandoned:
-            say(_settle(path, story, steward, insist))
+            removed += _settle(path, story, steward, insist)
     every = insist.ask("listing", lambda: list(steward.named(PREFIX)))
     stray = [thing for thing in every if is_abandoned(thing.name)]
     stray.sort(key=lambda thing: steward.kinds.index(thing.kind))
-    say(remove(steward, stray, insist, lambda _: None))
-    return removed
+    removed += remove(steward, stray, insist, lambda _: None)
+    title = " ".join(account.values())
+    return [f"{title}: {thing.kind} {thing.name} removed" for thing in removed]
 
 
 def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> list[Thing]:
@@ -174,13 +159,8 @@ def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> l
     gone: set[str] = set()
     found = remove(steward, list(story.things.values()), insist, lambda thing: gone.add(thing.name))
     there = {thing.name for thing in found}
-    now = time.time()
-    waits = {
-        thing.name
-        for thing in story.things.values()
-        if thing.name not in there and story.may_appear(thing, now)
-    }
-    if waits:
+    now, missing = time.time(), (one for one in story.things.values() if one.name not in there)
+    if waits := {thing.name for thing in missing if story.may_appear(thing, now)}:
         # What is gone is not looked for, nor told, once more.
         with path.open("a", encoding="utf-8") as file:
             for name in sorted(gone - waits):
