@@ -288,7 +288,7 @@ def inherited(monkeypatch):
     said = subprocess.run(
         ["salloc", "--no-shell", "--nodes=2"], capture_output=True, text=True, check=True
     )
-    job = commands.granted(said.stderr)
+    job = said.stderr.split("Granted job allocation ")[1].split()[0]
     monkeypatch.setenv("SLURM_JOB_ID", job)
     return job
 

@@ -24,12 +24,11 @@ from bareline.platforms.slurm.commands import (
     JobState,
     ask,
     broken_nodes,
-    earlier_ending,
     first_ending,
     job_state,
     must,
     outside_environment,
-    restarts,
+    requeued,
     settled_state,
 )
 from bareline.platforms.slurm.job import SlurmJob
@@ -71,11 +70,8 @@ class SlurmAllocation(RemoteAllocation):
     def __init__(
         self, options: SlurmOptions, context: Context, job: SlurmJob, state: JobState, wanted: int
     ) -> None:
-        self._options = options
+        self._options, self._job, self._wanted = options, job, wanted
         self.launches_here = options.launcher == "mpirun"
-        self._context = context
-        self._job = job
-        self._wanted = wanted
         self._excluded: set[str] = set()
         super().__init__(
             [],
@@ -83,17 +79,9 @@ class SlurmAllocation(RemoteAllocation):
             way=options.native,
             native_target=f"{options.folder}/bareline-{owner_mark()}.native",
         )
-        self._tell_restart()
+        if job.inherited and (again := requeued(job.number)):
+            self._events.append(again)
         self._use(state)
-
-    def _tell_restart(self) -> None:
-        """Tell that Slurm has started this job again: it goes on with what is left."""
-        if self._job.inherited and restarts():
-            why = earlier_ending(self._job.number)
-            self._events.append(
-                f"job {self._job.number} was requeued{f': it {why}' if why else ''} "
-                f"(restart {restarts()})"
-            )
 
     def _use(self, state: JobState) -> None:
         """Take the nodes of an allocation that has begun."""
@@ -103,9 +91,8 @@ class SlurmAllocation(RemoteAllocation):
         self._tools.clear()
         self._is_tidy = False
         self.loader = []
-        everyone = range(len(names))
         text = script("answers") + script("description") + "describe\nsay ready\nstay\n"
-        lines = self.talk_lines(everyone, text, [])
+        lines = self.talk_lines(range(len(names)), text, [])
         with conversation(lines, outside_environment()) as talk:
             try:
                 talk.wait("ready", _DESCRIBE_S)
@@ -123,19 +110,10 @@ class SlurmAllocation(RemoteAllocation):
     def _step(self, names: Sequence[str], cwd: str | None = None) -> list[str]:
         """Give the beginning of a step that runs one task on each of some nodes."""
         count = len(names)
-        return [
-            "srun",
-            f"--jobid={self._job.number}",
-            "--overlap",
-            "--mpi=none",
-            *(["--cpu-bind=none"] if self._binds else []),
-            f"--nodes={count}",
-            f"--ntasks={count}",
-            "--ntasks-per-node=1",
-            f"--nodelist={fold(names)}",
-            f"--chdir={cwd or '/'}",
-            "--quiet",
-        ]
+        line = ["srun", f"--jobid={self._job.number}", "--overlap", "--mpi=none"]
+        line += ["--cpu-bind=none"] if self._binds else []
+        line += [f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1"]
+        return [*line, f"--nodelist={fold(names)}", f"--chdir={cwd or '/'}", "--quiet"]
 
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
@@ -177,25 +155,20 @@ class SlurmAllocation(RemoteAllocation):
             return [line[0], f"--jobid={self._job.number}", "--overlap", "--quiet", *line[1:]]
         # From here, as in a shell that salloc has started: mpirun starts its daemons by srun.
         mark = {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
-        setting = {**self._salloc_variables(layout), **mark}
-        argv = [*self.loader, *self.mpi.argv(job)]
-        return ["env", *(f"{name}={value}" for name, value in setting.items()), *argv]
-
-    def _salloc_variables(self, layout: Layout) -> dict[str, str]:
-        """Give what a launcher finds in the environment of an allocation."""
-        names = fold(node.name for node in self.nodes)
         count = str(len(self.nodes))
-        return {
-            "SLURM_JOB_ID": self._job.number,
-            "SLURM_JOBID": self._job.number,
-            "SLURM_JOB_NODELIST": names,
-            "SLURM_NODELIST": names,
-            "SLURM_JOB_NUM_NODES": count,
-            "SLURM_NNODES": count,
+        setting = {
+            **dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), self._job.number),
+            **dict.fromkeys(
+                ("SLURM_JOB_NODELIST", "SLURM_NODELIST"), fold(node.name for node in self.nodes)
+            ),
+            **dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), count),
             "SLURM_TASKS_PER_NODE": f"{layout.ranks_per_node}(x{count})",
             "SLURM_JOB_CPUS_PER_NODE": f"{self.nodes[0].cores}(x{count})",
             "SLURM_OVERLAP": "1",
+            **mark,
         }
+        argv = [*self.loader, *self.mpi.argv(job)]
+        return ["env", *(f"{name}={value}" for name, value in setting.items()), *argv]
 
     @cached_property
     def _binds(self) -> bool:
@@ -205,13 +178,11 @@ class SlurmAllocation(RemoteAllocation):
 
     @property
     def _network(self) -> Network | None:
-        options = self._options
-        if options.subnet is None and options.device is None:
+        device, subnet = self._options.device or "", self._options.subnet
+        if not device and subnet is None:
             return None
-        device = options.device or ""
-        return Network(
-            device=device, subnet=options.subnet or device, launch_address=self.nodes[0].address
-        )
+        address = self.nodes[0].address
+        return Network(device=device, subnet=subnet or device, launch_address=address)
 
     def clean_stderr(self, text: str) -> str:
         """Leave out what srun adds to the program's own words."""
@@ -219,9 +190,8 @@ class SlurmAllocation(RemoteAllocation):
 
     def job_exit_code(self, code: int, stderr: str) -> int:
         """Give the code of the rank that failed where srun gives that of those it ended then."""
-        if self._options.launcher != "srun" or code not in _ENDED_BY_SRUN:
-            return code
-        first = first_ending(stderr)
+        by_srun = self._options.launcher == "srun" and code in _ENDED_BY_SRUN
+        first = first_ending(stderr) if by_srun else None
         return code if first is None else first
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -281,20 +251,18 @@ class SlurmAllocation(RemoteAllocation):
                     raise lost from error
                 raise
 
-        self._see_time(timeout_s)
-        return run_repaired(once, self._repaired)
+        def repaired(error: PlatformError) -> bool:
+            if not isinstance(error, NodesLost) or self._job.inherited:
+                return False
+            self._replace(error, "the trial is repeated")
+            return True
 
-    def _repaired(self, error: PlatformError) -> bool:
-        """Get other nodes in the place of those that a trial lost, where it lost any."""
-        if not isinstance(error, NodesLost) or self._job.inherited:
-            return False
-        self._replace(error, "the trial is repeated")
-        return True
+        self._see_time(timeout_s)
+        return run_repaired(once, repaired)
 
     def explain_failure(self, stderr: str) -> None:
         """Look whether a launch failed because nodes or the allocation are gone."""
-        lost = self._find_lost()
-        if lost is not None:
+        if lost := self._find_lost():
             raise lost
 
     def _find_lost(self) -> NodesLost | None:
@@ -312,11 +280,10 @@ class SlurmAllocation(RemoteAllocation):
             lost = sorted({*broken, *missing})
             self._excluded.update(lost)
             return NodesLost("the node failed", where=nodes_text(lost), hint=self.lost_hint)
-        if not state.runs:
-            return NodesLost(
-                f"the allocation {self._job.number} {clause}", where=nodes_text(names), hint=hint
-            )
-        return None
+        if state.runs:
+            return None
+        ended = f"the allocation {self._job.number} {clause}"
+        return NodesLost(ended, where=nodes_text(names), hint=hint)
 
     def _see_time(self, timeout_s: float) -> None:
         """Renew an allocation that would end before a trial does.
@@ -329,18 +296,13 @@ class SlurmAllocation(RemoteAllocation):
             assert lost is not None
             self._replace(lost, "a new one is asked for")
             return
-        limit_s = 60.0 * self._options.time_min
-        needed_s = min(timeout_s + _MARGIN_S, limit_s / 2)
+        needed_s = min(timeout_s + _MARGIN_S, 60.0 * self._options.time_min / 2)
         if state.left_s is None or state.left_s >= needed_s:
             return
+        ends = f"allocation {self._job.number} ends in {state.left_s:.0f} s"
         if self._job.inherited:
-            raise TimeUp(
-                f"the allocation {self._job.number} ends in {state.left_s:.0f} s, a trial may take "
-                f"{timeout_s:.0f} s"
-            )
-        self._events.append(
-            f"allocation {self._job.number} ends in {state.left_s:.0f} s: a new one is asked for"
-        )
+            raise TimeUp(f"the {ends}, a trial may take {timeout_s:.0f} s")
+        self._events.append(f"{ends}: a new one is asked for")
         self._renew()
 
     def _replace(self, lost: NodesLost, then: str) -> None:
@@ -366,29 +328,23 @@ class SlurmAllocation(RemoteAllocation):
     def close(self) -> None:
         """Remove what was copied to the nodes."""
         if self._native.copied:
-            run_process(
-                [*self._step(sorted(self._native.copied)), "rm", "-rf", "--", self._native.target],
-                env=outside_environment(),
-                timeout_s=60.0,
-            )
-
-    def _cluster_facts(self) -> dict[str, Scalar]:
-        topology = ask("scontrol", "show", "topology").stdout
-        switches = self._options.switches or read_topology(topology)
-        excluded = (*self._options.excluded, *self._excluded)
-        facts = cluster_facts([node.name for node in self.nodes], switches, excluded)
-        if too_many := scattered(facts, self._options.switch_count):
-            self._events.append(too_many)
-        return facts
+            line = [*self._step(sorted(self._native.copied)), "rm", "-rf", "--"]
+            run_process([*line, self._native.target], env=outside_environment(), timeout_s=60.0)
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the nodes, the wait for them and how MPI runs on them."""
         facts = super().facts()
         how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
+        topology = read_topology(ask("scontrol", "show", "topology").stdout)
+        excluded = (*self._options.excluded, *self._excluded)
+        names = [node.name for node in self.nodes]
+        cluster = cluster_facts(names, self._options.switches or topology, excluded)
+        if too_many := scattered(cluster, self._options.switch_count):
+            self._events.append(too_many)
         return {
             **facts,
             **how,
-            **self._cluster_facts(),
+            **cluster,
             "slurm.job": self._job.number,
             "slurm.queue_wait_s": round(self._job.waited_s, 3),
             "slurm.launcher": self._options.launcher,

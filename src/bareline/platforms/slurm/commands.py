@@ -14,8 +14,6 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import fold, unfold
 
 _ASK_S = 60.0
-_GRANTED = re.compile(r"Granted job allocation (\d+)")
-_PENDING = re.compile(r"(?:Pending job allocation|job) (\d+)(?: queued)?")
 #: Variables of a job that bareline itself runs in; a step of another job must not see them.
 _JOBS_OWN = re.compile(r"SLURM|PMIX|PMI_|OMPI_")
 _KEEP = ("SLURM_CONF", "SLURM_PMIX_FENCE")
@@ -49,9 +47,10 @@ def last_line(text: str) -> str:
 
 #: How srun tells that a task did not end well: ``srun: error: node1: task 0: Killed``.
 _TASK_ENDED = re.compile(
-    r"^srun: error: \S+: tasks? [\d,-]+: (.+?)(?: \(core dumped\))?$", re.MULTILINE
+    r"^srun: error: \S+: tasks? [\d,-]+: "
+    r"(?:Exited with exit code (\d+)|(.+?)(?: \(core dumped\))?)$",
+    re.MULTILINE,
 )
-_EXITED = re.compile(r"Exited with exit code (\d+)")
 #: Signals by the words in which the C library names them.
 _SIGNALS = {signal.strsignal(number): int(number) for number in signal.valid_signals()}
 
@@ -66,23 +65,10 @@ def first_ending(stderr: str) -> int | None:
     ending = _TASK_ENDED.search(stderr)
     if ending is None:
         return None
-    exited = _EXITED.fullmatch(ending[1])
-    if exited is not None:
-        return int(exited[1])
-    number = _SIGNALS.get(ending[1])
+    if ending[1]:
+        return int(ending[1])
+    number = _SIGNALS.get(ending[2])
     return None if number is None else 128 + number
-
-
-def granted(text: str) -> str | None:
-    """Read the number of a granted allocation from what ``salloc`` says."""
-    match = _GRANTED.search(text)
-    return match[1] if match else None
-
-
-def queued(text: str) -> str | None:
-    """Read the number of an allocation that still waits."""
-    match = _PENDING.search(text)
-    return match[1] if match else None
 
 
 #: Reasons of a waiting job that time does not mend: what it asks for is never given.
@@ -148,21 +134,14 @@ class JobState:
 
 def job_state(job: str) -> JobState:
     """Ask how a job stands; one that Slurm has forgotten is ``GONE``."""
-    done = ask(
-        "squeue",
-        "--noheader",
-        f"--jobs={job}",
-        "--states=all",
-        "--Format=State:20,TimeLeft:24,NodeList:4000,Reason:60",
-    )
-    row = done.stdout.strip("\n").splitlines()
-    if done.exit_code or not row:
+    columns = "--Format=State:20,TimeLeft:24,NodeList:4000,Reason:60"
+    done = ask("squeue", "--noheader", f"--jobs={job}", "--states=all", columns)
+    line = done.stdout.strip("\n").partition("\n")[0]
+    if done.exit_code or not line:
         return JobState("GONE", None, (), last_line(done.stderr))
-    line = row[0]
-    nodes = line[44:4044].strip()
-    left_s = read_time_s(line[20:44].strip())
-    names = tuple(unfold(nodes)) if nodes else ()
-    return JobState(line[:20].strip(), left_s, names, line[4044:].strip())
+    starts = ((0, 20), (20, 44), (44, 4044), (4044, None))
+    state, left, nodes, reason = (line[slice(*ends)].strip() for ends in starts)
+    return JobState(state, read_time_s(left), tuple(unfold(nodes)) if nodes else (), reason)
 
 
 def settled_state(job: str) -> JobState:
@@ -173,21 +152,20 @@ def settled_state(job: str) -> JobState:
     return state
 
 
-def restarts() -> int:
-    """Tell how often the job that this process is part of was requeued."""
-    count = os.environ.get("SLURM_RESTART_COUNT", "")
-    return int(count) if count.isdigit() else 0
+def requeued(job: str) -> str:
+    """Say that Slurm has started our own job again, and how it ended before; "" where it has not.
 
-
-def earlier_ending(job: str) -> str:
-    """Ask the accounting how a requeued job ended before, in words; "" where there is none."""
-    if shutil.which("sacct") is None:
+    Only the accounting knows how that was.
+    """
+    restarts, why = os.environ.get("SLURM_RESTART_COUNT", ""), ""
+    if not restarts.isdigit() or int(restarts) == 0:
         return ""
-    done = ask("sacct", "-nPXD", f"--jobs={job}", "--format=State", timeout_s=10.0)
-    rows = [row.split()[0] for row in done.stdout.splitlines() if row.strip()]
-    if done.exit_code or len(rows) < 2:
-        return ""
-    return _ENDINGS.get(rows[-2], (rows[-2].lower(), ""))[0]
+    if shutil.which("sacct") is not None:
+        done = ask("sacct", "-nPXD", f"--jobs={job}", "--format=State", timeout_s=10.0)
+        rows = [row.split()[0] for row in done.stdout.splitlines() if row.strip()]
+        if not done.exit_code and len(rows) > 1:
+            why = f": it {_ENDINGS.get(rows[-2], (rows[-2].lower(), ''))[0]}"
+    return f"job {job} was requeued{why} (restart {int(restarts)})"
 
 
 def read_time_s(text: str) -> float | None:
@@ -210,12 +188,9 @@ def broken_nodes(names: tuple[str, ...]) -> list[str]:
     if not names:
         return []
     said = ask("sinfo", "--noheader", "--Node", f"--nodes={fold(names)}", "--format=%N %T").stdout
-    found = []
-    for line in said.splitlines():
-        name, _, state = line.strip().partition(" ")
-        if state.startswith(("down", "drain", "fail", "unk", "not")) or state.endswith("*"):
-            found.append(name)
-    return sorted(set(found))
+    rows = (line.strip().partition(" ")[::2] for line in said.splitlines())
+    bad = ("down", "drain", "fail", "unk", "not")
+    return sorted({name for name, state in rows if state.startswith(bad) or state.endswith("*")})
 
 
 def most_cores(partition: str | None) -> int | None:
@@ -229,6 +204,12 @@ def most_cores(partition: str | None) -> int | None:
     return max(numbers, default=None)
 
 
-def own_job() -> str | None:
-    """Give the job that this process is part of."""
-    return os.environ.get("SLURM_JOB_ID")
+def own_job() -> str:
+    """Give the job that this process is part of, or raise PlatformError: it is part of none."""
+    if "SLURM_JOB_ID" not in os.environ:
+        raise PlatformError(
+            "bareline does not run inside a Slurm allocation",
+            where='allocation = "inherit"',
+            hint="start it with sbatch or salloc, or use `bareline submit`",
+        )
+    return os.environ["SLURM_JOB_ID"]

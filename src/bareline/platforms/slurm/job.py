@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import subprocess
 import time
 from collections import Counter
@@ -15,12 +16,10 @@ from bareline.platforms.slurm.commands import (
     NEVER,
     JobState,
     ask,
-    granted,
     job_state,
     last_line,
     outside_environment,
     own_job,
-    queued,
     waiting,
 )
 from bareline.platforms.slurm.options import SlurmOptions
@@ -60,7 +59,11 @@ _LOG = logging.getLogger(__name__)
 _LOOK_S, _LONGEST_LOOK_S = 1.0, 30.0
 #: Slurm ends the processes of a job that is over within this time; its KillWait is 30 s.
 _KILLED_WITHIN_S = 60.0
-
+#: What salloc says of an allocation that it got, and of one that waits.
+_GRANTED = re.compile(r"Granted job allocation (\d+)")
+_PENDING = re.compile(r"(?:Pending job allocation|job) (\d+)(?: queued)?")
+#: What else it says where Slurm may answer otherwise later.
+_TEMPORARY = ("Unable to contact", "Socket timed out", "revoked")
 
 #: How many allocations this process has asked for, by the platform's name.
 _ASKED: Counter[str] = Counter()
@@ -93,15 +96,6 @@ class _Queue:
         return self.is_hopeless
 
 
-def not_in_a_job() -> PlatformError:
-    """Say that there is no allocation to inherit."""
-    return PlatformError(
-        "bareline does not run inside a Slurm allocation",
-        where='allocation = "inherit"',
-        hint="start it with sbatch or salloc, or use `bareline submit`",
-    )
-
-
 class SlurmJob:
     """An allocation in use.
 
@@ -123,10 +117,7 @@ class SlurmJob:
     def begin(self, nodes: int, excluded: Sequence[str] = ()) -> JobState:
         """Get nodes."""
         if self.inherited:
-            number = own_job()
-            if number is None:
-                raise not_in_a_job()
-            self.number = number
+            self.number = own_job()
         else:
             self._allocate(nodes, excluded)
         state = job_state(self.number)
@@ -152,27 +143,22 @@ class SlurmJob:
         # --no-kill: a node that dies is told apart here; the others go on.
         name = f"{_NAME}{owner_mark()}"
         words = [*options.request(), "--no-shell", "--no-kill", f"--job-name={name}"]
-        started, queue = time.monotonic(), _Queue(name)
-        done = run_process(
-            ["salloc", *words],
-            env=outside_environment(),
-            timeout_s=options.queue_s,
-            lost=queue.look,
-        )
+        started, queue, env = time.monotonic(), _Queue(name), outside_environment()
+        salloc = ["salloc", *words]
+        done = run_process(salloc, env=env, timeout_s=options.queue_s, lost=queue.look)
         self.waited_s = time.monotonic() - started
-        number = granted(done.stderr)
-        if number is None:
-            pending = queued(done.stderr)
-            if pending is not None:
-                ask("scancel", pending)
+        granted = _GRANTED.search(done.stderr)
+        if granted is None:
+            if pending := _PENDING.search(done.stderr):
+                ask("scancel", pending[1])
             raise _refusal(done, queue, options.queue_s)
-        self.number = number
+        self.number = granted[1]
         self._holder = subprocess.Popen(
-            ["sh", "-c", _HOLD, "hold", number, str(nodes), *self._left()],
+            ["sh", "-c", _HOLD, "hold", self.number, str(nodes), *self._left()],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=outside_environment(),
+            env=env,
             start_new_session=True,
         )
 
@@ -211,7 +197,6 @@ class SlurmJob:
 
 
 def _refusal(done: Finished, queue: _Queue, queue_s: float) -> PlatformError:
-    """Say why ``salloc`` ended without nodes."""
     if queue.is_hopeless:
         return PlatformError(
             f"Slurm never starts this request: {queue.reason}",
@@ -224,31 +209,18 @@ def _refusal(done: Finished, queue: _Queue, queue_s: float) -> PlatformError:
         if done.timed_out
         else f"no allocation: {last_line(done.stderr).removeprefix('salloc: error: ')}"
     )
-    kind = NotNow if done.timed_out or _is_temporary(done.stderr) else PlatformError
-    return kind(what, hint="see `sinfo` and `squeue --me`")
-
-
-def _is_temporary(said: str) -> bool:
-    """Tell whether Slurm may answer otherwise later."""
-    return any(words in said for words in ("Unable to contact", "Socket timed out", "revoked"))
+    later = done.timed_out or any(words in done.stderr for words in _TEMPORARY)
+    return (NotNow if later else PlatformError)(what, hint="see `sinfo` and `squeue --me`")
 
 
 def clean() -> list[str]:
     """Give back what killed barelines of this machine still hold; say what."""
+    removed: list[str] = []
     with contextlib.suppress(PlatformError):
-        said = ask(
-            "squeue",
-            "--me",
-            "--states=R,PD",
-            "--noheader",
-            "--Format=JobID:20,Name:80",
-            timeout_s=10.0,
-        ).stdout
-        removed = []
-        for line in said.splitlines():
+        jobs = ("squeue", "--me", "--states=R,PD", "--noheader", "--Format=JobID:20,Name:80")
+        for line in ask(*jobs, timeout_s=10.0).stdout.splitlines():
             number, name = line[:20].strip(), line[20:].strip()
             if name.startswith(_NAME) and has_ended(name.removeprefix(_NAME)):
                 ask("scancel", number)
                 removed.append(f"Slurm allocation {number} given back")
-        return removed
-    return []
+    return removed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from bareline.build.native import NativeBuild
@@ -15,13 +15,11 @@ from bareline.platforms.hosts import contained
 from bareline.platforms.remote.allocation import RemotePlatform
 from bareline.platforms.slurm.allocation import SlurmAllocation
 from bareline.platforms.slurm.commands import ask, most_cores, own_job
-from bareline.platforms.slurm.job import SlurmJob, clean, not_in_a_job
+from bareline.platforms.slurm.job import SlurmJob, clean
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
 
-#: How long a controller may take to answer whether it is there.
-_ANSWER_S = 10.0
 _PROGRAMS = ("salloc", "srun", "squeue", "scancel", "sinfo", "scontrol")
 
 
@@ -37,8 +35,8 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
     def check(cls, spec: PlatformSpec[SlurmOptions]) -> None:
         """See that Slurm's programs are here, and an allocation where one is inherited."""
         require(*_PROGRAMS, brought_by="srun")
-        if spec.options.allocation == "inherit" and own_job() is None:
-            raise not_in_a_job()
+        if spec.options.allocation == "inherit":
+            own_job()
 
     @classmethod
     def available(cls, spec: PlatformSpec[SlurmOptions]) -> Availability:
@@ -46,7 +44,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
         found = super().available(spec)
         if not found.ok:
             return found
-        asked = ask("sinfo", "--noheader", "--format=%R", timeout_s=_ANSWER_S)
+        asked = ask("sinfo", "--noheader", "--format=%R", timeout_s=10.0)
         if asked.exit_code or asked.timed_out:
             why = f"Slurm's controller does not answer: {asked.why}"
             return Availability(False, why, "see `scontrol ping`, or ask who runs the cluster")
@@ -58,9 +56,8 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
         known = super().cores(spec, layout)
         if known is not None or shutil.which("sinfo") is None:
             return known
-        nodes = max(1, layout.nodes)
         each = most_cores(spec.options.partition)
-        return None if each is None else each * nodes
+        return None if each is None else each * max(1, layout.nodes)
 
     @classmethod
     def build(cls, spec: PlatformSpec[SlurmOptions], cache: Path) -> NativeBuild:
@@ -82,17 +79,12 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
         """Get the nodes that the layout needs, and give them back on every exit."""
         options = self.spec.options
         with self.starting(layout):
-            pass
-        nodes = max(1, layout.nodes)
-        clean()
-        job = SlurmJob(options, self.spec.name)
-        try:
+            clean()
+        job, nodes = SlurmJob(options, self.spec.name), max(1, layout.nodes)
+        with ExitStack() as stack:
+            stack.callback(job.end)
             state = job.begin(nodes)
             allocation = SlurmAllocation(options, self.context, job, state, nodes)
-            try:
-                with contained(options.container, allocation, self.context.cache, self.spec.name):
-                    yield allocation
-            finally:
-                allocation.close()
-        finally:
-            job.end()
+            stack.callback(allocation.close)
+            with contained(options.container, allocation, self.context.cache, self.spec.name):
+                yield allocation

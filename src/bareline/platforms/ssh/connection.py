@@ -18,6 +18,7 @@ from bareline.platforms.process import local_environment, remote_line, run_proce
 from bareline.platforms.scripts.conversation import Peer, leave_all, listening, peer, script
 from bareline.platforms.scripts.description import Description, read_description
 from bareline.platforms.scripts.housekeeping import house_script
+from bareline.platforms.ssh.options import SshOptions
 from bareline.vocabulary.errors import NotNow, PlatformError
 
 #: A host that is silent this long is lost: three times 15 s are 45 s.
@@ -25,6 +26,7 @@ _ALIVE = ("ServerAliveInterval=15", "ServerAliveCountMax=2")
 _ASK_S = 10.0
 #: Begins the name of a folder that every user of a host has for himself: it goes with a restart.
 _LOCKS = "/dev/shm/bareline"
+_REFUSED = ("verification failed", "IDENTIFICATION", "ermission")
 #: A keeper: its process's number and start.
 _KEEPER = re.compile(r"(\d{1,10}) (\d{1,20})")
 
@@ -55,23 +57,20 @@ class Connection:
     """The connection to one host.
 
     - `folder`: private folder of this machine for the connection's socket; short.
-    - `remote_folder`: folder of the host in which bareline may make its own.
     """
 
-    def __init__(
-        self, name: str, *, config: Path | None, folder: Path, remote_folder: str, connect_s: float
-    ) -> None:
-        self.name = name
+    def __init__(self, name: str, options: SshOptions, folder: Path) -> None:
+        self.name, self._connect_s = name, options.connect_s
         self._socket = folder / f"{abs(hash(name)) % 10**8:08d}"
-        self._config = ["-F", str(config)] if config else []
-        self._connect_s = connect_s
+        self._config = ["-F", str(options.config)] if options.config else []
         self._stack = ExitStack()
         #: The process that stands for the host, with the script ``keeper`` there.
         self.peer: Peer | None = None
         self._earlier = ""
-        own = f"{remote_folder}/bareline-{owner_mark()}-{folder.name[-8:]}"
+        own = f"{options.folder}/bareline-{owner_mark()}-{folder.name[-8:]}"
         #: Private to this host, in case several share the file system.
-        self.remote_folder = f"{own}-{_safe(name)}"
+        safe = "".join(sign if sign.isalnum() or sign in "._-" else "_" for sign in name)
+        self.remote_folder = f"{own}-{safe}"
         #: The same on every host, as launchers want it.
         self.native_folder = f"{own}.native"
 
@@ -83,14 +82,12 @@ class Connection:
         """
         keeper = _KEEPER.fullmatch(abandoned or self._earlier)
         self.close()
-        options = ["ControlMaster=yes", f"ControlPath={self._socket}", "ControlPersist=no"]
-        options += ["BatchMode=yes", f"ConnectTimeout={self._connect_s:.0f}", *_ALIVE]
-        arguments = [self.name, _LOCKS, owner_mark(), self.remote_folder]
-        arguments += [self.native_folder, *(keeper.groups() if keeper else ("", ""))]
         text = house_script() + script("description") + script("keeper")
-        line = ["sh", "-c", text, "sh", *arguments]
-        words = [word for option in options for word in ("-o", option)]
-        argv = ["ssh", *self._config, *words, self.name, shlex.join(line)]
+        line = ["sh", "-c", text, "sh", self.name, _LOCKS, owner_mark(), self.remote_folder]
+        line += [self.native_folder, *(keeper.groups() if keeper else ("", ""))]
+        timeout = f"ConnectTimeout={self._connect_s:.0f}"
+        argv = [*self._ssh("yes", "ControlPersist=no", timeout, *_ALIVE), self.name]
+        argv.append(shlex.join(line))
         self.peer = self._stack.enter_context(peer([self.name], argv, local_environment()))
 
     def wait(self) -> Description:
@@ -129,8 +126,9 @@ class Connection:
         if "failed" in said:
             return PlatformError(said["failed"][0], where=self.name)
         reason = self.peer.reason()
-        refused = _is_refused(reason) or self.peer.excess
-        kind = PlatformError if refused else NotNow
+        # Trying again would be refused again.
+        final = any(words in reason for words in _REFUSED) or self.peer.excess
+        kind = PlatformError if final else NotNow
         return kind(f"no ssh: {reason}", where=self.name, hint=_hint(reason, self.name))
 
     def alive(self) -> bool:
@@ -146,10 +144,12 @@ class Connection:
     def command(self) -> list[str]:
         """Give ssh with its options, without the host: through the open connection only."""
         # ssh would log in anew where the open connection is gone, and hang where the host is.
-        options = ["ControlMaster=no", f"ControlPath={self._socket}", "BatchMode=yes"]
-        options += ["ProxyCommand=false"]
-        words = [word for option in options for word in ("-o", option)]
-        return ["ssh", *self._config, *words]
+        return self._ssh("no", "ProxyCommand=false")
+
+    def _ssh(self, master: str, *options: str) -> list[str]:
+        socket_options = (f"ControlMaster={master}", f"ControlPath={self._socket}")
+        every = (*socket_options, "BatchMode=yes", *options)
+        return ["ssh", *self._config, *(word for option in every for word in ("-o", option))]
 
     def close(self) -> None:
         """End the connection; what was left on the host goes with it. Idempotent."""
@@ -166,15 +166,6 @@ def close_all(connections: Sequence[Connection]) -> None:
     leave_all(one.peer for one in connections if one.peer is not None)
     for one in connections:
         one._close()
-
-
-def _safe(name: str) -> str:
-    return "".join(sign if sign.isalnum() or sign in "._-" else "_" for sign in name)
-
-
-def _is_refused(said: str) -> bool:
-    """Tell whether trying again would be refused again."""
-    return any(words in said for words in ("verification failed", "IDENTIFICATION", "ermission"))
 
 
 def _hint(said: str, name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,20 +21,16 @@ def read_inventory(path: Path, group: str | None = None) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise PlatformError(f"the inventory cannot be read: {error}", where=str(path)) from error
     try:
-        if path.suffix in (".yml", ".yaml"):
-            groups = _yaml_groups(text, path)
-        else:
-            groups = _ini_groups(text)
+        is_yaml = path.suffix in (".yml", ".yaml")
+        groups = _yaml_groups(text, path) if is_yaml else _ini_groups(text)
     except ValueError as error:
         raise PlatformError(str(error), where=str(path)) from error
     if group is not None and group not in groups:
-        raise PlatformError(
-            f"the inventory has no group '{group}'",
-            where=str(path),
-            hint=f"it has: {', '.join(sorted(groups)) or 'none'}",
-        )
-    chosen = [groups[group]] if group is not None else list(groups.values())
-    hosts = list(dict.fromkeys(host for each in chosen for host in each))
+        known = f"it has: {', '.join(sorted(groups)) or 'none'}"
+        what = f"the inventory has no group '{group}'"
+        raise PlatformError(what, where=str(path), hint=known)
+    chosen = groups.values() if group is None else [groups[group]]
+    hosts = list(dict.fromkeys(chain.from_iterable(chosen)))
     if not hosts:
         raise PlatformError("the inventory names no hosts", where=str(path))
     return hosts
@@ -40,8 +38,8 @@ def read_inventory(path: Path, group: str | None = None) -> list[str]:
 
 def _ini_groups(text: str) -> dict[str, list[str]]:
     """Read sections of hosts; ``[x:children]`` joins groups, ``[x:vars]`` is left alone."""
-    groups: dict[str, list[str]] = {}
-    children: dict[str, list[str]] = {}
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    children: defaultdict[str, list[str]] = defaultdict(list)
     name, kind = "ungrouped", ""
     for line in text.splitlines():
         line = line.partition("#")[0].partition(";")[0].strip()
@@ -52,13 +50,13 @@ def _ini_groups(text: str) -> dict[str, list[str]]:
             continue
         first = line.split()[0]
         if kind == "children":
-            children.setdefault(name, []).append(first)
+            children[name].append(first)
         elif not kind:
-            groups.setdefault(name, []).extend(unfold(first))
+            groups[name] += unfold(first)
     for _ in children:  # a chain is at most as long as there are such groups
         for parent, members in children.items():
-            known = [host for member in members for host in groups.get(member, [])]
-            groups[parent] = list(dict.fromkeys(known))
+            known = (groups.get(member, []) for member in members)
+            groups[parent] = list(dict.fromkeys(chain.from_iterable(known)))
     return groups
 
 

@@ -31,7 +31,9 @@ from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import count
 
 #: So many hosts' addresses are looked up at a time.
-_ASKED_AT_ONCE = 8
+_AT_ONCE = 16
+#: Beginning of the name of a private folder for sockets, followed by its owner's mark.
+_SOCKETS, _FOLDER = Path("/tmp"), "bl-ssh-"
 
 
 class SshAllocation(RemoteAllocation):
@@ -44,20 +46,19 @@ class SshAllocation(RemoteAllocation):
         connections: Sequence[Connection],
         descriptions: Mapping[str, Description],
     ) -> None:
-        self._options = options
+        self._options, self._context = options, context
         self.launches_here = options.launcher == "here"
-        self._context = context
-        self._connections = tuple(connections)
-        self._descriptions = dict(descriptions)
+        self._connections, self._descriptions = tuple(connections), dict(descriptions)
         self._has_agent = False
-        names = [connection.name for connection in connections]
-        with ThreadPoolExecutor(max_workers=_ASKED_AT_ONCE) as pool:
-            addresses = pool.map(lambda name: self._address(name, descriptions[name]), names)
+
+        def node(name: str) -> Node:
+            said = descriptions[name]
+            return Node(name, self._address(name, said), said.cores)
+
+        with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+            nodes = list(pool.map(node, (connection.name for connection in connections)))
         super().__init__(
-            [
-                Node(name, address, descriptions[name].cores)
-                for name, address in zip(names, addresses, strict=True)
-            ],
+            nodes,
             cache=context.cache,
             way=options.native,
             native_target=connections[0].native_folder,
@@ -99,7 +100,7 @@ class SshAllocation(RemoteAllocation):
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
         """Give the command line of the launcher, on the first host or here."""
-        here = self._options.launcher == "here"
+        here = self.launches_here
         job = Job(
             argv=argv,
             layout=layout,
@@ -123,7 +124,7 @@ class SshAllocation(RemoteAllocation):
     @cached_property
     def mpi(self) -> MpiInstallation:
         """The hosts' MPI library; this machine's where the launcher starts here."""
-        if self._options.launcher == "here":
+        if self.launches_here:
             return find_mpi(self._options.mpi)
         return find_remote_mpi(self, self._options.mpi)
 
@@ -132,26 +133,29 @@ class SshAllocation(RemoteAllocation):
         options = self._options
         if options.subnet is None and options.device is None:
             return None
-        address = self.nodes[0].address
+        address = launch_address = self.nodes[0].address
         listed = self._descriptions[self.nodes[0].name].addresses
         device = options.device or next(device for device, own in listed if own == address)
-        return Network(
-            device=device,
-            subnet=options.subnet or device,
-            launch_address=_address_towards(address) if options.launcher == "here" else address,
-        )
+        if self.launches_here:
+            # The address of this machine from which packets to that one leave.
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                probe.connect((address, 9))
+                launch_address = str(probe.getsockname()[0])
+        subnet = options.subnet or device
+        return Network(device=device, subnet=subnet, launch_address=launch_address)
 
     def _agent(self) -> str:
         """Give the program that reaches a host by its address on MPI's network."""
-        here = self._options.launcher == "here"
+        here = self.launches_here
         folder = str(self._context.scratch) if here else self._connections[0].remote_folder
         path = f"{folder}/agent"
         if self._has_agent:
             return path
-        commands: dict[tuple[str, ...], list[str]] = {}
-        for node, connection in zip(self.nodes, self._connections, strict=True):
-            command = connection.command() if here else shlex.split(self._options.agent)
-            commands[node.address, node.name] = [*command, node.name]
+        by_agent = shlex.split(self._options.agent)
+        commands: dict[tuple[str, ...], list[str]] = {
+            (node.address, node.name): [*(one.command() if here else by_agent), node.name]
+            for node, one in zip(self.nodes, self._connections, strict=True)
+        }
         text = agent_text(commands, self.loader)
         if here:
             Path(path).write_text(text, encoding="utf-8")
@@ -202,22 +206,8 @@ class SshAllocation(RemoteAllocation):
         """Describe the hosts and how MPI runs on them."""
         facts = super().facts()
         how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
-        options = self._options
-        names = [node.name for node in self.nodes]
+        options, names = self._options, [node.name for node in self.nodes]
         return {**facts, **how, **cluster_facts(names, options.switches, options.excluded)}
-
-
-def _address_towards(address: str) -> str:
-    """Give the address of this machine from which packets to another one leave."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect((address, 9))
-        return str(probe.getsockname()[0])
-
-
-#: How many names are looked up at once.
-_AT_ONCE = 16
-#: Beginning of the name of a private folder for sockets, followed by its owner's mark.
-_SOCKETS, _FOLDER = Path("/tmp"), "bl-ssh-"
 
 
 class SshPlatform(RemotePlatform[SshOptions]):
@@ -243,13 +233,10 @@ class SshPlatform(RemotePlatform[SshOptions]):
             known = pool.map(lambda name: has_address(name, options.config), options.names)
             pairs = zip(options.names, known, strict=True)
             unknown = [name for name, is_known in pairs if not is_known]
-        if unknown:
-            return Availability(
-                False,
-                f"nothing has the name {nodes_text(unknown)}",
-                "correct `hosts`, or give HostName in ssh's configuration",
-            )
-        return found
+        if not unknown:
+            return found
+        why = f"nothing has the name {nodes_text(unknown)}"
+        return Availability(False, why, "correct `hosts`, or give HostName in ssh's configuration")
 
     @classmethod
     def clean(cls) -> list[str]:
@@ -260,29 +247,16 @@ class SshPlatform(RemotePlatform[SshOptions]):
     def acquire(self, layout: Layout) -> Iterator[SshAllocation]:
         """Take the hosts that the layout needs."""
         self.clean()
-        options = self.spec.options
+        options, nodes = self.spec.options, max(1, layout.nodes)
         names = options.names
         with self.starting(layout):
             if layout.nodes > len(names):
-                raise PlatformError(
-                    f"{layout.nodes} nodes are wanted of {count(len(names), 'host')}"
-                )
-        make_room(max(1, layout.nodes))
-        with (
-            # The path of a socket has 107 characters at most.
-            owned_folder(_SOCKETS, _FOLDER) as folder,
-            ExitStack() as stack,
-        ):
-            connections = [
-                Connection(
-                    name,
-                    config=options.config,
-                    folder=folder,
-                    remote_folder=options.folder,
-                    connect_s=options.connect_s,
-                )
-                for name in names[: max(1, layout.nodes)]
-            ]
+                what = f"{layout.nodes} nodes are wanted of {count(len(names), 'host')}"
+                raise PlatformError(what)
+        make_room(nodes)
+        # The path of a socket has 107 characters at most.
+        with owned_folder(_SOCKETS, _FOLDER) as folder, ExitStack() as stack:
+            connections = [Connection(name, options, folder) for name in names[:nodes]]
             stack.callback(close_all, connections)
             for connection in connections:
                 connection.start()
