@@ -61,10 +61,11 @@ class Mpich(Hydra):
         asked = job.pinning
         if asked.binding == "none":
             return ["-bind-to", "none"]
-        unit = asked.binding in ("core", "hwthread")
-        bound = f"{asked.binding}:{job.layout.threads_per_rank}" if unit else asked.binding
         dealt = "socket" if asked.distribution == "cyclic" else asked.domain
-        return ["-bind-to", bound, *_mapping(dealt, "" if unit else "core")]
+        if asked.binding in ("core", "hwthread"):  # in the order of cores goes without saying
+            mapping = ["-map-by", dealt] if dealt else []
+            return ["-bind-to", f"{asked.binding}:{job.layout.threads_per_rank}", *mapping]
+        return ["-bind-to", asked.binding, "-map-by", dealt or "core"]
 
     def settings(self, job: Job) -> dict[str, str]:
         """Give the environment that makes the library use the job's transport and network.
@@ -85,11 +86,6 @@ class Mpich(Hydra):
         elif job.transport == "tcp" and job.layout.nodes == 1:
             settings |= {"UCX_NET_DEVICES": "lo", "FI_TCP_IFACE": "lo"}
         return settings
-
-
-def _mapping(domain: str, otherwise: str) -> list[str]:
-    """Map by a domain, if there is one; in the order of cores goes without saying for cores."""
-    return ["-map-by", domain or otherwise] if domain or otherwise else []
 
 
 class IntelMpi(Hydra):
@@ -120,7 +116,6 @@ class IntelMpi(Hydra):
 
 
 def _pinning(job: Job) -> dict[str, str]:
-    """Give the variables that bind ranks."""
     asked = job.pinning
     if asked.binding == "none":
         return {}

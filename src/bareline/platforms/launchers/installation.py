@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import ClassVar
 
 from bareline.host.tools import package_hint
 from bareline.platforms.launchers.hydra import IntelMpi, Mpich
@@ -34,39 +35,28 @@ class MpiInstallation:
     """An MPI library with its launcher and, where installed, its C compiler wrapper.
 
     - `mpicc`: path of the compiler wrapper, None when only the runtime is installed.
+    - `compilers`, `choices`: none: programs are compiled by the machine's own, for every processor.
     """
 
     flavour: str
     version: str
     mpirun: str
     mpicc: str | None = None
+    compilers: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    choices: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     @property
     def title(self) -> str:
         """Name and version for people."""
         return f"{LAUNCHERS[self.flavour].title} {self.version}"
 
-    @property
-    def compilers(self) -> Mapping[str, str]:
-        """Give none: programs are compiled by the machine's own compilers."""
-        return MappingProxyType({})
-
-    @property
-    def choices(self) -> Mapping[str, str]:
-        """Give none: programs are built for every processor."""
-        return MappingProxyType({})
-
-    @property
-    def _launcher(self) -> Launcher:
-        return LAUNCHERS[self.flavour](self.mpirun, self.version)
-
     def argv(self, job: Job) -> list[str]:
         """Give the launcher's command line for a job."""
-        return self._launcher.argv(job)
+        return LAUNCHERS[self.flavour](self.mpirun, self.version).argv(job)
 
     def settings(self, job: Job) -> dict[str, str]:
         """Give the environment of a job that another program than the launcher starts."""
-        return self._launcher.settings(job)
+        return LAUNCHERS[self.flavour](self.mpirun, self.version).settings(job)
 
 
 def identify(text: str) -> tuple[str, str] | None:
@@ -91,10 +81,9 @@ def find_mpi(choice: str = "auto") -> MpiInstallation:
         raise _missing(choice)
     given = Path(choice).expanduser()
     for candidate in (given, given / "bin" / "mpirun", given / "mpirun"):
-        if candidate.is_file() and os.access(candidate, os.X_OK):
-            found = _inspect(str(candidate))
-            if found is not None:
-                return found
+        runs = candidate.is_file() and os.access(candidate, os.X_OK)
+        if runs and (found := _inspect(str(candidate))):
+            return found
     raise PlatformError(
         f"'{choice}' is not the launcher of Open MPI, MPICH or Intel MPI",
         where="mpi",
@@ -137,31 +126,17 @@ def _inspect(mpirun: str) -> MpiInstallation | None:
     known = identify(done.stdout + done.stderr)
     if known is None:
         return None
-    flavour, version = known
-    return MpiInstallation(flavour, version, mpirun, _compiler_beside(mpirun, flavour))
-
-
-def _compiler_beside(mpirun: str, flavour: str) -> str | None:
-    """Find the compiler wrapper that belongs to a launcher.
-
-    Debian has both libraries side by side under ``mpicc.openmpi`` and ``mpicc.mpich``, and a plain
-    ``mpicc`` that may belong to the other one.
-    """
-    for name in LAUNCHERS[flavour].compilers:
-        candidate = Path(mpirun).parent / name
-        if os.access(candidate, os.X_OK):
-            return str(candidate)
-    return None
+    # Debian has both libraries side by side under ``mpicc.openmpi`` and ``mpicc.mpich``, and a
+    # plain ``mpicc`` that may belong to the other one.
+    beside = (Path(mpirun).parent / name for name in LAUNCHERS[known[0]].compilers)
+    mpicc = next((str(path) for path in beside if os.access(path, os.X_OK)), None)
+    return MpiInstallation(*known, mpirun, mpicc)
 
 
 def _missing(choice: str) -> ToolMissing:
-    if choice == "auto":
-        what, launcher = "no MPI library found", LAUNCHERS["openmpi"]
-    else:
-        launcher = LAUNCHERS[choice]
-        what = f"{launcher.title} is not installed"
-    if launcher.packages:
-        hint = package_hint(launcher.packages)
-    else:
-        hint = "install it and give the path of its mpirun as `mpi`"
-    return ToolMissing(what, hint=hint)
+    launcher = LAUNCHERS["openmpi" if choice == "auto" else choice]
+    hint = "install it and give the path of its mpirun as `mpi`"
+    return ToolMissing(
+        "no MPI library found" if choice == "auto" else f"{launcher.title} is not installed",
+        hint=package_hint(launcher.packages) if launcher.packages else hint,
+    )

@@ -121,6 +121,23 @@ class Launcher(ABC):
         """Give the environment that makes the library use the job's transport and network."""
 
 
+_AGENT = """\
+#!/bin/sh
+while :; do case $1 in -*) shift ;; *) break ;; esac; done
+address=$1
+shift
+{load}case $address in
+{cases}esac
+echo "no host $address" >&2
+exit 255
+"""
+_LOAD_FIRST = """\
+before={}
+line=$(printf '%s' "$*" | sed "s/'/'\\\\\\\\''/g")
+set -- "$before sh -c '$line'"
+"""
+
+
 def agent_text(
     commands: Mapping[tuple[str, ...], Sequence[str]],
     before: Sequence[str] = (),
@@ -135,31 +152,10 @@ def agent_text(
     - `for_a_shell`: the command takes one argument, a line for a shell, as ``sh -c`` does.
     """
     given = '"$*"' if for_a_shell else '"$@"'
-    cases = [
-        f"{'|'.join(names)}) exec {shlex.join(command)} {given} ;;"
+    cases = "".join(
+        f"{'|'.join(names)}) exec {shlex.join(command)} {given} ;;\n"
         for names, command in commands.items()
-    ]
-    return "\n".join(
-        [
-            "#!/bin/sh",
-            "while :; do case $1 in -*) shift ;; *) break ;; esac; done",
-            "address=$1",
-            "shift",
-            *(_wrapped(before) if before else ()),
-            "case $address in",
-            *cases,
-            "esac",
-            'echo "no host $address" >&2',
-            "exit 255",
-            "",
-        ]
     )
-
-
-def _wrapped(before: Sequence[str]) -> list[str]:
-    """Have the remote shell load modules first; what it is given is one line of words."""
-    return [
-        f"before={shlex.quote(shlex.join(before))}",
-        """line=$(printf '%s' "$*" | sed "s/'/'\\\\\\\\''/g")""",
-        """set -- "$before sh -c '$line'\"""",
-    ]
+    # What the remote shell is given is one line of words.
+    load = _LOAD_FIRST.format(shlex.quote(shlex.join(before))) if before else ""
+    return _AGENT.format(load=load, cases=cases)

@@ -9,13 +9,7 @@ from bareline.platforms.launchers.job import Job
 from bareline.vocabulary.nodeset import fold
 
 #: What srun calls the parts of a node; NUMA domains are its locality domains.
-_BOUND = {
-    "none": "none",
-    "hwthread": "threads",
-    "core": "cores",
-    "numa": "ldoms",
-    "socket": "sockets",
-}
+_BOUND = {"hwthread": "threads", "core": "cores", "numa": "ldoms", "socket": "sockets"}
 
 
 def srun_argv(
@@ -34,22 +28,17 @@ def srun_argv(
       option.
     - `before`: words before each rank's command, which load what it needs.
     """
-    layout = job.layout
+    layout, asked = job.layout, job.pinning
     line = ["srun", f"--mpi={plugin}", f"--nodes={layout.nodes}", f"--ntasks={layout.ranks}"]
     line += [f"--ntasks-per-node={layout.ranks_per_node}"]
-    asked = job.pinning
     line += [f"--cpus-per-task={layout.threads_per_rank}"]
     line += [f"--distribution=block:{asked.distribution}"]
-    if asked.ranks_per_socket:
-        line += [f"--ntasks-per-socket={asked.ranks_per_socket}"]
+    per_socket = asked.ranks_per_socket
+    line += [f"--ntasks-per-socket={per_socket}"] if per_socket else []
     line += [f"--nodelist={fold(node.name for node in job.used)}"]
-    if job.oversubscribed:
-        line += ["--overcommit"]
-    if binds:
-        line += [f"--cpu-bind={_BOUND[asked.binding]}"]
-    line += ["--kill-on-bad-exit=1"]
-    if job.cwd:
-        line += [f"--chdir={job.cwd}"]
+    line += ["--overcommit"] if job.oversubscribed else []
+    line += [f"--cpu-bind={_BOUND.get(asked.binding, 'none')}"] if binds else []
+    line += ["--kill-on-bad-exit=1", *([f"--chdir={job.cwd}"] if job.cwd else [])]
     # Through env(1): --export splits its list at commas, which values may hold.
     variables = {**mpi.settings(job), **job.env}
     setting = (f"{name}={value}" for name, value in variables.items())
