@@ -11,18 +11,18 @@ import select
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from importlib import resources
-from typing import IO, Annotated, Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bareline.host.tools import require
 from bareline.platforms.nodes import Nodes
-from bareline.platforms.process import Process, holding
+from bareline.platforms.process import holding
 from bareline.platforms.serving import AskedPorts, serving
 from bareline.platforms.workdir import folder_name
 from bareline.vocabulary.errors import PlatformError
@@ -97,7 +97,8 @@ class Neighbours(BaseModel):
 
     def sharing(self, cores_per_node: int) -> dict[str, Scalar]:
         """Tell on which cores they run, and how many processors were promised for each of them."""
-        facts: dict[str, Scalar] = {"neighbours.cores": _listed(self.cores)} if self.busy else {}
+        cores = ", ".join(map(str, self.cores or ())) or "those of the nodes"
+        facts: dict[str, Scalar] = {"neighbours.cores": cores} if self.busy else {}
         shared = self.count if self.busy and self.cores is None else 0
         asked = cores_per_node + shared * (self.workers or cores_per_node)
         return {**facts, "neighbours.processors_per_core": round(asked / cores_per_node, 3)}
@@ -105,10 +106,6 @@ class Neighbours(BaseModel):
     def caveats(self) -> tuple[str, ...]:
         """Name what makes every number beside them doubtful."""
         return ("cores-with-neighbours",) if self.busy and self.cores is None else ()
-
-
-def _listed(cores: Sequence[int] | None) -> str:
-    return ", ".join(map(str, cores)) if cores else "those of the nodes"
 
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -160,75 +157,13 @@ def _working(
         return
     with ExitStack() as stack:
         loads = [
-            _Start(places, neighbours, token, stack).load(number, node)
+            _Load(places, neighbours, token, stack, number, node)
             for number, places in enumerate(tenants, 1)
             for node in range(len(places.nodes))
         ]
         for load in loads:
             load.wait_working()
         yield loads
-
-
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """How the loads of a trial's neighbours are started."""
-
-    places: Nodes
-    neighbours: Neighbours
-    token: str
-    stack: ExitStack
-
-    def load(self, number: int, node: int) -> _Load:
-        """Start one neighbour's load on a node."""
-        at, folder = self.places.nodes[node], ""
-        workers = self.neighbours.workers or at.cores
-        if self.neighbours.load == "disk":
-            name = f"{folder_name(self.token)}-neighbour{number}-{node}"
-            folder = f"{self.places.work_folder()}/{name}"
-        if self.neighbours.load == "network":
-            argv = self._streams(node, workers)
-        else:
-            argv = self.neighbours.stress_argv(workers, folder)
-        said = self.stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        line = self._line(node, argv, folder)
-        process = self.stack.enter_context(holding(line, env=self._environment(), errors=said))
-        computes = self.neighbours.load in ("cpu", "memory")
-        least = _LEAST_OF_FAIR / (self.neighbours.count + 1) if computes else 0.0
-        return _Load(f"neighbour {number} on {at.name}", process, said, least)
-
-    def _streams(self, node: int, streams: int) -> list[str]:
-        """Start what takes the streams of a node on the next one; say what sends them."""
-        to = (node + 1) % len(self.places.nodes)
-
-        def server(chosen: Mapping[str, str]) -> list[str]:
-            return self._line(to, ["iperf3", "-s", "-p", chosen["server_port"]])
-
-        ports = AskedPorts(partial(self.places.listening_ports, to))
-        known = self.stack.enter_context(
-            serving("iperf3", server, ports, env=self._environment(), hold=True)
-        )
-        port, address = known["server_port"], self.places.nodes[to].address
-        argv = ["iperf3", "-c", address, "-p", port, "--bidir", "-P", str(streams)]
-        return [*argv, "-t", str(_FOREVER_S), "-i", "0"]
-
-    def _environment(self) -> dict[str, str]:
-        return self.places.server_environment(_marked(self.token))
-
-    def _line(self, node: int, argv: Sequence[str], folder: str = "") -> list[str]:
-        """Give the command line that keeps a load on a node until its standard input ends."""
-        line = ["sh", "-c", _script(), "sh", folder, *argv]
-        if self.neighbours.cores:
-            line = ["taskset", "--cpu-list", ",".join(map(str, self.neighbours.cores)), *line]
-        return self.places.node_argv(node, line, _marked(self.token))
-
-
-def _marked(token: str) -> dict[str, str]:
-    return {TRIAL_VARIABLE: token} if token else {}
-
-
-@cache
-def _script() -> str:
-    return (resources.files(__package__) / "keep_busy").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,17 +176,59 @@ class _Reading:
 
 
 class _Load:
-    """A neighbour's load on one node, which tells its own processor time.
+    """A neighbour's load on one node, which tells its own processor time."""
 
-    - `least`: share of a processor that it has at least where it only computes; else 0.
-    """
-
-    def __init__(self, name: str, process: Process, said: IO[bytes], least: float) -> None:
-        self._name = name
-        self._process = process
-        self._said = said
-        self._least = least
+    def __init__(
+        self,
+        places: Nodes,
+        neighbours: Neighbours,
+        token: str,
+        stack: ExitStack,
+        number: int,
+        node: int,
+    ) -> None:
+        self._places, self._neighbours, self._stack = places, neighbours, stack
+        self._mark = {TRIAL_VARIABLE: token} if token else {}
+        self._env = places.server_environment(self._mark)
+        at, folder = places.nodes[node], ""
+        workers = neighbours.workers or at.cores
+        if neighbours.load == "disk":
+            name = f"{folder_name(token)}-neighbour{number}-{node}"
+            folder = f"{places.work_folder()}/{name}"
+        if neighbours.load == "network":
+            argv = self._streams(node, workers)
+        else:
+            argv = neighbours.stress_argv(workers, folder)
+        self._name = f"neighbour {number} on {at.name}"
+        self._said = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        line = self._line(node, argv, folder)
+        held = holding(line, env=self._env, errors=self._said)
+        self._process = stack.enter_context(held)
+        # Share of a processor that it has at least where it only computes; else 0.
+        computes = neighbours.load in ("cpu", "memory")
+        self._least = _LEAST_OF_FAIR / (neighbours.count + 1) if computes else 0.0
         self._began = _Reading(0.0, 0, 0)
+
+    def _streams(self, node: int, streams: int) -> list[str]:
+        """Start what takes the streams of a node on the next one; say what sends them."""
+        to = (node + 1) % len(self._places.nodes)
+
+        def server(chosen: Mapping[str, str]) -> list[str]:
+            return self._line(to, ["iperf3", "-s", "-p", chosen["server_port"]])
+
+        ports = AskedPorts(partial(self._places.listening_ports, to))
+        serves = serving("iperf3", server, ports, env=self._env, hold=True)
+        port = self._stack.enter_context(serves)["server_port"]
+        argv = ["iperf3", "-c", self._places.nodes[to].address, "-p", port, "--bidir"]
+        return [*argv, "-P", str(streams), "-t", str(_FOREVER_S), "-i", "0"]
+
+    def _line(self, node: int, argv: Sequence[str], folder: str = "") -> list[str]:
+        """Give the command line that keeps a load on a node until its standard input ends."""
+        script = (resources.files(__package__) / "keep_busy").read_text(encoding="utf-8")
+        line = ["sh", "-c", script, "sh", folder, *argv]
+        if self._neighbours.cores:
+            line = ["taskset", "--cpu-list", ",".join(map(str, self._neighbours.cores)), *line]
+        return self._places.node_argv(node, line, self._mark)
 
     def read(self) -> _Reading:
         """Ask it."""
@@ -315,41 +292,27 @@ class _Load:
         )
 
 
-class RunCommand(Protocol):
-    """Executes a command; see `Allocation.run`."""
-
-    def __call__(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute it."""
-
-
 class Tenant(Protocol):
     """What runs commands of its own."""
 
     @property
-    def run(self) -> RunCommand:
-        """Execute a command."""
+    def run(self) -> Callable[..., Output]:
+        """Execute a command; see `Allocation.run`."""
 
     def end_marked(self, token: str) -> None:
         """Kill what carries a trial's mark."""
 
 
 def run_against_copies(
-    run: RunCommand, tenants: Sequence[Tenant], command: Command, layout: Layout, timeout_s: float
+    run: Callable[..., Output],
+    tenants: Sequence[Tenant],
+    command: Command,
+    layout: Layout,
+    timeout_s: float,
 ) -> Output:
     """Measure a command while every neighbour runs it over and over."""
-    with _running(tenants, command, layout, timeout_s) as failed:
-        output = run(command, layout, timeout_s=timeout_s)
-    if failed and output.exit_code == 0:
-        raise PlatformError(f"{failed[0]}; the trial was not measured beside it")
-    return output
-
-
-@contextmanager
-def _running(
-    tenants: Sequence[Tenant], command: Command, layout: Layout, timeout_s: float
-) -> Iterator[Sequence[str]]:
-    """Let every neighbour run a command over and over; give what went wrong by the end."""
     over, failed = threading.Event(), list[str]()
+    token = dict(command.env).get(TRIAL_VARIABLE, "")
 
     def keep_running(number: int, tenant: Tenant) -> None:
         while not over.is_set():
@@ -369,13 +332,14 @@ def _running(
     for thread in threads:
         thread.start()
     try:
-        yield failed
+        output = run(command, layout, timeout_s=timeout_s)
     finally:
         over.set()
-        token = dict(command.env).get(TRIAL_VARIABLE, "")
         while any(thread.is_alive() for thread in threads):
-            for tenant in tenants:
-                if token:
-                    tenant.end_marked(token)
+            for tenant in tenants if token else ():
+                tenant.end_marked(token)
             for thread in threads:
                 thread.join(0.5)
+    if failed and output.exit_code == 0:
+        raise PlatformError(f"{failed[0]}; the trial was not measured beside it")
+    return output

@@ -21,7 +21,6 @@ from bareline.platforms.layers.container.look import (
     check_libc,
     check_mpi,
     look_facts,
-    look_script,
     read_look,
 )
 from bareline.platforms.layers.container.options import Container
@@ -58,8 +57,7 @@ class Boxes:
 
     def __init__(self, options: Container, nodes: Nodes, cache: Path, where: str) -> None:
         self.runtime = runtimes()[options.runtime]
-        self._options = options
-        self._nodes = nodes
+        self._options, self._nodes = options, nodes
         self._where = f"{where}, container"
         self._image = resolve(options, cache, self._where)
         self._mark = uuid.uuid4().hex[:8]
@@ -71,7 +69,6 @@ class Boxes:
 
     @property
     def _joins(self) -> bool:
-        """Whether programs join a container that is held."""
         return self._options.share == "node" and not self.whole
 
     @property
@@ -145,11 +142,8 @@ class Boxes:
         if box.kind in (ImageKind.HOST, ImageKind.STORED):
             return
         if ask(node, ["test", "-e", box.image]).exit_code:
-            raise PlatformError(
-                f"there is no image '{box.image}'",
-                where=where,
-                hint="give a path that every node has",
-            )
+            what, hint = f"there is no image '{box.image}'", "give a path that every node has"
+            raise PlatformError(what, where=where, hint=hint)
         if self.runtime.needs_places:
             own = "" if box.kind is ImageKind.PATH else "make"
             # What lies below a folder that is shown is there without a place of its own.
@@ -178,10 +172,10 @@ class Boxes:
     def _check(self) -> None:
         """Look inside and outside of the first node's container; refuse what does not fit."""
         mpi = self._nodes.found_mpi()
-        names = launcher_names(mpi.flavour) if mpi else []
-        look = ["sh", "-s", "--", *names]
-        outside = self._nodes.on_node(0, look, stdin=look_script())
-        inside = self._nodes.on_node(0, self.enter(look), stdin=look_script())
+        look = ["sh", "-s", "--", *(launcher_names(mpi.flavour) if mpi else [])]
+        script = Path(__file__).with_name("look.sh").read_text(encoding="utf-8")
+        outside = self._nodes.on_node(0, look, stdin=script)
+        inside = self._nodes.on_node(0, self.enter(look), stdin=script)
         if inside.exit_code or "libc" not in inside.stdout:
             raise PlatformError(
                 f"{self.runtime.title} starts no container here: {inside.why}",
@@ -233,8 +227,9 @@ def _outermost(folders: Iterable[str]) -> list[str]:
 def check_container(options: Container | None) -> None:
     """See, without side effects, that a container's runtime is on this machine and works."""
     if options:
-        require(runtimes()[options.runtime].program)
-        check_runtime(runtimes()[options.runtime])
+        runtime = runtimes()[options.runtime]
+        require(runtime.program)
+        check_runtime(runtime)
 
 
 def check_runtime(runtime: Runtime) -> None:

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,15 @@ from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import ImageKind
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
+_LOG = logging.getLogger(__name__)
+#: What describes a node, beside what the probes run.
+_PACKAGES = ("iproute2", "procps", "ethtool", *PROGRAMS)
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 #: An image's own description of its layers takes some KiB.
 _MOST_BYTES = 16 << 20
 _LONGEST_NAME, _LONGEST_PATH = 255, 4000
 _OCI = "application/vnd.oci.image"
+_SAVE = "save one with `podman save` or `docker save`"
 
 
 def unpacked(archive: Path, folder: Path) -> Path:
@@ -50,27 +55,32 @@ def unpacked(archive: Path, folder: Path) -> Path:
         with archive.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise PlatformError(
-            f"cannot be read: {error.strerror}",
-            where=str(archive),
-            hint="save one with `podman save` or `docker save`",
-        ) from error
-    root = folder / digest[:16]
-    folder.mkdir(parents=True, exist_ok=True)
+        what = f"cannot be read: {error.strerror}"
+        raise PlatformError(what, where=str(archive), hint=_SAVE) from error
+
+    def make(root: Path) -> None:
+        try:
+            _unpack(archive, root)
+        except (tarfile.TarError, OSError, ValueError, KeyError, EOFError) as error:
+            what = f"is no archive of an image: {error}"
+            raise PlatformError(what, where=str(archive), hint=_SAVE) from error
+
+    return _made_once(folder / digest[:16], make)
+
+
+def _made_once(root: Path, make: Callable[[Path], None]) -> Path:
+    """Make a folder, whole or not at all, unless it is there."""
+    root.parent.mkdir(parents=True, exist_ok=True)
     with file_lock(root.with_suffix(".lock")):
         if not root.exists():
             making = root.with_suffix(".new")
             shutil.rmtree(making, ignore_errors=True)
             making.mkdir()
             try:
-                _unpack(archive, making)
-            except (tarfile.TarError, OSError, ValueError, KeyError, EOFError) as error:
+                make(making)
+            except BaseException:
                 shutil.rmtree(making, ignore_errors=True)
-                raise PlatformError(
-                    f"is no archive of an image: {error}",
-                    where=str(archive),
-                    hint="save one with `podman save` or `docker save`",
-                ) from error
+                raise
             making.rename(root)
     return root
 
@@ -196,11 +206,6 @@ def _blob(digest: str) -> str:
     return f"blobs/{algorithm}/{value}"
 
 
-_LOG = logging.getLogger(__name__)
-#: What describes a node, beside what the probes run.
-_PACKAGES = ("iproute2", "procps", "ethtool", *PROGRAMS)
-
-
 def resolve(container: Container, cache: Path, where: str) -> str:
     """Give the path of an image, made if need be, or its name in the runtime's store."""
     kind = container.kind
@@ -216,40 +221,30 @@ def resolve(container: Container, cache: Path, where: str) -> str:
 
 def _built(folder: Path, cache: Path, where: str) -> Path:
     """Give the root that holds what guests hold, but what they boot with; built once."""
-    suite = host_suite()
+    suite, where = host_suite(), f'{where}, image = "bareline"'
     if not suite or shutil.which("apt-get") is None:
         raise PlatformError(
             "images can be built on Debian and Ubuntu only",
-            where=f'{where}, image = "bareline"',
+            where=where,
             hint="give the path of a root folder or of an archive",
         )
-    require("mmdebstrap", why="which builds images", where=f'{where}, image = "bareline"')
+    require("mmdebstrap", why="which builds images", where=where)
     digest = hashlib.sha256("\0".join((suite, *_PACKAGES)).encode()).hexdigest()[:16]
-    root = folder / f"bareline-{digest}"
-    folder.mkdir(parents=True, exist_ok=True)
-    with file_lock(root.with_suffix(".lock")):
-        if not root.exists():
-            _build(root, cache)
-    return root
 
+    def kept(entry: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
+        made = harmless(entry)
+        return made and tarfile.tar_filter(made, path)
 
-def _build(root: Path, cache: Path) -> None:
-    """Build into a tar archive, unpack it as who we are, and move it into place whole."""
-    log = root.with_suffix(".log")
-    _LOG.info("building an image for containers, once: a minute or two (%s)", log)
-    archive = archive_of(None, cache)
-    making = root.with_suffix(".new")
-    shutil.rmtree(making, ignore_errors=True)
-    with workplace(root.with_suffix(".workplace")) as place:
-        packed = place / "out" / "root.tar"
-        names = archive.known_names(_PACKAGES, _PACKAGES)
-        bootstrap(archive, names, place, str(packed), ["--format=tar"], log)
-        making.mkdir()
-        with tarfile.open(packed, "r|") as layer:
-            layer.extractall(making, filter=_harmless)
-    making.rename(root)
+    def make(root: Path) -> None:
+        """Build into a tar archive, and unpack it as who we are."""
+        log = root.with_suffix(".log")
+        _LOG.info("building an image for containers, once: a minute or two (%s)", log)
+        archive = archive_of(None, cache)
+        with workplace(root.with_suffix(".workplace")) as place:
+            packed = place / "out" / "root.tar"
+            names = archive.known_names(_PACKAGES, _PACKAGES)
+            bootstrap(archive, names, place, str(packed), ["--format=tar"], log)
+            with tarfile.open(packed, "r|") as layer:
+                layer.extractall(root, filter=kept)
 
-
-def _harmless(entry: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
-    made = harmless(entry)
-    return made and tarfile.tar_filter(made, path)
+    return _made_once(folder / f"bareline-{digest}", make)

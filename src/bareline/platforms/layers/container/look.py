@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 from bareline.platforms.launchers.installation import LAUNCHERS, MpiInstallation, identify
 from bareline.vocabulary.errors import PlatformError
@@ -28,12 +26,6 @@ _UNLIMITED = ("", "max", "max 100000")
 _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 
 
-@cache
-def look_script() -> str:
-    """Give the script that looks."""
-    return Path(__file__).with_name("look.sh").read_text(encoding="utf-8")
-
-
 @dataclass(frozen=True, slots=True)
 class ContainerView:
     """What a program sees around it.
@@ -49,12 +41,6 @@ class ContainerView:
         """Version of the GNU C library, "" where it is another one."""
         found = _NUMBERS.search(self.said.get("libc", ""))
         return found[0] if found and "musl" not in self.said["libc"] else ""
-
-    def differing(self, outside: ContainerView) -> tuple[str, ...]:
-        """Name the kinds of namespaces that are not those outside."""
-        pairs = ((kind, self.said.get(f"ns.{kind}"), outside.said.get(f"ns.{kind}"))
-                for kind in _KINDS)  # fmt: skip
-        return tuple(kind for kind, own, other in pairs if own and own != other)
 
 
 def read_look(text: str) -> ContainerView:
@@ -80,19 +66,20 @@ def check_mpi(
     """
     title = LAUNCHERS[mpi.flavour].title
     own = [version for flavour, version in inside.libraries if flavour == mpi.flavour]
+    wanted = f"{title} {_minor(mpi.version)}"
     if not own:
         others = ", ".join(f"{LAUNCHERS[name].title} {v}" for name, v in inside.libraries)
         raise PlatformError(
             f"the image has {others or 'no MPI library'}, and ranks are started by {mpi.title}",
             where=where,
-            hint=f"install {title} {_minor(mpi.version)} in the image, or choose another `mpi`",
+            hint=f"install {wanted} in the image, or choose another `mpi`",
         )
     if _minor(own[0]) != _minor(mpi.version):
         raise PlatformError(
             f"the image has {title} {own[0]}, and ranks are started by {mpi.title}",
             where=where,
-            hint=f"use an image with {title} {_minor(mpi.version)}, or install {own[0]} outside "
-            "and give its path as `mpi`",
+            hint=f"use an image with {wanted}, or install {own[0]} outside and give its path as "
+            "`mpi`",
         )
     pmix = [look.said.get("pmix") for look in (inside, outside)]
     if mpi.flavour == "openmpi" and None not in pmix and _major(pmix[0]) != _major(pmix[1]):
@@ -136,26 +123,24 @@ def _ordered(version: str) -> tuple[int, ...]:
 
 def look_facts(inside: ContainerView, outside: ContainerView, share: str) -> dict[str, Scalar]:
     """Tell what a program in the container sees, and what of it is not what is outside."""
-    kinds = inside.differing(outside)
+    own, other = inside.said, outside.said
+    keys = {kind: f"ns.{kind}" for kind in _KINDS}
+    kinds = [kind for kind, ns in keys.items() if own.get(ns) and own[ns] != other.get(ns)]
     facts: dict[str, Scalar] = {
         "container.namespaces": ", ".join(_KINDS[kind] for kind in kinds) or "none",
         "container.userns": f"per-{share}" if "user" in kinds else "none",
-        "container.rootless": "user" in kinds or outside.said.get("uid") != "0",
+        "container.rootless": "user" in kinds or other.get("uid") != "0",
     }
-    seccomp = _SECCOMP.get(inside.said.get("Seccomp", ""))
-    if seccomp:
+    if seccomp := _SECCOMP.get(own.get("Seccomp", "")):
         facts["container.seccomp"] = seccomp
-    limits = []
-    for name in ("cpu", "memory", "pids"):
-        limit = inside.said.get(f"cgroup.{name}.max", "")
-        if limit not in _UNLIMITED:
-            limits.append(f"{name} {limit}")
-    facts["container.limits"] = ", ".join(limits) or "none"
+    limits = {name: own.get(f"cgroup.{name}.max", "") for name in ("cpu", "memory", "pids")}
+    limited = [f"{name} {limit}" for name, limit in limits.items() if limit not in _UNLIMITED]
+    facts["container.limits"] = ", ".join(limited) or "none"
     # What programs see is what counts: the image's system, and gVisor's own kernel.
-    if inside.said.get("os"):
-        facts["os.name"] = inside.said["os"]
+    if own.get("os"):
+        facts["os.name"] = own["os"]
     if inside.libc:
         facts["library.libc"] = f"glibc {inside.libc}"
-    if inside.said.get("kernel") and inside.said["kernel"] != outside.said.get("kernel"):
-        facts["kernel.release"] = inside.said["kernel"]
+    if own.get("kernel") and own["kernel"] != other.get("kernel"):
+        facts["kernel.release"] = own["kernel"]
     return facts

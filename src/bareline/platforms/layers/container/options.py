@@ -59,10 +59,8 @@ class Container(BaseModel):
         runtime = runtimes()[self.runtime]
         if self.kind is ImageKind.STORED and not _STORED.fullmatch(self.image):
             raise ValueError(f"`image`: '{self.image}' is no name of an image")
-        if (
-            self.kind in (ImageKind.PATH, ImageKind.ARCHIVE)
-            and ".." in PurePosixPath(self.image).parts
-        ):
+        is_path = self.kind in (ImageKind.PATH, ImageKind.ARCHIVE)
+        if is_path and ".." in PurePosixPath(self.image).parts:
             raise ValueError("`image`: write its path without '..'")
         if self.kind not in runtime.images:
             known = ", ".join(image.words for image in ImageKind if image in runtime.images)
@@ -91,10 +89,11 @@ class ContainerKeys(Options):
 
     @model_validator(mode="after")
     def _starts_there(self) -> ContainerKeys:
-        if self.container and runtimes()[self.container.runtime].whole and not self.one_machine:
+        runtime = runtimes()[self.container.runtime] if self.container else None
+        if runtime and runtime.whole and not self.one_machine:
             raise ValueError(
-                f"`container`: {runtimes()[self.container.runtime].title} has no network here, so "
-                "that no launcher reaches into it: only a platform of type local has it"
+                f"`container`: {runtime.title} has no network here, so that no launcher reaches "
+                "into it: only a platform of type local has it"
             )
         return self
 

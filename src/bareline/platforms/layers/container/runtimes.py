@@ -27,12 +27,10 @@ class ImageKind(StrEnum):
     @property
     def words(self) -> str:
         """Say it as in a sentence."""
-        return _WORDS[self]
+        return _WORDS.get(self, f'"{self}"')
 
 
 _WORDS = {
-    ImageKind.HOST: '"host"',
-    ImageKind.BARELINE: '"bareline"',
     ImageKind.PATH: "path of a root folder or image file",
     ImageKind.ARCHIVE: "path of an archive",
     ImageKind.STORED: "name of an image in its store",
@@ -169,19 +167,15 @@ class Runtime:
 
     def holder(self, box: Box) -> list[str]:
         """Give the command line that makes the node's container and holds it."""
-        return self._shell("", (*self._keep(box), *_HOLD, box.holder_file))
-
-    def _keep(self, box: Box) -> Sequence[str]:
-        """Give the words that make the node's container, before what waits inside."""
         words = self._filled(self.start, box)
         if self.named:
-            return [*words[:2], f"--name={box.name}", *words[2:]]
-        if not self.instance:
-            return words
-        begin = shlex.join([self.program, "instance", "start", *words[2:], box.name])
-        end = shlex.join([self.program, "instance", "stop", box.name])
-        # In a session of its own: it has to outlive whoever is killed, to stop the instance.
-        return ["setsid", "--wait", "sh", "-c", f'{begin} >&2 && "$@"; {end} >&2', "sh"]
+            words.insert(2, f"--name={box.name}")
+        if self.instance:
+            begin = shlex.join([self.program, "instance", "start", *words[2:], box.name])
+            end = shlex.join([self.program, "instance", "stop", box.name])
+            # In a session of its own: it has to outlive whoever is killed, to stop the instance.
+            words = ["setsid", "--wait", "sh", "-c", f'{begin} >&2 && "$@"; {end} >&2', "sh"]
+        return self._shell("", (*words, *_HOLD, box.holder_file))
 
     def image_id(self, box: Box) -> list[str]:
         """Give the command line that prints what identifies the image; none where nothing does."""

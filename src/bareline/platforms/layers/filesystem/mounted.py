@@ -70,11 +70,8 @@ def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
     """Run a script of ``scripts`` on a node; give the lines "KEY VALUE" that it prints."""
     text = (resources.files(__package__) / "scripts" / name).read_text(encoding="utf-8")
     done = run(["sh", "-s", "--", *arguments], text)
-    done.must(
-        "the file system cannot be mounted",
-        where="filesystem",
-        hint="`bareline doctor` says which programs are missing",
-    )
+    hint = "`bareline doctor` says which programs are missing"
+    done.must("the file system cannot be mounted", where="filesystem", hint=hint)
     lines = (line.partition(" ")[::2] for line in done.stdout.splitlines())
     return {key: value.strip() for key, value in lines}
 
@@ -98,7 +95,7 @@ class Mounts:
 @contextmanager
 def private_mounts() -> Iterator[Mounts]:
     """Hold a mount namespace, which ends with this context or with bareline."""
-    kinds = ["--mount", "--pid", "--fork", "--kill-child"]
+    kinds = ("--mount", "--pid", "--fork", "--kill-child")
     argv = [tool("unshare"), *kinds, "--", "sh", "-c", WAIT]
     with holding(argv, env=system_environment()) as process:
         yield Mounts(wait_ready(process, "the file system"))
@@ -124,8 +121,6 @@ def mount_volume(run: Run, chosen: Tmpfs | Loop, folder: Path, below: Path) -> M
 PROGRAM = "ganesha.nfsd"
 #: Under which name a folder of bareline's own is offered.
 _NAME = "files"
-#: What is exported, as a fact.
-EXPORTED = "read and write, no_root_squash, sec=sys"
 _COMMON = """\
 NFS_CORE_PARAM {{
     Protocols = 4;
@@ -207,14 +202,13 @@ def facts_of(chosen: Nfs) -> dict[str, Scalar]:
         "fs.layer": chosen.type,
         "fs.server": chosen.server,
         "fs.server_program": f"NFS-Ganesha ({PROGRAM})",
-        "fs.export": EXPORTED,
+        "fs.export": "read and write, no_root_squash, sec=sys",
     }
 
 
 def mount_options(chosen: Nfs) -> str:
     """Give the options of a mount: a server that is late is waited for, never given up."""
-    further = f",{chosen.options}" if chosen.options else ""
-    return f"vers={chosen.version},hard{further}"
+    return ",".join(filter(None, (f"vers={chosen.version},hard", chosen.options)))
 
 
 def mount_gluster(

@@ -133,17 +133,11 @@ class NineP(_Part):
     msize_bytes: Annotated[int, Field(ge=4096, le=1 << 20)] = 256 << 10
 
 
-#: What one machine can mount for itself.
-OneNode = Annotated[Local | Tmpfs | Loop | Nfs, Field(discriminator="type")]
-#: What nodes with a network can mount.
-Networked = Annotated[Local | Tmpfs | Loop | Nfs | Gluster, Field(discriminator="type")]
-#: What guests can mount.
-Guests = Annotated[
-    Local | Tmpfs | Loop | Nfs | Gluster | Virtiofs | NineP, Field(discriminator="type")
-]
 FileSystem = Local | Tmpfs | Loop | Nfs | Gluster | Virtiofs | NineP
-
-
+#: What one machine can mount for itself, what nodes with a network, and what guests.
+OneNode = Annotated[Local | Tmpfs | Loop | Nfs, Field(discriminator="type")]
+Networked = Annotated[Local | Tmpfs | Loop | Nfs | Gluster, Field(discriminator="type")]
+Guests = Annotated[FileSystem, Field(discriminator="type")]
 _WHERE = "filesystem"
 
 
@@ -167,16 +161,16 @@ def check_here(
         )
     if isinstance(chosen, Nfs) and (problem := _misplaced(chosen, network)):
         raise PlatformError(problem, where=_WHERE, hint='see `server` in "Compare file systems"')
-    for name in _programs(chosen):
+    programs, kind = _needs(chosen)
+    for name in programs:
         tool(name)
-    for kind in _kinds(chosen):
-        if not kernel_has(kind):
-            raise PlatformError(
-                f"this machine's kernel has no {kind}",
-                where=_WHERE,
-                hint=f"load it (`modprobe {kind}`), or use guests (platform type vm), whose own "
-                "kernel has it",
-            )
+    if not kernel_has(kind):
+        raise PlatformError(
+            f"this machine's kernel has no {kind}",
+            where=_WHERE,
+            hint=f"load it (`modprobe {kind}`), or use guests (platform type vm), whose own "
+            "kernel has it",
+        )
     if isinstance(chosen, Loop) and not Path("/dev/loop-control").exists():
         raise PlatformError(
             "this machine has no loop devices", where=_WHERE, hint="load them: `modprobe loop`"
@@ -194,27 +188,16 @@ def _misplaced(chosen: Nfs, network: bool) -> str:
     return ""
 
 
-def _programs(chosen: FileSystem) -> tuple[str, ...]:
+def _needs(chosen: FileSystem) -> tuple[tuple[str, ...], str]:
+    """Name the programs that it takes, and what the kernel must have."""
     match chosen:
         case Loop():
-            return ("mount", f"mkfs.{chosen.kind}", "losetup")
+            return ("mount", f"mkfs.{chosen.kind}", "losetup"), chosen.kind
         case Nfs():
-            return ("mount.nfs4",) if chosen.remote else ("mount.nfs4", "ganesha.nfsd")
+            return ("mount.nfs4", *(() if chosen.remote else ("ganesha.nfsd",))), "nfs4"
         case Gluster():
-            return ("glusterd", "gluster", "mount.glusterfs")
-    return ("mount",)
-
-
-def _kinds(chosen: FileSystem) -> tuple[str, ...]:
-    """Name what the kernel must have."""
-    match chosen:
-        case Loop():
-            return (chosen.kind,)
-        case Nfs():
-            return ("nfs4",)
-        case Gluster():
-            return ("fuse",)
-    return (chosen.type,)
+            return ("glusterd", "gluster", "mount.glusterfs"), "fuse"
+    return ("mount",), chosen.type
 
 
 def kernel_has(kind: str) -> bool:
