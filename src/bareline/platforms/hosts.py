@@ -36,11 +36,6 @@ from bareline.vocabulary.nodeset import fold
 _PLACEHOLDER = re.compile(r"\{(native|workdir|nodes|server_host|server_port|server_data_port)\}")
 
 
-def needs_folder(command: Command) -> bool:
-    """Tell whether a command wants a working directory of its own."""
-    return bool(command.inputs or command.outputs or mentions(command, "workdir"))
-
-
 def mentions(command: Command, placeholder: str) -> bool:
     """Tell whether a command has a placeholder somewhere."""
     parts = command.argv + (command.server.argv if command.server else ())
@@ -112,9 +107,10 @@ class HostsAllocation(Nodes):
         values = {"native": "", "workdir": "", "nodes": self.names_of(layout)}
         if mentions(command, "native"):
             values["native"] = self.native_folder()
-        if needs_folder(command) or command.mpi:
+        needs_folder = command.inputs or command.outputs or mentions(command, "workdir")
+        if needs_folder or command.mpi:
             self._tidy()
-        if needs_folder(command):
+        if needs_folder:
             values["workdir"] = f"{self.work_folder()}/{folder_name(token)}"
         shared = nodes if self.others_use else []
         cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
@@ -124,8 +120,10 @@ class HostsAllocation(Nodes):
             with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
                 house.begin(f"{TRIAL_VARIABLE}={token}", folders, needed, command.inputs)
                 self._confirm_missing(house.missing())
-                storage = house.storage() if command.storage_bytes else ()
-                hidden = self._storage_caveats(command, values["workdir"], storage)
+                needed_bytes, hidden = command.storage_bytes, dict[str, None]()
+                for storage in house.storage() if needed_bytes else ():
+                    found = self.judge_storage(storage, values["workdir"], needed_bytes)
+                    hidden |= dict.fromkeys(found)
                 if command.server is None:
                     return self._launch(command, layout, values, timeout_s, house, hidden)
                 node = self.server_node(command.server, layout)
@@ -159,7 +157,7 @@ class HostsAllocation(Nodes):
         values: Mapping[str, str],
         timeout_s: float,
         house: Housekeeping,
-        hidden: Sequence[str],
+        hidden: Iterable[str],
     ) -> Output:
         argv = [expand(part, values) for part in command.argv]
         env = {name: expand(value, values) for name, value in command.env}
@@ -262,12 +260,10 @@ class HostsAllocation(Nodes):
 
     def has_tool(self, node: int, tool: str) -> bool:
         """Tell whether a program is on a node's path; asked once."""
-        key = (node, tool)
-        if key not in self._tools:
+        if (node, tool) not in self._tools:
             look = self.inside(["sh", "-c", 'command -v "$1"', "sh", tool])
-            found = self.on_node(node, look)
-            self._tools[key] = found.exit_code == 0
-        return self._tools[key]
+            self._tools[node, tool] = self.on_node(node, look).exit_code == 0
+        return self._tools[node, tool]
 
     def _tidy(self) -> None:
         """Remove, once, what killed barelines left in the folder of the working directories."""
@@ -275,20 +271,10 @@ class HostsAllocation(Nodes):
             remove_abandoned(self, self.work_folder())
             self._is_tidy = True
 
-    def _storage_caveats(
-        self, command: Command, folder: str, storage: Iterable[str]
-    ) -> tuple[str, ...]:
-        """Check the space for a command that measures storage; name what hides the device.
-
-        - `storage`: what `LOOK_AT_STORAGE` prints on each node; not asked for without need.
-        """
-        if not command.storage_bytes:
-            return ()
-        found = [self.judge_storage(each, folder, command.storage_bytes) for each in storage]
-        return tuple(dict.fromkeys(code for codes in found for code in codes))
-
     def judge_storage(self, storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         """Check the free space of a folder; name what stands between it and a device.
+
+        - `storage`: what `LOOK_AT_STORAGE` prints on a node.
 
         Raises PlatformError: there is less free than needed.
         """

@@ -101,7 +101,6 @@ def read_site(file: Path) -> SitePlatforms:
 def _table(
     title: str, partition: _Partition, parts: Sequence[_Environment], notes: list[str]
 ) -> dict[str, Any] | None:
-    """Give the table of a partition with its environment, if there is one."""
     reader = _READERS.get(partition.scheduler)
     if reader is None:
         notes.append(f"no type of platform for the scheduler '{partition.scheduler}'")
@@ -115,13 +114,17 @@ def _table(
     return table
 
 
+def _left_out(option: str, value: str) -> str:
+    return f"the option '{option}{f' {value}' * bool(value)}' is not taken over"
+
+
 def _slurm(partition: _Partition, notes: list[str]) -> dict[str, Any]:
     table: dict[str, Any] = {"type": "slurm"}
     for option, value in options(partition.access):
         if option in SLURM and value:
             table[SLURM[option]] = value
         elif option != "--exclusive":
-            notes.append(f"the option '{option}{f' {value}' * bool(value)}' is not taken over")
+            notes.append(_left_out(option, value))
     if partition.launcher in LAUNCHERS:
         table["launcher"] = LAUNCHERS[partition.launcher]
     else:
@@ -145,7 +148,7 @@ def _ssh(partition: _Partition, notes: list[str]) -> dict[str, Any]:
         if option == "-l":
             user = f"{value}@"
         elif option.startswith("-"):
-            notes.append(f"the option '{option}{f' {value}' * bool(value)}' is not taken over")
+            notes.append(_left_out(option, value))
         else:
             hosts.append(option)
     return {"type": "ssh", "hosts": [f"{user}{host}" for host in hosts]}
@@ -168,23 +171,16 @@ _READERS = {
 def _surroundings(
     parts: Sequence[_Environment], table: Mapping[str, Any], notes: list[str]
 ) -> dict[str, Any]:
-    """Give modules and variables of a partition and its environment."""
-    modules = []
-    for module in (module for part in parts for module in part.modules):
-        if isinstance(module, str):
-            modules.append(module)
-        else:
-            modules.append(str(module.get("name", "")))
-            if module.get("collection") or module.get("path"):
+    modules, variables = [], {}
+    for part in parts:
+        for module in part.modules:
+            given = {"name": module} if isinstance(module, str) else module
+            modules.append(str(given.get("name", "")))
+            if given.get("collection") or given.get("path"):
                 notes.append(f"of the module '{modules[-1]}' only the name is taken over")
-    variables = {
-        key: str(value) for part in parts for key, value in (*part.variables, *part.env_vars)
-    }
-    notes += [
-        f"the command '{command}' is not taken over"
-        for part in parts
-        for command in part.prepare_cmds
-    ]
+        variables |= {key: str(value) for key, value in (*part.variables, *part.env_vars)}
+    commands = (command for part in parts for command in part.prepare_cmds)
+    notes += [f"the command '{command}' is not taken over" for command in commands]
     if modules and table["type"] == "local":
         notes.append(f"load its modules yourself: module load {' '.join(modules)}")
         modules = []

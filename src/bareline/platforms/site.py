@@ -18,15 +18,8 @@ from bareline.vocabulary.texts import cleaned
 
 #: Options of Slurm that platforms have of their own, by how ``access`` may spell them.
 SLURM = {
-    "-p": "partition",
-    "-A": "account",
-    "-q": "qos",
-    "-C": "constraint",
-    "--partition": "partition",
-    "--account": "account",
-    "--qos": "qos",
-    "--constraint": "constraint",
-    "--reservation": "reservation",
+    **{"-p": "partition", "-A": "account", "-q": "qos", "-C": "constraint"},
+    **{f"--{name}": name for name in ("partition", "account", "qos", "constraint", "reservation")},
 }
 #: What platforms call launchers.
 LAUNCHERS = {"srun": "srun", "mpirun": "mpirun", "mpiexec": "mpirun"}
@@ -57,12 +50,11 @@ class SitePlatforms:
 
         parts = []
         for name, notes in self.notes.items():
-            comments = [cleaned(" ".join(f"# {note}".split())) + "\n" for note in notes]
+            comments = "".join(cleaned(" ".join(f"# {note}".split())) + "\n" for note in notes)
             if name in self.tables:
-                comments.append(tomli_w.dumps({"platform": {name: self.tables[name]}}))
+                parts.append(comments + tomli_w.dumps({"platform": {name: self.tables[name]}}))
             else:
-                comments.insert(0, f"# {name} is left out:\n")
-            parts.append("".join(comments))
+                parts.append(f"# {name} is left out:\n{comments}")
         return "\n".join(parts)
 
     def add(
@@ -82,15 +74,12 @@ class SitePlatforms:
             all_notes.append(f"{title} would have the same name and is left out")
             return
         all_notes += notes
-        table = table_of(all_notes)
-        if table is None:
-            return
-        try:
-            make_spec(name, table, where=name)
-        except PlatformError as error:
-            all_notes.append(str(error))
-        else:
-            self.tables[name] = table
+        if (table := table_of(all_notes)) is not None:
+            try:
+                make_spec(name, table, where=name)
+                self.tables[name] = table
+            except PlatformError as error:
+                all_notes.append(str(error))
 
 
 def read_site_file(file: Path, most_bytes: int, hint: str) -> bytes:
@@ -98,9 +87,8 @@ def read_site_file(file: Path, most_bytes: int, hint: str) -> bytes:
     try:
         return read_bounded(file, most_bytes)
     except OSError as error:
-        why = error.strerror or str(error)
-        if not isinstance(error, NotRegular):
-            why = f"cannot be read: {why}"
+        refused = "" if isinstance(error, NotRegular) else "cannot be read: "
+        why = f"{refused}{error.strerror or error}"
         raise PlatformError(why, where=str(file), hint=step_to_read(error, hint)) from error
 
 
