@@ -28,7 +28,7 @@ from bareline.platforms.process import (
 )
 from bareline.platforms.scripts.conversation import Conversation, conversation
 from bareline.platforms.scripts.housekeeping import Housekeeping, house_script, housekeeping
-from bareline.platforms.serving import Ports, serving
+from bareline.platforms.serving import serving
 from bareline.platforms.workdir import check_storage, folder_name, remove_abandoned
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Server
 from bareline.vocabulary.nodeset import fold
@@ -101,10 +101,11 @@ class HostsAllocation(Nodes):
         """Execute a command; see `Allocation.run`."""
         used = set(range(layout.nodes)) if command.mpi else {self._index(command.node)}
         if command.server is not None:
-            used.add(self.server_node(command.server, layout))
+            used.add(self._server_node(command.server, layout))
         nodes = sorted(used)
         token = dict(command.env).get(TRIAL_VARIABLE, "")
-        values = {"native": "", "workdir": "", "nodes": self.names_of(layout)}
+        ranked = fold(node.name for node in self.nodes[: layout.nodes])
+        values = {"native": "", "workdir": "", "nodes": ranked}
         if mentions(command, "native"):
             values["native"] = self.native_folder()
         needs_folder = command.inputs or command.outputs or mentions(command, "workdir")
@@ -120,15 +121,10 @@ class HostsAllocation(Nodes):
             with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
                 house.begin(f"{TRIAL_VARIABLE}={token}", folders, needed, command.inputs)
                 self._confirm_missing(house.missing())
-                needed_bytes, hidden = command.storage_bytes, dict[str, None]()
+                needed_bytes, hidden = command.storage_bytes, list[str]()
                 for storage in house.storage() if needed_bytes else ():
-                    found = self.judge_storage(storage, values["workdir"], needed_bytes)
-                    hidden |= dict.fromkeys(found)
-                if command.server is None:
-                    return self._launch(command, layout, values, timeout_s, house, hidden)
-                node = self.server_node(command.server, layout)
-                env, ports = dict(command.env), house.ports(self.nodes[node].name)
-                with self.serving(command.server, ports, values, node=node, env=env) as known:
+                    hidden += self.judge_storage(storage, values["workdir"], needed_bytes)
+                with self._serving(command, layout, values, house) as known:
                     return self._launch(command, layout, known, timeout_s, house, hidden)
         finally:
             if token and self.launches_here:
@@ -157,11 +153,17 @@ class HostsAllocation(Nodes):
         values: Mapping[str, str],
         timeout_s: float,
         house: Housekeeping,
-        hidden: Iterable[str],
+        hidden: Sequence[str],
     ) -> Output:
         argv = [expand(part, values) for part in command.argv]
         env = {name: expand(value, values) for name, value in command.env}
-        line = self.trial_argv(command, argv, layout, env, values["workdir"] or None)
+        cwd = values["workdir"] or None
+        if not command.mpi:
+            line = self.node_argv(self._index(command.node), self.inside(argv), env, cwd)
+        elif self.boxes and self.boxes.whole:
+            line = self.inside(self.mpi_argv(argv, layout, env, cwd))
+        else:
+            line = self.mpi_argv(self.inside(argv), layout, env, cwd)
         # Launchers hand the variables to the ranks; they themselves carry nothing but the mark.
         mark = {name: value for name, value in env.items() if name == TRIAL_VARIABLE}
         house.start()
@@ -205,39 +207,23 @@ class HostsAllocation(Nodes):
         """Give the command that starts a program of a trial: in its container, if it has one."""
         return self.boxes.enter(argv) if self.boxes else list(argv)
 
-    def trial_argv(
-        self,
-        command: Command,
-        argv: Sequence[str],
-        layout: Layout,
-        env: Mapping[str, str],
-        cwd: str | None,
-    ) -> list[str]:
-        """Give the local command line of a trial's command, whose arguments are expanded."""
-        if not command.mpi:
-            return self.node_argv(self._index(command.node), self.inside(argv), env, cwd)
-        if self.boxes and self.boxes.whole:
-            return self.inside(self.mpi_argv(argv, layout, env, cwd))
-        return self.mpi_argv(self.inside(argv), layout, env, cwd)
-
     @contextmanager
-    def serving(
-        self,
-        server: Server,
-        ports: Ports,
-        values: Mapping[str, str],
-        *,
-        node: int,
-        env: Mapping[str, str],
+    def _serving(
+        self, command: Command, layout: Layout, values: dict[str, str], house: Housekeeping
     ) -> Iterator[dict[str, str]]:
-        """Give the placeholders' values while a command's server listens on a node."""
+        """Give the placeholders' values, while a command's server listens if it has one."""
+        server = command.server
+        if server is None:
+            yield values
+            return
+        node, env = self._server_node(server, layout), dict(command.env)
         known = {**values, "server_host": self.nodes[node].address}
 
         def line(chosen: Mapping[str, str]) -> list[str]:
             argv = [expand(part, {**known, **chosen}) for part in server.argv]
             return self.node_argv(node, self.inside(argv), env)
 
-        carried = self.server_environment(env)
+        ports, carried = house.ports(self.nodes[node].name), self.server_environment(env)
         with serving(server.argv[0], line, ports, env=carried, clean=self.clean_stderr) as chosen:
             yield {**known, **chosen}
 
@@ -246,11 +232,7 @@ class HostsAllocation(Nodes):
         done = self.on_node(0, ["sha256sum", "--", path])
         return done.stdout.split()[0] if done.exit_code == 0 else ""
 
-    def names_of(self, layout: Layout) -> str:
-        """Name the nodes that get ranks, in their order: ``node[001-128]``."""
-        return fold(node.name for node in self.nodes[: layout.nodes])
-
-    def server_node(self, server: Server, layout: Layout) -> int:
+    def _server_node(self, server: Server, layout: Layout) -> int:
         """Give the node of a server: -1 is the last of the layout, whatever others there are."""
         return server.node if server.node >= 0 else layout.nodes + server.node
 
