@@ -15,7 +15,7 @@ import pytest
 from pydantic import ValidationError
 
 from bareline.host.load import foreign_cores, read_load
-from bareline.platforms.netns import links, pace
+from bareline.platforms.netns import links
 from bareline.platforms.netns.options import NetnsOptions, share_cores
 from bareline.probes.base import find_probe
 from bareline.testing.bench import until
@@ -112,7 +112,7 @@ def test_packets_are_no_longer_than_this_machine_needs_to_fill_the_link(carried,
         asked.append(size)
         return carried[size]
 
-    assert pace.choose_packet(1514, 7500, 10**9, carries) == (packet, carried[packet])
+    assert links.choose_packet(1514, 7500, 10**9, carries) == (packet, carried[packet])
     assert asked == tried
 
 

@@ -13,7 +13,7 @@ from bareline_contrib.ec2 import Ec2Options, Ec2Platform, Ec2Provider
 
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Context
-from bareline.platforms.cloud import remains
+from bareline.platforms.cloud import journal as remains
 from bareline.platforms.cloud.journal import journals
 from bareline.platforms.cloud.provider import (
     INSTANCE,

@@ -57,7 +57,7 @@ def namespaces() -> Iterable[HostCheck]:
     root = privilege is Privilege.ROOT
     spoken = "root" if root else "an ordinary user, in a user namespace"
     yield HostCheck("namespaces", Health.OK, f"can be made as {spoken}")
-    done = ask(["unshare", *privilege.unshare, "--net", "--", "sh", "-c", _LINKS])
+    done = ask(["unshare", *privilege.option("--map-root-user"), "--net", "--", "sh", "-c", _LINKS])
     works = set(done.stdout.split())
     for word, name, module, status in _PARTS:
         refusal = f"the kernel refuses it ({done.why})"

@@ -171,7 +171,8 @@ _READERS = {
 def _surroundings(
     parts: Sequence[_Environment], table: Mapping[str, Any], notes: list[str]
 ) -> dict[str, Any]:
-    modules, variables = [], {}
+    modules: list[str] = []
+    variables: dict[str, str] = {}
     for part in parts:
         for module in part.modules:
             given = {"name": module} if isinstance(module, str) else module

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from bareline.platforms import base, listing
-from bareline.platforms.cloud import remains
+from bareline.platforms.cloud import journal as remains
 from bareline.platforms.cloud.journal import Journal
 from bareline.platforms.cloud.provider import INSTANCE, Thing
 from bareline.platforms.openstack import OpenStackPlatform

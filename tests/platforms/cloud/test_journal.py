@@ -10,7 +10,7 @@ import re
 import pytest
 
 from bareline.host.owner import owner_mark
-from bareline.platforms.cloud import remains
+from bareline.platforms.cloud import journal as remains
 from bareline.platforms.cloud.journal import (
     PREFIX,
     SETTLED_S,

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from bareline.host.owner import owner_mark
-from bareline.platforms.cloud.journal import journals
-from bareline.platforms.cloud.remains import remember
+from bareline.platforms.cloud.journal import journals, remember
 
 VICTIM = Path(__file__).parent / "victim.py"
 #: Lines of a journal of one instance: its head, then key pair, server group, port and server, each

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 
 from bareline.platforms.base import Context
-from bareline.platforms.cloud import remains
+from bareline.platforms.cloud import journal as remains
 from bareline.platforms.cloud.journal import Journal
 from bareline.platforms.cloud.openstack import OpenStackOptions
 from bareline.platforms.openstack import OpenStackPlatform

@@ -7,7 +7,7 @@ import pytest
 from bareline.host.cache import cache_folder
 from bareline.platforms.base import Context
 from bareline.platforms.config import load_platforms, make_spec
-from bareline.platforms.sim.processor import (
+from bareline.platforms.sim.compute import (
     Rates,
     compute_factor,
     processors,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bareline.platforms.cloud.access import Access
 from bareline.platforms.cloud.budget import Budget, CloudOptions
-from bareline.platforms.cloud.journal import Journal
+from bareline.platforms.cloud.journal import Journal, remove
 from bareline.platforms.cloud.provider import (
     INSTANCE,
     BackOff,
@@ -20,7 +20,6 @@ from bareline.platforms.cloud.provider import (
     Provider,
     Thing,
 )
-from bareline.platforms.cloud.remains import remove
 from bareline.platforms.repair import bring_up
 from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.model import Scalar

@@ -1,4 +1,4 @@
-"""What a bareline has made in a cloud: written down before each request, and after its answer.
+"""What a bareline makes in a cloud, written down before each request, and what a killed one left.
 
 A process that is killed at any moment leaves a journal in the cache that names all that can be
 left in the cloud, what was asked for and never answered included. Names carry the process's mark,
@@ -7,25 +7,30 @@ so that what a lost journal does not tell is found by its name.
 
 from __future__ import annotations
 
+import itertools
 import json
+import logging
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from itertools import count
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bareline.host.owner import has_ended, owner_mark
-from bareline.platforms.cloud.provider import INSTANCE, Thing
-from bareline.vocabulary.files import sync_folder
+from bareline.host.locks import file_lock
+from bareline.host.owner import has_ended, owner_mark, owner_pid
+from bareline.platforms.cloud.provider import INSTANCE, BackOff, Insistence, Steward, Thing
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replacing, sync_folder
+from bareline.vocabulary.units import HOUR_S, count
 
 #: Begins the name of all that bareline makes in a cloud; its owner's mark follows.
 PREFIX = "bareline-"
 #: An instance may still appear so long after its request was sent by a process that was killed.
 SETTLED_S = 120.0
-_NUMBERS = count(1)
+_NUMBERS = itertools.count(1)
 
 
 def is_abandoned(name: str) -> bool:
@@ -38,8 +43,7 @@ class Story:
     """A journal as it was read.
 
     - `owner`: mark of the process that wrote it.
-    - `kind`: type of the platform.
-    - `platform`: its name.
+    - `kind`, `platform`: the platform's type and name.
     - `account`: how the cloud is reached again, without any secret.
     - `things`: all that was asked for and is not known to be gone, by name, in the order of asking.
     - `asked_at`, `up_since`: when that was, and since when instances are there, in seconds of the
@@ -166,3 +170,168 @@ def journals(cache: Path) -> Iterator[tuple[Path, Story]]:
             continue
         if story is not None:
             yield path, story
+
+
+_LOG = logging.getLogger(__name__)
+#: How long an instance may take to go.
+_GONE_S = 180.0
+_LOOK_S = 1.0
+
+
+def remove(
+    steward: Steward, things: Sequence[Thing], insist: Insistence, gone: Callable[[Thing], None]
+) -> list[Thing]:
+    """Remove things, and see that they are gone; give those that were there.
+
+    - `things`: in the order of making; those without an id are looked for by their names.
+    """
+    known: list[Thing] = []
+    for thing in things:
+        ids = [thing.id]
+        if not thing.id:
+            ids = insist.ask(f"looking for {thing.name}", partial(steward.find, thing))
+        if not ids:
+            gone(thing)
+        known += [replace(thing, id=each) for each in ids]
+    _remove(steward, [thing for thing in known if thing.kind == INSTANCE], insist, gone)
+    # What instances use can only go after them.
+    others = [thing for thing in known if thing.kind != INSTANCE]
+    others.sort(key=lambda thing: -steward.kinds.index(thing.kind))
+    _remove(steward, others, insist, gone)
+    return known
+
+
+def _remove(
+    steward: Steward, things: Sequence[Thing], insist: Insistence, gone: Callable[[Thing], None]
+) -> None:
+    for thing in things:
+        insist.ask(f"removing {thing.name}", partial(steward.delete, thing))
+    left, deadline = list(things), time.monotonic() + _GONE_S
+    while left:
+        for thing in list(left):
+            if insist.ask(f"looking for {thing.name}", partial(steward.is_gone, thing)):
+                left.remove(thing)
+                gone(thing)
+        if left and time.monotonic() > deadline:
+            raise PlatformError(
+                f"the {left[0].kind} is still there {_GONE_S:.0f} s after it was to be removed",
+                where=left[0].name,
+                hint="`bareline platforms clean` tries again; it may cost until then",
+            )
+        if left:
+            time.sleep(_LOOK_S)
+
+
+#: How a cloud is reached again, without any secret.
+Account = Mapping[str, str]
+
+
+def remember(cache: Path, kind: str, account: Account, *, keep: bool = True) -> None:
+    """Keep that a cloud was used, for as long as the cache lives: it is looked at by `clean`.
+
+    - `keep`: else it is forgotten.
+    """
+    path, entry = _known_file(cache), {"kind": kind, "account": dict(account)}
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with file_lock(path.with_suffix(".lock")):
+        known = _known(path)
+        if (entry in known) != keep:
+            others = [each for each in known if each != entry]
+            with replacing(path) as new:
+                new.write_text(json.dumps([*others, entry] if keep else others), encoding="utf-8")
+
+
+def _known_file(cache: Path) -> Path:
+    return cache / "cloud" / "accounts.json"
+
+
+def _known(path: Path) -> list[Any]:
+    with suppress(OSError, ValueError):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return found if isinstance(found, list) else []
+    return []
+
+
+def _accounts(cache: Path, kind: str) -> Iterator[dict[str, str]]:
+    """Give every account of a kind of cloud that is known or that a journal names, once."""
+    seen = []
+    entries = [{"kind": story.kind, "account": story.account} for _, story in journals(cache)]
+    for entry in [*_known(_known_file(cache)), *entries]:
+        account = entry.get("account") if isinstance(entry, dict) else None
+        if isinstance(account, dict) and entry.get("kind") == kind and account not in seen:
+            seen.append(account)
+            yield {str(key): str(value) for key, value in account.items()}
+
+
+def clean(
+    cache: Path, kind: str, steward_of: Callable[[Account], Steward], only: Account | None = None
+) -> list[str]:
+    """Remove what killed barelines of this machine left in the clouds of a kind; say what.
+
+    First what their journals name, then what carries the mark of one that has ended. What another
+    bareline uses, what was made from another machine, and what is anybody else's stays. An account
+    of which no journal is left is looked at this last time, whether it answers or not.
+    """
+    removed: list[str] = []
+    for account in _accounts(cache, kind):
+        if only is not None and account != dict(only):
+            continue
+        try:
+            with file_lock(folder_of(cache) / ".clean"):
+                patience = BackOff(most_s=60.0, waits_for_silent=only is not None)
+                insist = Insistence(_LOG.warning, patience)
+                removed += _clean_account(cache, kind, account, steward_of(account), insist)
+        except PlatformError as error:
+            title = " ".join(account.values())
+            removed.append(f"{kind} {title}: cannot be looked at, nothing is removed: {error}")
+        if only is None and not any(
+            (story.kind, dict(story.account)) == (kind, account) for _, story in journals(cache)
+        ):
+            remember(cache, kind, account, keep=False)
+    return removed
+
+
+def _clean_account(
+    cache: Path, kind: str, account: Account, steward: Steward, insist: Insistence
+) -> list[str]:
+    removed: list[Thing] = []
+    for path, story in journals(cache):
+        if (story.kind, dict(story.account)) == (kind, dict(account)) and story.is_abandoned:
+            removed += _settle(path, story, steward, insist)
+    every = insist.ask("listing", lambda: list(steward.named(PREFIX)))
+    stray = [thing for thing in every if is_abandoned(thing.name)]
+    stray.sort(key=lambda thing: steward.kinds.index(thing.kind))
+    removed += remove(steward, stray, insist, lambda _: None)
+    title = " ".join(account.values())
+    return [f"{title}: {thing.kind} {thing.name} removed" for thing in removed]
+
+
+def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> list[Thing]:
+    """Remove what a journal names; it stays where something may still appear."""
+    gone: set[str] = set()
+    found = remove(steward, list(story.things.values()), insist, lambda thing: gone.add(thing.name))
+    there = {thing.name for thing in found}
+    now, missing = time.time(), (one for one in story.things.values() if one.name not in there)
+    if waits := {thing.name for thing in missing if story.may_appear(thing, now)}:
+        # What is gone is not looked for, nor told, once more.
+        with path.open("a", encoding="utf-8") as file:
+            for name in sorted(gone - waits):
+                file.write(json.dumps({"what": "gone", "name": name}) + "\n")
+    else:
+        path.unlink(missing_ok=True)
+    return found
+
+
+def running(cache: Path, platform: str) -> Iterator[Story]:
+    """Give the journals of a platform whose barelines live and have instances."""
+    with suppress(OSError):
+        for _, story in journals(cache):
+            if story.platform == platform and not story.is_abandoned and story.instances:
+                yield story
+
+
+def summary(story: Story, now: float) -> str:
+    """Say what a living bareline has in a cloud: ``2 instances for 0.4 h (process 123)``."""
+    names = story.instances
+    hours = max(now - story.up_since[name] for name in names) / HOUR_S
+    return f"{count(len(names), 'instance')} for {hours:.1f} h (process {owner_pid(story.owner)})"

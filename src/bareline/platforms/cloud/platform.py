@@ -13,11 +13,10 @@ from bareline.host.cache import cache_folder
 from bareline.host.owner import owner_mark
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation
-from bareline.platforms.cloud import remains
+from bareline.platforms.cloud import journal
 from bareline.platforms.cloud.access import Access
 from bareline.platforms.cloud.budget import Budget, CloudOptions
 from bareline.platforms.cloud.group import InstanceGroup
-from bareline.platforms.cloud.journal import Journal
 from bareline.platforms.cloud.provider import Provider, Steward
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.repair import run_repaired
@@ -162,14 +161,14 @@ class CloudPlatform(RemotePlatform[C_co]):
     @classmethod
     def clean(cls) -> list[str]:
         """Remove what killed barelines left in the clouds that were used from here."""
-        return remains.clean(cache_folder(), cls.type_name, cls.steward)
+        return journal.clean(cache_folder(), cls.type_name, cls.steward)
 
     @classmethod
     def running(cls, spec: PlatformSpec[C_co]) -> str:
         """Say what barelines of this machine have in the cloud for a platform, and since when."""
-        now, stories = time.time(), remains.running(cache_folder(), spec.name)
+        now, stories = time.time(), journal.running(cache_folder(), spec.name)
         of_type = (story for story in stories if story.kind == spec.type)
-        return "; ".join(remains.summary(story, now) for story in of_type)
+        return "; ".join(journal.summary(story, now) for story in of_type)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[CloudAllocation]:
@@ -181,12 +180,12 @@ class CloudPlatform(RemotePlatform[C_co]):
         with ExitStack() as stack:
             with self.starting(layout):
                 provider = self.provider()
-                remains.remember(cache, self.type_name, account)
-                events += remains.clean(cache, self.type_name, lambda _: provider, only=account)
+                journal.remember(cache, self.type_name, account)
+                events += journal.clean(cache, self.type_name, lambda _: provider, only=account)
                 access = Access(self.context.scratch / "access", options)
-                journal = Journal(cache, self.type_name, self.spec.name, account)
+                notes = journal.Journal(cache, self.type_name, self.spec.name, account)
                 budget = Budget(self.spec.name, options)
-                group = InstanceGroup(provider, options, journal, access, budget, events.append)
+                group = InstanceGroup(provider, options, notes, access, budget, events.append)
                 stack.callback(group.release)
                 group.start(count)
                 inner = f"{options.folder}/bareline-{owner_mark()}-access"

@@ -32,7 +32,6 @@ from bareline.platforms.netns.namespaces import (
     open_switch,
 )
 from bareline.platforms.netns.options import NetnsOptions, share_cores
-from bareline.platforms.netns.pace import Pace, carried_bits_per_s, choose_packet, timer_lateness_s
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import PlatformSpec
@@ -40,7 +39,7 @@ from bareline.vocabulary.platform import PlatformSpec
 #: In the namespaces' own memory: no other path is certain to be short, private and executable.
 _AGENT = "/dev/shm/agent"
 #: The paces of this process: every launch of a run must meet the same links.
-_PACES: dict[NetnsOptions, Pace] = {}
+_PACES: dict[NetnsOptions, links.Pace] = {}
 
 
 class NetnsAllocation(HereAllocation):
@@ -58,7 +57,7 @@ class NetnsAllocation(HereAllocation):
         cores = options.cores or tuple(sorted(os.sched_getaffinity(0)))
         self._cores = share_cores(cores, len(hosts))
         #: How the links are paced; None where they are not limited.
-        self.pace: Pace | None = None
+        self.pace: links.Pace | None = None
         self._write_agent()
         nodes = [
             Node(host_name(index), links.host_address(index), len(cores))
@@ -121,14 +120,15 @@ class NetnsAllocation(HereAllocation):
         options = self._options
 
         def carried(packet: int) -> float | None:
-            pace = Pace(lateness_s, packet, None)
+            pace = links.Pace(lateness_s, packet, None)
             links.shape(self._switch, self._hosts, options, rate, pace)
-            return carried_bits_per_s(self)
+            return links.carried_bits_per_s(self)
 
         if options not in _PACES:
-            lateness_s = timer_lateness_s()
-            least, most = links.packet_range(rate, options.mtu, options.offloads)
-            _PACES[options] = Pace(lateness_s, *choose_packet(least, most, rate, carried))
+            lateness_s = links.timer_lateness_s()
+            sizes = links.packet_range(rate, options.mtu, options.offloads)
+            packet, reached = links.choose_packet(*sizes, rate, carried)
+            _PACES[options] = links.Pace(lateness_s, packet, reached)
         self.pace = _PACES[options]
         links.shape(self._switch, self._hosts, options, rate, self.pace)
 

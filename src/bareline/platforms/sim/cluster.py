@@ -23,11 +23,7 @@ def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:
-    """Give SMPI's options for the collective functions of a library.
-
-    - `library`: ``openmpi`` or ``mpich``.
-    - `chosen`: algorithms that the user names, by function in lower case.
-    """
+    """Give SMPI's options for the collective functions: as the library or the user chooses."""
     return {
         "smpi/coll-selector": "ompi" if library == "openmpi" else library,
         **{f"smpi/{function}": name for function, name in sorted(chosen.items())},

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from bareline.platforms.sim.compute import processors
 from bareline.platforms.sim.network import Curve, SimulatedNetwork, constant, preset, presets
-from bareline.platforms.sim.processor import processors
 from bareline.vocabulary.errors import did_you_mean
 from bareline.vocabulary.model import Command
 from bareline.vocabulary.platform import REPLAY, Options

@@ -18,16 +18,16 @@ from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Context, Platform
 from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.sim import cluster, replay
-from bareline.platforms.sim.compute import computation
-from bareline.platforms.sim.network import Curve, SimulatedNetwork, stretches
-from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
-from bareline.platforms.sim.processor import (
+from bareline.platforms.sim.compute import (
+    computation,
     compute_factor,
     processor_here,
     processors,
     rates_here,
     widest_set,
 )
+from bareline.platforms.sim.network import Curve, SimulatedNetwork, stretches
+from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
 from bareline.profile.trace import Trace, read_trace
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar

@@ -1,7 +1,6 @@
 """Nodes of a Slurm cluster.
 
-`commands` asks Slurm, `options` says what to ask for, `job` holds an allocation, `allocation` runs
-trials in it, `platform` brings it up.
+`commands` asks Slurm, `job` holds an allocation, `allocation` runs trials in it.
 """
 
 from bareline.platforms.slurm.platform import SlurmPlatform

@@ -57,12 +57,7 @@ class NodesLost(PlatformError):
 
 
 class SlurmAllocation(RemoteAllocation):
-    """Nodes on which every command is a step of one job.
-
-    - `job`: the allocation, begun.
-    - `state`: how it stood when it began.
-    - `wanted`: number of nodes.
-    """
+    """Nodes, as many as wanted, on which every command is a step of one job, which has begun."""
 
     quotes = False
     lost_hint = "the allocation is renewed without the node"

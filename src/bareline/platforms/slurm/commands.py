@@ -110,8 +110,6 @@ class JobState:
 
     - `state`: as Slurm calls it: ``RUNNING``, ``TIMEOUT``, ``NODE_FAIL`` ...
     - `left_s`: time until its limit; None where there is none.
-    - `nodes`: names of its nodes.
-    - `reason`: what Slurm says about it.
     """
 
     state: str

@@ -1,7 +1,6 @@
 """Hosts that are reached by ssh: a cluster in the basement, without a batch system.
 
-`inventory` says which hosts there are, `connection` keeps one connection to each of them open,
-`allocation` runs trials on them, `platform` brings them up.
+`options` says which hosts there are, `connection` keeps one open to each, `platform` uses them.
 """
 
 from bareline.platforms.ssh.platform import SshPlatform
