@@ -109,13 +109,19 @@ def _try_privileges() -> Privilege:
     order = [Privilege.ROOT] if os.geteuid() == 0 else []
     reasons = []
     for privilege in (*order, Privilege.USER_NAMESPACE):
-        line = _unshare(privilege, ["sh", "-c", _TRY, "try", "try", ""])
-        done = run_process(line, env=system_environment(), timeout_s=SETUP_S)
-        if not done.exit_code:
+        reason = obstacle(privilege)
+        if not reason:
             return privilege
-        reasons.append(done.why)
+        reasons.append(reason)
     what = f"network namespaces cannot be made here: {reasons[0]}"
     raise PlatformError(what, hint=_privilege_hint())
+
+
+def obstacle(privilege: Privilege) -> str:
+    """Make namespaces and say what went wrong; empty when nothing did."""
+    line = _unshare(privilege, ["sh", "-c", _TRY, "try", "try", ""])
+    done = run_process(line, env=system_environment(), timeout_s=SETUP_S)
+    return done.why if done.exit_code else ""
 
 
 def _privilege_hint() -> str:
