@@ -116,7 +116,12 @@ class HostsAllocation(Nodes):
         shared = nodes if self.others_use else []
         cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
         folders = (values["workdir"], self.session)
-        needed = self._needed_outside(command, nodes)
+        if self.boxes:
+            needs = [(node, tool) for node in nodes for tool in command.requires]
+            lacking = ((node, tool) for node, tool in needs if not self.has_tool(node, tool))
+            self._confirm_missing((self.nodes[node].name, tool) for node, tool in lacking)
+        # A node itself needs nothing that its container has.
+        needed = () if self.boxes else command.requires
         try:
             with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
                 house.begin(f"{TRIAL_VARIABLE}={token}", folders, needed, command.inputs)
@@ -129,18 +134,6 @@ class HostsAllocation(Nodes):
         finally:
             if token and self.launches_here:
                 self.end_marked(token)
-
-    def _needed_outside(self, command: Command, nodes: Sequence[int]) -> tuple[str, ...]:
-        """Give the programs that a node itself must have: none where a container does."""
-        if not self.boxes:
-            return command.requires
-        self._confirm_missing(
-            (self.nodes[node].name, tool)
-            for node in nodes
-            for tool in command.requires
-            if not self.has_tool(node, tool)
-        )
-        return ()
 
     def _confirm_missing(self, missing: Iterable[tuple[str, str]]) -> None:
         for name, tool in missing:
@@ -155,9 +148,8 @@ class HostsAllocation(Nodes):
         house: Housekeeping,
         hidden: Sequence[str],
     ) -> Output:
-        argv = [expand(part, values) for part in command.argv]
+        argv, cwd = [expand(part, values) for part in command.argv], values["workdir"] or None
         env = {name: expand(value, values) for name, value in command.env}
-        cwd = values["workdir"] or None
         if not command.mpi:
             line = self.node_argv(self._index(command.node), self.inside(argv), env, cwd)
         elif self.boxes and self.boxes.whole:

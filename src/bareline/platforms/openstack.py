@@ -28,8 +28,12 @@ if TYPE_CHECKING:
 KEY_PAIR, SERVER_GROUP, PORT = "key pair", "server group", "port"
 #: In the metadata of servers: the mark of the process that they are for.
 _OWNER = "bareline-owner"
-_COMING = ("BUILD", "REBUILD", "REBOOT", "HARD_REBOOT", "UNKNOWN")
-_GONE = ("DELETED", "SOFT_DELETED")
+#: What a server's status means; any other is a failure.
+_STATES = {
+    "ACTIVE": InstanceState.UP,
+    **dict.fromkeys(("DELETED", "SOFT_DELETED"), InstanceState.GONE),
+    **dict.fromkeys(("BUILD", "REBUILD", "REBOOT", "HARD_REBOOT", "UNKNOWN"), InstanceState.COMING),
+}
 
 
 class OpenStackSteward:
@@ -44,31 +48,31 @@ class OpenStackSteward:
     def _sdk(self) -> Connection:
         return connect(self._cloud, self._region)
 
-    def _listed(self, kind: str, name: str = "") -> Iterable[Any]:
-        """Give what the project has of a kind, of one name where the cloud can choose."""
-        sdk = self._sdk
-        chosen: dict[str, Any] = {"name": name} if name else {}
-        if kind == KEY_PAIR:
-            return sdk.compute.keypairs()
-        if kind == SERVER_GROUP:
-            return sdk.compute.server_groups()
-        if kind == PORT:
-            return sdk.network.ports(**chosen)
-        # Of servers, the cloud takes a name for a pattern.
-        return sdk.compute.servers(details=True, **chosen)
+    @cached_property
+    def _ways(self) -> Mapping[str, tuple[Callable[..., Iterable[Any]], Callable[..., Any]]]:
+        """What lists and what deletes each kind."""
+        compute, network = self._sdk.compute, self._sdk.network
+        return {
+            KEY_PAIR: (compute.keypairs, compute.delete_keypair),
+            SERVER_GROUP: (compute.server_groups, compute.delete_server_group),
+            PORT: (network.ports, network.delete_port),
+            INSTANCE: (partial(compute.servers, details=True), compute.delete_server),
+        }
 
     def find(self, thing: Thing) -> list[str]:
         """Give the ids of all that have the kind and exactly the name of a thing."""
+        # The cloud can choose these by name; of servers it takes one for a pattern.
+        chosen = {"name": thing.name} if thing.kind in (PORT, INSTANCE) else {}
         with asking():
-            every = self._listed(thing.kind, thing.name)
-            return [str(one.id) for one in every if one.name == thing.name]
+            found = self._ways[thing.kind][0](**chosen)
+            return [str(one.id) for one in found if one.name == thing.name]
 
     def named(self, prefix: str) -> Iterable[Thing]:
         """Give all things whose names begin so; servers must carry their owner's mark, too."""
         found = []
         with asking():
             for kind in self.kinds:
-                for one in self._listed(kind):
+                for one in self._ways[kind][0]():
                     name = str(one.name or "")
                     if name.startswith(prefix) and (kind != INSTANCE or _is_marked(one)):
                         found.append(Thing(kind, name, str(one.id)))
@@ -76,15 +80,8 @@ class OpenStackSteward:
 
     def delete(self, thing: Thing) -> None:
         """Have a thing removed; one that is gone is no error."""
-        sdk = self._sdk
-        ways: Mapping[str, Callable[..., Any]] = {
-            KEY_PAIR: sdk.compute.delete_keypair,
-            SERVER_GROUP: sdk.compute.delete_server_group,
-            PORT: sdk.network.delete_port,
-            INSTANCE: sdk.compute.delete_server,
-        }
         with asking(conflict_is_busy=True):
-            ways[thing.kind](thing.id, ignore_missing=True)
+            self._ways[thing.kind][1](thing.id, ignore_missing=True)
 
     def is_gone(self, thing: Thing) -> bool:
         """Tell whether a thing that was deleted does not exist any more."""
@@ -100,7 +97,7 @@ class OpenStackSteward:
             except NotFoundException:
                 return Instance(InstanceState.GONE)
         return Instance(
-            state=_state(server.status),
+            state=_STATES.get(server.status, InstanceState.FAILED),
             said=str(server.status),
             fault=str((server.fault or {}).get("message", "")),
             address=self._address(server.addresses or {}),
@@ -272,14 +269,6 @@ class OpenStackProvider(OpenStackSteward):
 
 def _words(items: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={items[key]}" for key in sorted(items) if items[key] is not None)
-
-
-def _state(status: str | None) -> InstanceState:
-    if status == "ACTIVE":
-        return InstanceState.UP
-    if status in _GONE:
-        return InstanceState.GONE
-    return InstanceState.COMING if status in _COMING else InstanceState.FAILED
 
 
 def _is_marked(server: Any) -> bool:

@@ -258,7 +258,7 @@ def test_an_allocation_that_would_end_too_soon_is_renewed_before_the_trial(
         state = real(job)
         return replace(state, left_s=next(left, state.left_s))
 
-    monkeypatch.setattr("bareline.platforms.slurm.allocation.job_state", nearly_over)
+    monkeypatch.setattr(commands, "job_state", nearly_over)
     assert bench.shell("echo done", timeout_s=60).stdout == "done\n"
     assert bench.allocation.facts()["slurm.job"] != first
     assert "ends in 20 s: a new one is asked for" in bench.allocation.events()[0]
@@ -275,7 +275,7 @@ def test_a_job_whose_time_ends_leaves_what_is_left_to_another_one(
             def nearly_over(job):
                 return replace(real(job), left_s=20.0)
 
-            monkeypatch.setattr("bareline.platforms.slurm.allocation.job_state", nearly_over)
+            monkeypatch.setattr(commands, "job_state", nearly_over)
             with pytest.raises(TimeUp, match=f"the allocation {job} ends in 20 s, a trial may"):
                 allocation.run(Command(argv=("true",)), Layout(), timeout_s=60)
         assert jobs() == [job]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from bareline.platforms.base import Context
-from bareline.platforms.cloud import access, group
+from bareline.platforms.cloud import group
 from bareline.platforms.cloud.journal import journals
 from bareline.platforms.cloud.openstack import OpenStackOptions
 from bareline.platforms.cloud.provider import BackOff, Insistence, QuotaReached
@@ -29,7 +29,7 @@ def _short_pauses(monkeypatch):
     """Look more often than at a cloud whose instances take minutes."""
     monkeypatch.setattr(group, "_AGAIN", BackOff(first_s=0.1))
     monkeypatch.setattr(group, "_LOOK_S", 0.2)
-    monkeypatch.setattr(access, "_PAUSE_S", 0.2)
+    monkeypatch.setattr(group, "_PAUSE_S", 0.2)
 
 
 @pytest.fixture

@@ -44,11 +44,11 @@ def test_this_machine_s_rates_are_measured_once(tmp_path):
     uuid = uuid4().hex
     name = f"a processor of {uuid}"
     first = rates_here(context, name)
-    assert first.rates.dgemm_flops_per_s > 1e8 and first.rates.stream_bytes_per_s > 1e8
+    assert first.dgemm_flops_per_s > 1e8 and first.stream_bytes_per_s > 1e8
     assert rates_here(context, name) == first
     assert "busy cores" in first.summary
     factor = compute_factor("pleiades", 2.0, context, name)
-    assert factor == pytest.approx(2 * rates_of("pleiades").times_slower(first.rates))
+    assert factor == pytest.approx(2 * rates_of("pleiades").times_slower(first))
     assert compute_factor(None, 2.0, context, name) == 2.0
     for path in (cache_folder() / "compute").glob(f"rates-*{uuid}*"):
         path.unlink()

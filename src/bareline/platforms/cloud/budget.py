@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import Field
@@ -44,16 +43,8 @@ class CloudOptions(ReachedOptions):
         return self.instances
 
 
-@dataclass(slots=True)
-class _Taken:
-    """What this process has taken so far for one platform."""
-
-    instances: int = 0
-    ended_s: float = 0.0
-    since: dict[str, float] = field(default_factory=dict)
-
-
-_TAKEN: dict[str, _Taken] = {}
+#: By platform, the instances that this process has made for it: since when, and until when.
+_MADE: dict[str, dict[str, tuple[float, float | None]]] = {}
 
 
 class Budget:
@@ -62,33 +53,33 @@ class Budget:
     def __init__(
         self, platform: str, options: CloudOptions, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._taken = _TAKEN.setdefault(platform, _Taken())
+        self._made = _MADE.setdefault(platform, {})
         self._options, self._clock = options, clock
 
     @property
     def hours(self) -> float:
         """Hours of all instances together, up to now."""
-        now, taken = self._clock(), self._taken
-        return (taken.ended_s + sum(now - since for since in taken.since.values())) / HOUR_S
+        now = self._clock()
+        spans = ((now if until is None else until) - since for since, until in self._made.values())
+        return sum(spans) / HOUR_S
 
     def begin(self, instance: str) -> None:
         """Count an instance from now on, or raise TimeUp: the hours are used up."""
         most = self._options.max_instances
-        if most is not None and self._taken.instances >= most:
+        if most is not None and len(self._made) >= most:
             were = "were" if most > 1 else "was"
             raise PlatformError(
                 f"{count(most, 'instance')} {were} made, and no more are allowed",
                 hint="raise `max_instances`, or `bareline continue --retry-failed` makes others",
             )
         self.see()
-        self._taken.instances += 1
-        self._taken.since[instance] = self._clock()
+        self._made[instance] = (self._clock(), None)
 
     def end(self, instance: str) -> None:
         """An instance is gone; idempotent."""
-        since = self._taken.since.pop(instance, None)
-        if since is not None:
-            self._taken.ended_s += self._clock() - since
+        since, until = self._made.get(instance, (0.0, 0.0))
+        if until is None:
+            self._made[instance] = (since, self._clock())
 
     def see(self) -> None:
         """See that hours are left.

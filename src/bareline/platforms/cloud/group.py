@@ -1,12 +1,17 @@
-"""A group of instances: brought up side by side, replaced where they fail, given back whole."""
+"""A group of instances: brought up side by side, replaced where they fail, given back whole.
+
+They are reached with generated keys, pinned on both sides.
+"""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from bareline.platforms.cloud.access import Access
 from bareline.platforms.cloud.budget import Budget, CloudOptions
 from bareline.platforms.cloud.journal import Journal, remove
 from bareline.platforms.cloud.provider import (
@@ -20,13 +25,77 @@ from bareline.platforms.cloud.provider import (
     Provider,
     Thing,
 )
+from bareline.platforms.process import run_process
+from bareline.platforms.remote.keys import Keys, client_config, known_hosts, make_keys
 from bareline.platforms.repair import bring_up
 from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.model import Scalar
 
-_LOOK_S = 1.0
+#: ssh to a host that is not there yet must not take longer than it takes to come.
+_TRY_S = 10.0
+_PAUSE_S, _LOOK_S = 1.0, 1.0
+_AT_ONCE = 16
 #: Between giving an instance up and making another in its place.
 _AGAIN = BackOff(first_s=2.0, longest_s=30.0)
+
+
+class Access:
+    """The keys of a group of instances, and the ssh configuration that leads to them."""
+
+    def __init__(self, folder: Path, options: CloudOptions) -> None:
+        self._options, self._folder = options, folder
+        self.keys: Keys = make_keys(folder)
+        # One key for all, made for them alone: their addresses need not be known before.
+        self._known = known_hosts(self.keys, ["*"])
+        (folder / "known_hosts").write_text(self._known, encoding="utf-8")
+        self.config = folder / "config"
+        self.addresses: dict[str, str] = {}
+
+    def lead(self, addresses: Mapping[str, str]) -> None:
+        """Let names lead to addresses."""
+        self.addresses = dict(addresses)
+        text = self._config(str(self._folder))
+        if self._options.jump:
+            text += f"  ProxyJump {self._options.jump}\nInclude ~/.ssh/config\n"
+        self.config.write_text(text, encoding="utf-8")
+
+    def _config(self, folder: str) -> str:
+        """Write ssh's configuration, with the keys in a folder."""
+        names, user = " ".join(self.addresses), f"User {self._options.user}"
+        key, known = f"{folder}/client", f"{folder}/known_hosts"
+        return client_config(self.addresses, user, key=key, known=known, pattern=names)
+
+    def user_data(self, name: str) -> str:
+        """Give what cloud-init makes of an instance: its name, its host key, who may log in."""
+        keys, user = self.keys, self._options.user
+        public = keys.client_public.strip()
+        account: dict[str, object] = {"name": user, "ssh_authorized_keys": [public]}
+        if user != "root":
+            account |= {"shell": "/bin/bash", "lock_passwd": True}
+        content = {
+            "hostname": name,
+            "preserve_hostname": False,
+            "disable_root": user != "root",
+            "ssh_pwauth": False,
+            "ssh_deletekeys": True,
+            "ssh_keys": {"ed25519_private": keys.host, "ed25519_public": keys.host_public.strip()},
+            "users": ["default", account],
+        }
+        return "#cloud-config\n" + json.dumps(content)
+
+    def inner_files(self, folder: str) -> dict[str, str]:
+        """Give the files with which one instance logs in to the others, by their names."""
+        config = self._config(folder)
+        return {"client": self.keys.client, "known_hosts": self._known, "config": config}
+
+    def try_once(self, name: str) -> str:
+        """Log in once; "" where that works, else why it does not."""
+        connect_s = max(1, round(min(_TRY_S, self._options.reach_s)))
+        options = ["BatchMode=yes", f"ConnectTimeout={connect_s}", "ControlPath=none"]
+        words = [word for option in options for word in ("-o", option)]
+        line = ["ssh", "-F", str(self.config), *words, name, "true"]
+        done = run_process(line, timeout_s=2 * _TRY_S)
+        return done.why if done.exit_code else ""
 
 
 @dataclass(slots=True, eq=False)
@@ -177,16 +246,22 @@ class InstanceGroup:
         # One that failed has no address, and ssh refuses a configuration that says so.
         there = {one.name: one.instance.address for one in self.members if one.instance}
         self.access.lead({name: address for name, address in there.items() if address})
-        failed, within_s = {}, self.options.reach_s
-        reached = self.access.reach([member.name for member in members], within_s)
-        for member in members:
-            took_s, reason = reached[member.name]
-            if took_s is not None:
-                member.reach_s = took_s
-            else:
+        with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+            reasons = list(pool.map(self._reach, members))
+        return {member: why for member, why in zip(members, reasons, strict=True) if why}
+
+    def _reach(self, member: Member) -> str:
+        """Wait until one answers over ssh; say why it does not."""
+        began, within_s = time.monotonic(), self.options.reach_s
+        while reason := self.access.try_once(member.name):
+            # A key that is not the pinned one, or none that is let in, may be that of before
+            # cloud-init: only time tells.
+            if time.monotonic() - began > within_s:
                 said = member.instance.said if member.instance else ""
-                failed[member] = f"{said}, but no ssh within {within_s:g} s: {reason}"
-        return failed
+                return f"{said}, but no ssh within {within_s:g} s: {reason}"
+            time.sleep(_PAUSE_S)
+        member.reach_s = time.monotonic() - began
+        return ""
 
     def look(self, member: Member) -> Instance:
         """Ask the cloud how a member stands."""

@@ -42,9 +42,10 @@ class Port(BaseModel):
     ] = "normal"
 
 
-def _as_port(value: Any) -> Any:
-    """Take a network's name for a port of the kind "normal"."""
-    return {"network": value} if isinstance(value, str) else value
+#: A network's name alone is a port of the kind "normal".
+_Port = Annotated[
+    Port, BeforeValidator(lambda given: {"network": given} if isinstance(given, str) else given)
+]
 
 
 class OpenStackOptions(CloudOptions):
@@ -65,7 +66,7 @@ class OpenStackOptions(CloudOptions):
     region: _Name | None = None
     image: _Name
     flavor: _Name
-    ports: tuple[Annotated[Port, BeforeValidator(_as_port)], ...] = ()
+    ports: tuple[_Port, ...] = ()
     security_groups: tuple[_Name, ...] = ()
     placement: (
         Literal["affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"] | None

@@ -14,9 +14,8 @@ from bareline.host.owner import owner_mark
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation
 from bareline.platforms.cloud import journal
-from bareline.platforms.cloud.access import Access
 from bareline.platforms.cloud.budget import Budget, CloudOptions
-from bareline.platforms.cloud.group import InstanceGroup
+from bareline.platforms.cloud.group import Access, InstanceGroup
 from bareline.platforms.cloud.provider import Provider, Steward
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.repair import run_repaired

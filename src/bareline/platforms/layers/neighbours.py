@@ -86,15 +86,6 @@ class Neighbours(BaseModel):
         argv = ["stress-ng", "--quiet", *_STRESSES[self.load], str(workers)]
         return [*argv, "--temp-path", folder] if folder else argv
 
-    def facts(self, cores_per_node: int) -> dict[str, Scalar]:
-        """Tell what shares the nodes."""
-        facts: dict[str, Scalar] = {"neighbours.count": self.count}
-        if self.count:
-            facts["neighbours.load"] = self.load
-        if self.busy and self.load != "same":
-            facts["neighbours.workers"] = self.workers or cores_per_node
-        return facts
-
     def sharing(self, cores_per_node: int) -> dict[str, Scalar]:
         """Tell on which cores they run, and how many processors were promised for each of them."""
         cores = ", ".join(map(str, self.cores or ())) or "those of the nodes"
@@ -137,8 +128,11 @@ def busy_neighbours(
 
 def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
     """Tell what neighbours there are, and how busy they are where nothing is measured."""
-    facts = neighbours.facts(cores)
+    facts: dict[str, Scalar] = {"neighbours.count": neighbours.count}
+    if neighbours.count:
+        facts["neighbours.load"] = neighbours.load
     if neighbours.busy and neighbours.load != "same":
+        facts["neighbours.workers"] = neighbours.workers or cores
         with _working(tenants, neighbours, "") as loads:
             before = [load.read() for load in loads]
             time.sleep(_PROOF_S)
@@ -202,8 +196,8 @@ class _Load:
         self._name = f"neighbour {number} on {at.name}"
         self._said = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         line = self._line(node, argv, folder)
-        held = holding(line, env=self._env, errors=self._said)
-        self._process = stack.enter_context(held)
+        holder = holding(line, env=self._env, errors=self._said)
+        self._process = stack.enter_context(holder)
         # Share of a processor that it has at least where it only computes; else 0.
         computes = neighbours.load in ("cpu", "memory")
         self._least = _LEAST_OF_FAIR / (neighbours.count + 1) if computes else 0.0
@@ -273,13 +267,12 @@ class _Load:
             if time.monotonic() > deadline:
                 raise self._failure("did nothing during the trial")
             time.sleep(_POLL_S)
-        share = (now.ticks - self._began.ticks) * _TICK_S / (now.at_s - self._began.at_s)
-        if share < self._least:
+        if (share := self.share_since(self._began, now)) < self._least:
             raise self._failure(f"had {share:.1%} of a processor during the trial")
 
-    def share_since(self, before: _Reading) -> float:
-        """Give how many processors it kept busy since a reading."""
-        now = self.read()
+    def share_since(self, before: _Reading, now: _Reading | None = None) -> float:
+        """Give how many processors it kept busy between a reading and another, or now."""
+        now = now or self.read()
         return (now.ticks - before.ticks) * _TICK_S / (now.at_s - before.at_s)
 
     def _failure(self, what: str) -> PlatformError:

@@ -66,11 +66,6 @@ class Pace:
     packet_bytes: int
     carried_bits_per_s: float | None
 
-    def falls_short(self, rate_bits_per_s: int | None) -> bool:
-        """Tell whether the links carry clearly less than their rate."""
-        carried = self.carried_bits_per_s
-        return bool(carried is not None and rate_bits_per_s and carried < CARRIES * rate_bits_per_s)
-
     def facts(self) -> dict[str, Scalar]:
         """Describe the links."""
         carried = self.carried_bits_per_s

@@ -85,8 +85,8 @@ class Namespaces:
         if done.exit_code != 0:
             said = (done.stderr.strip().splitlines() or ["no reason given"])[0]
             what = f"'{argv[0]}' could not set up the network: {said}"
-            told = "`bareline doctor --all` says whether there are"
-            raise PlatformError(what, hint=f"{told} veth, bridge, sch_htb, sch_tbf")
+            doctor = "`bareline doctor --all` says whether there are"
+            raise PlatformError(what, hint=f"{doctor} veth, bridge, sch_htb, sch_tbf")
 
     def alive(self) -> bool:
         """Tell whether they still exist."""
@@ -97,15 +97,11 @@ class Namespaces:
         return [tool("nsenter"), f"--target={self.pid_in_switch}", *_KINDS, "--", *argv]
 
 
+@cache
 def find_privilege() -> Privilege:
     """Find out how namespaces can be made here, by making some; asked once."""
     for name in _TOOLS:
         tool(name)
-    return _try_privileges()
-
-
-@cache
-def _try_privileges() -> Privilege:
     order = [Privilege.ROOT] if os.geteuid() == 0 else []
     reasons = []
     for privilege in (*order, Privilege.USER_NAMESPACE):

@@ -51,10 +51,21 @@ class Rates:
     """What one core does.
 
     - `dgemm_flops_per_s`: matrix product in double precision.
+    - `busy_cores`: beside how many that was measured.
     """
 
     dgemm_flops_per_s: float
     stream_bytes_per_s: float
+    busy_cores: float = 0.0
+
+    @property
+    def summary(self) -> str:
+        """Say it for people."""
+        return (
+            f"DGEMM {self.dgemm_flops_per_s / 1e9:.3g} Gflop/s, "
+            f"STREAM {self.stream_bytes_per_s / 1e9:.3g} GB/s on one core, measured beside "
+            f"{self.busy_cores:.1f} busy cores"
+        )
 
     def times_slower(self, other: Rates) -> float:
         """Give how many times as long computation takes as on another: the geometric mean."""
@@ -77,36 +88,21 @@ def rates_of(name: str) -> Rates:
     return Rates(table["dgemm_flops_per_s"], table["stream_bytes_per_s"])
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
-    """What a core of this machine does, and beside how many busy cores that was measured."""
-
-    rates: Rates
-    busy_cores: float
-
-    @property
-    def summary(self) -> str:
-        """Say it for people."""
-        return (
-            f"DGEMM {self.rates.dgemm_flops_per_s / 1e9:.3g} Gflop/s, "
-            f"STREAM {self.rates.stream_bytes_per_s / 1e9:.3g} GB/s on one core, measured beside "
-            f"{self.busy_cores:.1f} busy cores"
-        )
-
-
-def rates_here(context: Context, processor: str) -> Here:
+def rates_here(context: Context, processor: str) -> Rates:
     """Give what a core of this machine does; measured once for a processor, then known."""
     name = "".join(letter if letter.isalnum() else "-" for letter in processor)
     path = context.cache / "compute" / f"rates-{name}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
         known = json.loads(path.read_text(encoding="utf-8"))
-        return Here(Rates(**known["rates"]), float(known["busy_cores"]))
+        return Rates(**known["rates"], busy_cores=float(known["busy_cores"]))
     before = read_load()
-    rates = Rates(*(_best_rate(context, benchmark) for benchmark in _BENCHMARKS))
-    found = Here(rates, round(cores_since(before), 2))
+    best = [_best_rate(context, benchmark) for benchmark in _BENCHMARKS]
+    found = Rates(*best, busy_cores=round(cores_since(before), 2))
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part:
-        part.write_text(json.dumps(asdict(found)), encoding="utf-8")
+        rates = asdict(found)
+        known = {"busy_cores": rates.pop("busy_cores")}
+        part.write_text(json.dumps({"rates": rates, **known}), encoding="utf-8")
     return found
 
 
@@ -153,7 +149,7 @@ def compute_factor(name: str | None, given: float, context: Context, processor: 
     """
     if name is None:
         return given
-    return given * rates_of(name).times_slower(rates_here(context, processor).rates)
+    return given * rates_of(name).times_slower(rates_here(context, processor))
 
 
 @cache

@@ -17,15 +17,7 @@ from bareline.host.load import BUSY_CORES, memory_bytes
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Context, Platform
 from bareline.platforms.process import Finished, local_environment, run_process
-from bareline.platforms.sim import cluster, replay
-from bareline.platforms.sim.compute import (
-    computation,
-    compute_factor,
-    processor_here,
-    processors,
-    rates_here,
-    widest_set,
-)
+from bareline.platforms.sim import cluster, compute, replay
 from bareline.platforms.sim.network import Curve, SimulatedNetwork, stretches
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
 from bareline.profile.trace import Trace, read_trace
@@ -64,7 +56,7 @@ class Simulator:
     @property
     def choices(self) -> Mapping[str, str]:
         """Have kernels for this machine alone, where all ranks run: a third of the compiling."""
-        return {"BARELINE_SIMULATED_SET": widest_set()}
+        return {"BARELINE_SIMULATED_SET": compute.widest_set()}
 
 
 @cache
@@ -80,9 +72,7 @@ class SimAllocation(Allocation):
     """A simulated cluster; it takes no place but a description."""
 
     def __init__(self, name: str, options: SimOptions, context: Context) -> None:
-        self._name = name
-        self._options = options
-        self._context = context
+        self._name, self._options, self._context = name, options, context
         self._network: SimulatedNetwork = options.resolve()
         self._events: list[str] = []
         self._description = context.scratch / "cluster.xml"
@@ -94,7 +84,9 @@ class SimAllocation(Allocation):
     def facts(self) -> Mapping[str, Scalar]:
         """Name the simulator, the network with its source, and every setting."""
         options, network = self._options, self._network
-        algorithms = cluster.collectives(options.library, options.algorithms)
+        algorithms = cluster.collectives(options.library, options.algorithms).items()
+        named = (f"{key.removeprefix('smpi/')}={value}" for key, value in algorithms)
+        anew = cluster.made_anew(options.library, options.algorithms)
         both_ways, costs = options.both_ways_bytes_per_s, network.costs()
         facts: dict[str, Scalar | None] = {
             "sim.simulator": find_simulator().title,
@@ -102,7 +94,7 @@ class SimAllocation(Allocation):
             "sim.cores_per_node": options.cores,
             "sim.compute_factor": self._compute_factor(),
             **self._processor_facts(),
-            "sim.instruction_set": widest_set(),
+            "sim.instruction_set": compute.widest_set(),
             "sim.folded_memory": "MG, FT, BT, SP, LU: not verified" if options.fold else None,
             "sim.network_from": network.source,
             "sim.latency_s": network.latency_s,
@@ -125,12 +117,8 @@ class SimAllocation(Allocation):
             "sim.seconds_per_byte_by_size": costs["seconds_per_byte"],
             "sim.calibration_error_ratio": options.error,
             "sim.library": f"collectives as in {options.library}",
-            "sim.algorithms": " ".join(
-                f"{key.removeprefix('smpi/')}={value}" for key, value in algorithms.items()
-            ),
-            "sim.algorithms_as_counted": " ".join(
-                cluster.made_anew(options.library, options.algorithms)
-            ),
+            "sim.algorithms": " ".join(named),
+            "sim.algorithms_as_counted": " ".join(anew),
         }
         return {key: value for key, value in facts.items() if value is not None}
 
@@ -139,17 +127,16 @@ class SimAllocation(Allocation):
         name = self._options.processor
         if name is None:
             return {}
+        known, here = compute.processors()[name], compute.processor_here()
         return {
-            "sim.processor": processors()[name]["title"],
-            "sim.processor_from": processors()[name]["source"],
-            "sim.processor_here": rates_here(self._context, processor_here()).summary,
+            "sim.processor": known["title"],
+            "sim.processor_from": known["source"],
+            "sim.processor_here": compute.rates_here(self._context, here).summary,
         }
 
     def _compute_factor(self) -> float:
-        options = self._options
-        return compute_factor(
-            options.processor, options.compute_factor, self._context, processor_here()
-        )
+        name, given = self._options.processor, self._options.compute_factor
+        return compute.compute_factor(name, given, self._context, compute.processor_here())
 
     def events(self) -> tuple[str, ...]:
         """Tell what computation was recorded, once."""
@@ -183,27 +170,23 @@ class SimAllocation(Allocation):
         caveats: tuple[str, ...] = ("simulated",)
         if self._options.fold and FOLDED.fullmatch(program):
             variables["BARELINE_FOLD"] = str(_FOLDED_BYTES)
-        line = self._line(argv, layout)
         if RECORDED.fullmatch(program):
-            caveats += self._inject(command, argv, line, variables, layout)
+            caveats += self._inject(command, argv, variables, layout)
+        line = self._line(argv, layout)
         done = self._execute(line, variables, layout, timeout_s)
         return done.output(line, clock="simulated", caveats=caveats)
 
     def _inject(
-        self,
-        command: Command,
-        argv: list[str],
-        line: list[str],
-        variables: dict[str, str],
-        layout: Layout,
+        self, command: Command, argv: list[str], variables: dict[str, str], layout: Layout
     ) -> tuple[str, ...]:
         """Add what a program computes to its variables, recorded first where it is not known."""
 
         def launch(more: Mapping[str, str]) -> Finished:
-            return self._execute(line, {**variables, **more}, layout, _RECORDING_TIMEOUT_S)
+            line, every = self._line(argv, layout), {**variables, **more}
+            return self._execute(line, every, layout, _RECORDING_TIMEOUT_S)
 
         folded = "BARELINE_FOLD" in variables
-        recording, events = computation(
+        recording, events = compute.computation(
             command, argv, layout, self._context, launch, folded=folded, where=self._name
         )
         self._events += events
@@ -240,11 +223,9 @@ class SimAllocation(Allocation):
         actions = replay.write(trace, self._compute_factor(), self._context.scratch / "replay")
         line = self._line(["-replay", str(actions)], layout)
         # What is traced takes its time; what the replaying process itself computes takes none.
-        line[line.index("-replay") : line.index("-replay")] = [
-            "--log=smpi_replay.thres:info",
-            "--cfg=smpi/simulate-computation:yes",
-            "--cfg=smpi/cpu-threshold:-1",
-        ]
+        computing = ["--cfg=smpi/simulate-computation:yes", "--cfg=smpi/cpu-threshold:-1"]
+        at = line.index("-replay")
+        line[at:at] = ["--log=smpi_replay.thres:info", *computing]
         return line, self._execute(line, {}, layout, timeout_s)
 
     def run_as_it_is(
@@ -256,10 +237,10 @@ class SimAllocation(Allocation):
     def _execute(
         self, line: list[str], variables: Mapping[str, str], layout: Layout, timeout_s: float
     ) -> Finished:
-        told = self._context.scratch / f"cluster-{layout.nodes}.txt"
+        settings = self._context.scratch / f"cluster-{layout.nodes}.txt"
         text = cluster.settings(self._options, self._network, layout.nodes, self._description)
-        told.write_text(text, encoding="utf-8")
-        env = local_environment({**variables, "BARELINE_CLUSTER": str(told)})
+        settings.write_text(text, encoding="utf-8")
+        env = local_environment({**variables, "BARELINE_CLUSTER": str(settings)})
         return run_process(line, env=env, timeout_s=timeout_s, cwd=self._context.scratch)
 
     def _line(self, argv: list[str], layout: Layout) -> list[str]:
@@ -322,7 +303,6 @@ class SimPlatform(Platform[SimOptions]):
 
 
 def _by_size(overhead: Curve) -> str | None:
-    """Give what SMPI is told of an overhead that depends on the size."""
     return stretches(overhead) if len(overhead) > 1 else None
 
 

@@ -20,17 +20,8 @@ from bareline.platforms.remote.software import find_remote_mpi
 from bareline.platforms.repair import run_repaired
 from bareline.platforms.scripts.conversation import conversation, script
 from bareline.platforms.scripts.description import read_description
-from bareline.platforms.slurm.commands import (
-    JobState,
-    ask,
-    broken_nodes,
-    first_ending,
-    job_state,
-    must,
-    outside_environment,
-    requeued,
-    settled_state,
-)
+from bareline.platforms.slurm import commands
+from bareline.platforms.slurm.commands import JobState
 from bareline.platforms.slurm.job import SlurmJob
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.caveats import STARTUP_REPEATED
@@ -74,7 +65,7 @@ class SlurmAllocation(RemoteAllocation):
             way=options.native,
             native_target=f"{options.folder}/bareline-{owner_mark()}.native",
         )
-        if job.inherited and (again := requeued(job.number)):
+        if job.inherited and (again := commands.requeued(job.number)):
             self._events.append(again)
         self._use(state)
 
@@ -88,7 +79,7 @@ class SlurmAllocation(RemoteAllocation):
         self.loader = []
         text = script("answers") + script("description") + "describe\nsay ready\nstay\n"
         lines = self.talk_lines(range(len(names)), text, [])
-        with conversation(lines, outside_environment()) as talk:
+        with conversation(lines, commands.outside_environment()) as talk:
             try:
                 talk.wait("ready", _DESCRIBE_S)
             except PlatformError as error:
@@ -168,7 +159,8 @@ class SlurmAllocation(RemoteAllocation):
     @cached_property
     def _binds(self) -> bool:
         """Whether the cluster is able to bind tasks to cores."""
-        plugins = re.search(r"^TaskPlugin\s*=\s*(.*)$", must("scontrol", "show", "config"), re.M)
+        config = commands.must("scontrol", "show", "config")
+        plugins = re.search(r"^TaskPlugin\s*=\s*(.*)$", config, re.MULTILINE)
         return plugins is not None and "affinity" in plugins[1]
 
     @property
@@ -186,7 +178,7 @@ class SlurmAllocation(RemoteAllocation):
     def job_exit_code(self, code: int, stderr: str) -> int:
         """Give the code of the rank that failed where srun gives that of those it ended then."""
         by_srun = self._options.launcher == "srun" and code in _ENDED_BY_SRUN
-        first = first_ending(stderr) if by_srun else None
+        first = commands.first_ending(stderr) if by_srun else None
         return code if first is None else first
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -195,7 +187,7 @@ class SlurmAllocation(RemoteAllocation):
         The fence is not left to Slurm's choice: with it Open MPI 4.1 never ended MPI_Init in
         8 of 95 launches, and in none of 95 with this one; see docs/how-to/clusters.md.
         """
-        return {"SLURM_PMIX_FENCE": "tree", **outside_environment()}
+        return {"SLURM_PMIX_FENCE": "tree", **commands.outside_environment()}
 
     @cached_property
     def mpi(self) -> MpiInstallation:
@@ -265,11 +257,11 @@ class SlurmAllocation(RemoteAllocation):
 
         Raises TimeUp: it is the job that bareline runs in.
         """
-        state = settled_state(self._job.number)
+        state = commands.settled_state(self._job.number)
         self._job.see_own_end(state)
         clause, hint = state.ending
         names = tuple(node.name for node in self.nodes)
-        broken = [name for name in broken_nodes(names) if name in names]
+        broken = [name for name in commands.broken_nodes(names) if name in names]
         missing = [name for name in names if name not in state.nodes] if state.runs else []
         if broken or missing:
             lost = sorted({*broken, *missing})
@@ -285,7 +277,7 @@ class SlurmAllocation(RemoteAllocation):
 
         Raises TimeUp: it is inherited, and too short.
         """
-        state = job_state(self._job.number)
+        state = commands.job_state(self._job.number)
         if not state.runs:
             lost = self._find_lost()
             assert lost is not None
@@ -323,14 +315,15 @@ class SlurmAllocation(RemoteAllocation):
     def close(self) -> None:
         """Remove what was copied to the nodes."""
         if self._native.copied:
+            env = commands.outside_environment()
             line = [*self._step(sorted(self._native.copied)), "rm", "-rf", "--"]
-            run_process([*line, self._native.target], env=outside_environment(), timeout_s=60.0)
+            run_process([*line, self._native.target], env=env, timeout_s=60.0)
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the nodes, the wait for them and how MPI runs on them."""
         facts = super().facts()
         how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
-        topology = read_topology(ask("scontrol", "show", "topology").stdout)
+        topology = read_topology(commands.ask("scontrol", "show", "topology").stdout)
         excluded = (*self._options.excluded, *self._excluded)
         names = [node.name for node in self.nodes]
         cluster = cluster_facts(names, self._options.switches or topology, excluded)

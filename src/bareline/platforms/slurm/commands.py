@@ -41,8 +41,7 @@ def must(*argv: str) -> str:
 
 def last_line(text: str) -> str:
     """Give the last line of what a program complained about."""
-    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
-    return lines[-1][:300] if lines else ""
+    return text.strip().rpartition("\n")[2].strip()[:300]
 
 
 #: How srun tells that a task did not end well: ``srun: error: node1: task 0: Killed``.

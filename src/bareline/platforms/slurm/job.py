@@ -12,16 +12,7 @@ from collections.abc import Sequence
 
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.process import Finished, run_process
-from bareline.platforms.slurm.commands import (
-    NEVER,
-    JobState,
-    ask,
-    job_state,
-    last_line,
-    outside_environment,
-    own_job,
-    waiting,
-)
+from bareline.platforms.slurm import commands
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.workdir import session_folder
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
@@ -86,11 +77,11 @@ class _Queue:
         """Tell whether the job waits for what never comes; twice the same, so as to be sure."""
         if time.monotonic() < self._next:
             return self.is_hopeless
-        reason, before = waiting(self._job), self.reason
+        reason, before = commands.waiting(self._job), self.reason
         if reason and reason != before:
             _LOG.warning("the allocation waits in the queue: %s", reason)
             self.reason, self._pause_s = reason, _LOOK_S
-        self.is_hopeless = reason == before and bool(NEVER.fullmatch(reason))
+        self.is_hopeless = reason == before and bool(commands.NEVER.fullmatch(reason))
         self._next = time.monotonic() + self._pause_s
         self._pause_s = min(2 * self._pause_s, _LONGEST_LOOK_S)
         return self.is_hopeless
@@ -103,24 +94,22 @@ class SlurmJob:
     """
 
     def __init__(self, options: SlurmOptions, name: str = "") -> None:
-        self._options = options
+        self._options, self._name = options, name
         self._holder: subprocess.Popen[bytes] | None = None
-        self.number = ""
-        self.waited_s = 0.0
-        self._name = name
+        self.number, self.waited_s = "", 0.0
 
     @property
     def inherited(self) -> bool:
         """Whether somebody else gives it back."""
         return self._options.allocation == "inherit"
 
-    def begin(self, nodes: int, excluded: Sequence[str] = ()) -> JobState:
+    def begin(self, nodes: int, excluded: Sequence[str] = ()) -> commands.JobState:
         """Get nodes."""
         if self.inherited:
-            self.number = own_job()
+            self.number = commands.own_job()
         else:
             self._allocate(nodes, excluded)
-        state = job_state(self.number)
+        state = commands.job_state(self.number)
         self.see_own_end(state)
         if not state.runs or len(state.nodes) < nodes:
             self.end()
@@ -143,18 +132,21 @@ class SlurmJob:
         # --no-kill: a node that dies is told apart here; the others go on.
         name = f"{_NAME}{owner_mark()}"
         words = [*options.request(), "--no-shell", "--no-kill", f"--job-name={name}"]
-        started, queue, env = time.monotonic(), _Queue(name), outside_environment()
+        started, queue, env = time.monotonic(), _Queue(name), commands.outside_environment()
         salloc = ["salloc", *words]
         done = run_process(salloc, env=env, timeout_s=options.queue_s, lost=queue.look)
         self.waited_s = time.monotonic() - started
         granted = _GRANTED.search(done.stderr)
         if granted is None:
             if pending := _PENDING.search(done.stderr):
-                ask("scancel", pending[1])
+                commands.ask("scancel", pending[1])
             raise _refusal(done, queue, options.queue_s)
-        self.number = granted[1]
+        self.number, mark = granted[1], owner_mark()
+        # Patterns of what this bareline makes on nodes.
+        folders = dict.fromkeys((options.folder, options.io_folder or options.folder))
+        left = [*(f"{folder}/bareline-*{mark}*" for folder in folders), session_folder(f"{mark}*")]
         self._holder = subprocess.Popen(
-            ["sh", "-c", _HOLD, "hold", self.number, str(nodes), *self._left()],
+            ["sh", "-c", _HOLD, "hold", self.number, str(nodes), *left],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -162,14 +154,7 @@ class SlurmJob:
             start_new_session=True,
         )
 
-    def _left(self) -> list[str]:
-        """Give patterns of what this bareline makes on nodes."""
-        mark, options = owner_mark(), self._options
-        folders = dict.fromkeys((options.folder, options.io_folder or options.folder))
-        patterns = [f"{folder}/bareline-*{mark}*" for folder in folders]
-        return [*patterns, session_folder(f"{mark}*")]
-
-    def see_own_end(self, state: JobState) -> None:
+    def see_own_end(self, state: commands.JobState) -> None:
         """See whether this very process is about to be ended, with the job that it is part of.
 
         Raises TimeUp: it should have been by now.
@@ -207,7 +192,7 @@ def _refusal(done: Finished, queue: _Queue, queue_s: float) -> PlatformError:
     what = (
         f"no nodes after {queue_s:.0f} s in the queue{why}"
         if done.timed_out
-        else f"no allocation: {last_line(done.stderr).removeprefix('salloc: error: ')}"
+        else f"no allocation: {commands.last_line(done.stderr).removeprefix('salloc: error: ')}"
     )
     later = done.timed_out or any(words in done.stderr for words in _TEMPORARY)
     return (NotNow if later else PlatformError)(what, hint="see `sinfo` and `squeue --me`")
@@ -218,9 +203,9 @@ def clean() -> list[str]:
     removed: list[str] = []
     with contextlib.suppress(PlatformError):
         jobs = ("squeue", "--me", "--states=R,PD", "--noheader", "--Format=JobID:20,Name:80")
-        for line in ask(*jobs, timeout_s=10.0).stdout.splitlines():
+        for line in commands.ask(*jobs, timeout_s=10.0).stdout.splitlines():
             number, name = line[:20].strip(), line[20:].strip()
             if name.startswith(_NAME) and has_ended(name.removeprefix(_NAME)):
-                ask("scancel", number)
+                commands.ask("scancel", number)
                 removed.append(f"Slurm allocation {number} given back")
     return removed

@@ -20,8 +20,6 @@ from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
 
-_PROGRAMS = ("salloc", "srun", "squeue", "scancel", "sinfo", "scontrol")
-
 
 class SlurmPlatform(RemotePlatform[SlurmOptions]):
     """Nodes of a Slurm cluster."""
@@ -34,7 +32,8 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
     @classmethod
     def check(cls, spec: PlatformSpec[SlurmOptions]) -> None:
         """See that Slurm's programs are here, and an allocation where one is inherited."""
-        require(*_PROGRAMS, brought_by="srun")
+        programs = ("salloc", "srun", "squeue", "scancel", "sinfo", "scontrol")
+        require(*programs, brought_by="srun")
         if spec.options.allocation == "inherit":
             own_job()
 

@@ -50,40 +50,30 @@ class SshAllocation(RemoteAllocation):
         self.launches_here = options.launcher == "here"
         self._connections, self._descriptions = tuple(connections), dict(descriptions)
         self._has_agent = False
-
-        def node(name: str) -> Node:
-            said = descriptions[name]
-            return Node(name, self._address(name, said), said.cores)
-
         with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-            nodes = list(pool.map(node, (connection.name for connection in connections)))
-        super().__init__(
-            nodes,
-            cache=context.cache,
-            way=options.native,
-            native_target=connections[0].native_folder,
-        )
+            nodes = list(pool.map(self._node, (connection.name for connection in connections)))
+        target = connections[0].native_folder
+        super().__init__(nodes, cache=context.cache, way=options.native, native_target=target)
         self.compare({name: said.flags for name, said in descriptions.items()})
         self.load(options.wanted)
 
-    def _address(self, name: str, said: Description) -> str:
-        """Give the address of a host on MPI's network."""
-        options, listed = self._options, said.addresses
+    def _node(self, name: str) -> Node:
+        """Give a host with its address on MPI's network."""
+        options, said = self._options, self._descriptions[name]
+        listed = said.addresses
         if options.device is not None:
             found = [address for device, address in listed if device == options.device]
         elif options.subnet is not None:
             network = ipaddress.ip_network(options.subnet)
             found = [address for _, address in listed if ipaddress.ip_address(address) in network]
         else:
-            return configured(name, options.config).get("hostname", name)
+            found = [configured(name, options.config).get("hostname", name)]
         if not found:
             known = ", ".join(f"{address} on {device}" for device, address in listed)
-            raise PlatformError(
-                f"it has no address on {options.device or options.subnet}",
-                where=name,
-                hint=f"it has: {known or 'none that `ip` shows'}",
-            )
-        return found[0]
+            what = f"it has no address on {options.device or options.subnet}"
+            hint = f"it has: {known or 'none that `ip` shows'}"
+            raise PlatformError(what, where=name, hint=hint)
+        return Node(name, found[0], said.cores)
 
     # How programs are started --------------------------------------------------------------------
 
@@ -228,11 +218,10 @@ class SshPlatform(RemotePlatform[SshOptions]):
         found = super().available(spec)
         if not found.ok:
             return found
-        options = spec.options
+        names, config = spec.options.names, spec.options.config
         with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-            known = pool.map(lambda name: has_address(name, options.config), options.names)
-            pairs = zip(options.names, known, strict=True)
-            unknown = [name for name, is_known in pairs if not is_known]
+            known = pool.map(lambda name: has_address(name, config), names)
+            unknown = [name for name, there in zip(names, known, strict=True) if not there]
         if not unknown:
             return found
         why = f"nothing has the name {nodes_text(unknown)}"

@@ -15,14 +15,8 @@ from pathlib import Path
 from bareline.host.tools import require, tool_missing
 from bareline.platforms.holder import wait_ready
 from bareline.platforms.launchers.installation import launcher_names
+from bareline.platforms.layers.container import look
 from bareline.platforms.layers.container.images import resolve
-from bareline.platforms.layers.container.look import (
-    ContainerView,
-    check_libc,
-    check_mpi,
-    look_facts,
-    read_look,
-)
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import Box, ImageKind, Runtime, runtimes
 from bareline.platforms.nodes import Nodes
@@ -64,7 +58,7 @@ class Boxes:
         self._stack = ExitStack()
         self._holders: list[Process] = []
         self._ready: tuple[str, ...] = ()
-        self._looks: tuple[ContainerView, ContainerView] | None = None
+        self._looks: tuple[look.ContainerView, look.ContainerView] | None = None
         self._fitting: set[str] = set()
 
     @property
@@ -172,19 +166,19 @@ class Boxes:
     def _check(self) -> None:
         """Look inside and outside of the first node's container; refuse what does not fit."""
         mpi = self._nodes.found_mpi()
-        look = ["sh", "-s", "--", *(launcher_names(mpi.flavour) if mpi else [])]
+        asked = ["sh", "-s", "--", *(launcher_names(mpi.flavour) if mpi else [])]
         script = Path(__file__).with_name("look.sh").read_text(encoding="utf-8")
-        outside = self._nodes.on_node(0, look, stdin=script)
-        inside = self._nodes.on_node(0, self.enter(look), stdin=script)
+        outside = self._nodes.on_node(0, asked, stdin=script)
+        inside = self._nodes.on_node(0, self.enter(asked), stdin=script)
         if inside.exit_code or "libc" not in inside.stdout:
             raise PlatformError(
                 f"{self.runtime.title} starts no container here: {inside.why}",
                 where=self._where,
                 hint="docs/how-to/containers.md says what each runtime needs",
             )
-        self._looks = read_look(inside.stdout), read_look(outside.stdout)
+        self._looks = look.read_look(inside.stdout), look.read_look(outside.stdout)
         if mpi is not None:
-            check_mpi(*self._looks, mpi, self._where)
+            look.check_mpi(*self._looks, mpi, self._where)
 
     def check_programs(self, folder: str) -> None:
         """See, once, that programs of a folder find the C library inside that they need."""
@@ -194,24 +188,24 @@ class Boxes:
         assert self._looks is not None
         versions = self._nodes.on_node(0, ["sh", "-c", _NEEDED, "sh", folder]).stdout
         needed = _GLIBC.search(versions)
-        check_libc(self._looks[0], needed[1] if needed else "", self._where)
+        look.check_libc(self._looks[0], needed[1] if needed else "", self._where)
         self._fitting.add(folder)
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the containers and what programs see in them."""
         self._make_ready()
         assert self._looks is not None
-        ask, options = self._nodes.on_node, self._options
-        version = ask(0, self.runtime.version_line)
+        ask, options, runtime = self._nodes.on_node, self._options, self.runtime
+        version = ask(0, ["sh", "-c", f"{runtime.before}{runtime.program} {runtime.version}"])
         number = _VERSION.search(version.stdout + version.stderr)
         facts: dict[str, Scalar] = {
-            "container.runtime": self.runtime.title,
+            "container.runtime": runtime.title,
             "container.version": number[0] if number else "unknown",
             "container.share": options.share,
             "container.image": options.image,
-            **look_facts(*self._looks, options.share),
+            **look.look_facts(*self._looks, options.share),
         }
-        if line := self.runtime.image_id(self._box):
+        if line := runtime.image_id(self._box):
             identity = ask(0, line, timeout_s=_HASH_S)
             if identity.exit_code == 0 and identity.stdout.split():
                 facts["container.image_hash"] = identity.stdout.split()[0]

@@ -52,8 +52,7 @@ def unpacked(archive: Path, folder: Path) -> Path:
             hint=install_hint("umoci") + ", or give the path of a root folder",
         )
     try:
-        with archive.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = _digest(archive)
     except OSError as error:
         what = f"cannot be read: {error.strerror}"
         raise PlatformError(what, where=str(archive), hint=_SAVE) from error
@@ -66,6 +65,11 @@ def unpacked(archive: Path, folder: Path) -> Path:
             raise PlatformError(what, where=str(archive), hint=_SAVE) from error
 
     return _made_once(folder / digest[:16], make)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _made_once(root: Path, make: Callable[[Path], None]) -> Path:
@@ -129,8 +133,7 @@ def _write_image(outer: tarfile.TarFile, image: Path) -> None:
     blobs.mkdir(parents=True)
 
     def keep(made: Path, kind: str) -> dict[str, Any]:
-        with made.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = _digest(made)
         made.rename(blobs / digest)
         size = (blobs / digest).stat().st_size
         return {"mediaType": f"{_OCI}.{kind}", "digest": f"sha256:{digest}", "size": size}
@@ -231,7 +234,7 @@ def _built(folder: Path, cache: Path, where: str) -> Path:
     require("mmdebstrap", why="which builds images", where=where)
     digest = hashlib.sha256("\0".join((suite, *_PACKAGES)).encode()).hexdigest()[:16]
 
-    def kept(entry: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
+    def cleaned(entry: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
         made = harmless(entry)
         return made and tarfile.tar_filter(made, path)
 
@@ -245,6 +248,6 @@ def _built(folder: Path, cache: Path, where: str) -> Path:
             names = archive.known_names(_PACKAGES, _PACKAGES)
             bootstrap(archive, names, place, str(packed), ["--format=tar"], log)
             with tarfile.open(packed, "r|") as layer:
-                layer.extractall(root, filter=kept)
+                layer.extractall(root, filter=cleaned)
 
     return _made_once(folder / f"bareline-{digest}", make)

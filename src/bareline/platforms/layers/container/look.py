@@ -81,13 +81,12 @@ def check_mpi(
             hint=f"use an image with {wanted}, or install {own[0]} outside and give its path as "
             "`mpi`",
         )
-    pmix = [look.said.get("pmix") for look in (inside, outside)]
-    if mpi.flavour == "openmpi" and None not in pmix and _major(pmix[0]) != _major(pmix[1]):
-        raise PlatformError(
-            f"the image's PMIx is {pmix[0]}, and the launcher outside talks by {pmix[1]}",
-            where=where,
-            hint="use an image with the same PMIx",
-        )
+    own_pmix, other_pmix = (look.said.get("pmix", "") for look in (inside, outside))
+    # What changes when callers must: ``2`` of libpmix.so.2.5.2.
+    majors = {pmix.partition(".so.")[2].partition(".")[0] for pmix in (own_pmix, other_pmix)}
+    if mpi.flavour == "openmpi" and own_pmix and other_pmix and len(majors) > 1:
+        what = f"the image's PMIx is {own_pmix}, and the launcher outside talks by {other_pmix}"
+        raise PlatformError(what, where=where, hint="use an image with the same PMIx")
 
 
 def check_libc(inside: ContainerView, needed: str, where: str) -> None:
@@ -110,11 +109,6 @@ def check_libc(inside: ContainerView, needed: str, where: str) -> None:
 
 def _minor(version: str) -> str:
     return ".".join(version.split(".")[:2])
-
-
-def _major(library: str | None) -> str:
-    """Give the part of a library's file name that changes when callers must: ``2`` of so.2.5.2."""
-    return (library or "").partition(".so.")[2].partition(".")[0]
 
 
 def _ordered(version: str) -> tuple[int, ...]:

@@ -151,11 +151,6 @@ class Runtime:
         """Whether a node's ranks can share a container."""
         return bool(self.join) or self.whole
 
-    @property
-    def version_line(self) -> Sequence[str]:
-        """The command line that prints its version."""
-        return ("sh", "-c", f"{self.before}{self.program} {self.version}")
-
     def started(self, box: Box) -> list[str]:
         """Give the argument vector before a program that gets a container of its own."""
         return self._shell(_APART, (*self._filled(self.start, box), *_INSIDE))
