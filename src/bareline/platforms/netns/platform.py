@@ -147,7 +147,8 @@ class NetnsAllocation(HereAllocation):
         used = self._cores[: layout.nodes]
         distinct = len({core for cores in used for core in cores})
         over = busy * layout.nodes > distinct or any(busy > len(cores) for cores in used)
-        rate, reached = self._options.rate_bits_per_s, self.pace and self.pace.carried_bits_per_s
+        rate = self._options.rate_bits_per_s
+        reached = self.pace.carried_bits_per_s if self.pace else None
         slow = layout.nodes > 1 and rate and reached is not None and reached < links.CARRIES * rate
         return (
             "shared-host",

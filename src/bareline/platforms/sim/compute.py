@@ -96,8 +96,8 @@ def rates_here(context: Context, processor: str) -> Rates:
         known = json.loads(path.read_text(encoding="utf-8"))
         return Rates(**known["rates"], busy_cores=float(known["busy_cores"]))
     before = read_load()
-    best = [_best_rate(context, benchmark) for benchmark in _BENCHMARKS]
-    found = Rates(*best, busy_cores=round(cores_since(before), 2))
+    dgemm, stream = (_best_rate(context, benchmark) for benchmark in _BENCHMARKS)
+    found = Rates(dgemm, stream, round(cores_since(before), 2))
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part:
         rates = asdict(found)
