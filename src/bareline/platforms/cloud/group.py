@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -155,14 +155,12 @@ class InstanceGroup:
         self.members = [Member(f"n{number}") for number in range(1, count + 1)]
         self._fill(self.members)
 
-    def replace(self, lost: Iterable[tuple[Member, str]]) -> None:
+    def replace(self, lost: Sequence[tuple[Member, str]]) -> None:
         """Give instances back that were lost, each with why, and bring others up instead."""
-        members = []
         for member, why in lost:
             self._tell(f"{member.label} is given up: {why}")
             self._end(member)
-            members.append(member)
-        self._fill(members)
+        self._fill([member for member, _ in lost])
 
     def _fill(self, wanted: Sequence[Member]) -> None:
         bring_up(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import ClassVar
 
 from bareline.platforms.launchers.job import Job, Launcher
@@ -12,9 +13,13 @@ class Hydra(Launcher):
     """The process manager of MPICH and of what descends from it.
 
     - `starter`: the option that says how processes are started on nodes.
+    - `ways`: the environment of each transport, and of a job that keeps to one network.
+    - `devices`: the variables that name the network's device.
     """
 
     starter: ClassVar[str]
+    ways: ClassVar[Mapping[str, Mapping[str, str]]]
+    devices: ClassVar[tuple[str, ...]] = ("FI_TCP_IFACE",)
 
     def argv(self, job: Job) -> list[str]:
         """Give the command line of a job."""
@@ -35,6 +40,16 @@ class Hydra(Launcher):
         """Give the options that bind ranks to cores, where the environment does not say it."""
         return []
 
+    def settings(self, job: Job) -> dict[str, str]:
+        """Give the environment that makes the library use the job's transport and network."""
+        way = "network" if job.transport == "auto" and job.network else job.transport
+        settings = dict(self.ways.get(way, {}))
+        if job.network is not None:
+            settings |= dict.fromkeys(self.devices, job.network.device)
+        elif job.transport == "tcp" and job.layout.nodes == 1:
+            settings |= dict.fromkeys(self.devices, "lo")
+        return settings
+
 
 class Mpich(Hydra):
     """MPICH with its Hydra process manager, over UCX (Debian 12) or libfabric.
@@ -44,6 +59,10 @@ class Mpich(Hydra):
     that is through blocks in a barrier of the process manager, while another one still waits for
     its answer (pmodels/mpich pull request 6596). Programs avoid it by a barrier and a pause
     before MPI_Finalize; a trial that meets it ends at its time limit.
+
+    Debian's library hands messages inside a node to UCX, so UCX_TLS decides. NOLOCAL also
+    keeps collectives and windows from sharing memory, but alone it does not: UCX then finds
+    its own shared memory. The FI variables say the same to a library built on libfabric.
     """
 
     title = "MPICH"
@@ -52,6 +71,12 @@ class Mpich(Hydra):
     launchers = ("mpirun.mpich", "mpiexec.hydra")
     compilers = ("mpicc.mpich", "mpicc")
     starter = "-launcher"
+    ways: ClassVar = {
+        "shm": {"UCX_TLS": "self,sm", "FI_PROVIDER": "shm"},
+        "tcp": {"UCX_TLS": "self,tcp", "FI_PROVIDER": "tcp", "MPIR_CVAR_NOLOCAL": "1"},
+        "network": {"UCX_TLS": "self,sm,tcp", "FI_PROVIDER": "tcp"},
+    }
+    devices = ("UCX_NET_DEVICES", "FI_TCP_IFACE")
 
     def binding(self, job: Job) -> list[str]:
         """Bind ranks, or say that nothing is bound.
@@ -67,26 +92,6 @@ class Mpich(Hydra):
             return ["-bind-to", f"{asked.binding}:{job.layout.threads_per_rank}", *mapping]
         return ["-bind-to", asked.binding, "-map-by", dealt or "core"]
 
-    def settings(self, job: Job) -> dict[str, str]:
-        """Give the environment that makes the library use the job's transport and network.
-
-        Debian's library hands messages inside a node to UCX, so UCX_TLS decides. NOLOCAL also
-        keeps collectives and windows from sharing memory, but alone it does not: UCX then finds
-        its own shared memory. The FI variables say the same to a library built on libfabric.
-        """
-        settings = {}
-        if job.transport == "shm":
-            settings = {"UCX_TLS": "self,sm", "FI_PROVIDER": "shm"}
-        elif job.transport == "tcp":
-            settings = {"UCX_TLS": "self,tcp", "FI_PROVIDER": "tcp", "MPIR_CVAR_NOLOCAL": "1"}
-        elif job.network is not None:
-            settings = {"UCX_TLS": "self,sm,tcp", "FI_PROVIDER": "tcp"}
-        if job.network is not None:
-            settings |= {"UCX_NET_DEVICES": job.network.device, "FI_TCP_IFACE": job.network.device}
-        elif job.transport == "tcp" and job.layout.nodes == 1:
-            settings |= {"UCX_NET_DEVICES": "lo", "FI_TCP_IFACE": "lo"}
-        return settings
-
 
 class IntelMpi(Hydra):
     """Intel MPI 2019 and later: Hydra with options of its own, over libfabric."""
@@ -96,23 +101,17 @@ class IntelMpi(Hydra):
     signature = re.compile(r"Intel\(R\) MPI Library.*?Version\s+(\d[\w.]*)", re.DOTALL)
     compilers = ("mpiicx", "mpiicc", "mpicc")
     starter = "-bootstrap"
+    ways: ClassVar = {
+        "shm": {"I_MPI_FABRICS": "shm"},
+        "tcp": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp"},
+        "network": {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp"},
+    }
 
     def settings(self, job: Job) -> dict[str, str]:
         """Give the environment that makes the library use the job's transport and network."""
         # A batch system's own placement would otherwise override -ppn.
         settings = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0", "I_MPI_PIN": "0"}
-        settings |= _pinning(job)
-        if job.transport == "shm":
-            settings["I_MPI_FABRICS"] = "shm"
-        elif job.transport == "tcp":
-            settings |= {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp"}
-        elif job.network is not None:
-            settings |= {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp"}
-        if job.network is not None:
-            settings["FI_TCP_IFACE"] = job.network.device
-        elif job.transport == "tcp" and job.layout.nodes == 1:
-            settings["FI_TCP_IFACE"] = "lo"
-        return settings
+        return {**settings, **_pinning(job), **super().settings(job)}
 
 
 def _pinning(job: Job) -> dict[str, str]:

@@ -228,19 +228,13 @@ class _Load:
         """Ask it."""
         popen = self._process
         assert popen.stdin is not None and popen.stdout is not None
-        line = b""
+        words: list[bytes] = []
         with contextlib.suppress(OSError):
             popen.stdin.write(b"\n")
             popen.stdin.flush()
-            deadline = time.monotonic() + _ANSWER_S
-            while not line.endswith(b"\n"):
-                left_s = max(0.0, deadline - time.monotonic())
-                readable, _, _ = select.select([popen.stdout], [], [], left_s)
-                chunk = os.read(popen.stdout.fileno(), 4096) if readable else b""
-                if not chunk:
-                    break
-                line += chunk
-        words = line.split()
+            readable, _, _ = select.select([popen.stdout], [], [], _ANSWER_S)
+            # So short a line is written, and read, at once.
+            words = os.read(popen.stdout.fileno(), 4096).split() if readable else []
         if len(words) != 2:
             raise self._failure("does not answer")
         return _Reading(time.monotonic(), int(words[0]), int(words[1]))

@@ -167,7 +167,8 @@ def host_address(index: int) -> str:
     return f"{_PREFIX}.{index + 1}"
 
 
-def _port(index: int) -> str:  # the end of a host's link in the switch
+def port(index: int) -> str:
+    """Name the switch's end of a host's link."""
     return f"port{index + 1}"
 
 
@@ -181,9 +182,9 @@ def connect(switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptio
     ]
     for index, host in enumerate(hosts):
         lines += [
-            f"link add {_port(index)} mtu {mtu} type veth "
+            f"link add {port(index)} mtu {mtu} type veth "
             f"peer name {HOST_DEVICE} mtu {mtu} netns {host.pid_in_switch}",
-            f"link set {_port(index)} addrgenmode none master {_BRIDGE} up",
+            f"link set {port(index)} addrgenmode none master {_BRIDGE} up",
         ]
     switch.must(["ip", "-batch", "-"], lines)
     for index, host in enumerate(hosts):
@@ -193,7 +194,7 @@ def connect(switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptio
         host.must(["ip", "-batch", "-"], [up, address])
         if options.offloads is False:
             host.must(["ethtool", "-K", HOST_DEVICE, *_PLAIN])
-            switch.must(["ethtool", "-K", _port(index), *_PLAIN])
+            switch.must(["ethtool", "-K", port(index), *_PLAIN])
 
 
 def shape(
@@ -214,7 +215,7 @@ def shape(
         sizes = f"link set {HOST_DEVICE} gso_max_size {packet} gso_max_segs {frames}"
         host.must(["ip", "-batch", "-"], [sizes])
         host.must(["tc", "-batch", "-"], lines(HOST_DEVICE))
-    ports = [line for index in range(len(hosts)) for line in lines(_port(index))]
+    ports = [line for index in range(len(hosts)) for line in lines(port(index))]
     switch.must(["tc", "-batch", "-"], ports)
 
 

@@ -104,6 +104,11 @@ class NetnsAllocation(HereAllocation):
         )
         return self._switch.enter(_with_env(self.mpi.argv(job), {}, cwd))
 
+    def peers(self) -> list[MountingNode]:
+        """Give the hosts as nodes that serve each other files."""
+        pairs = zip(self.nodes, self._hosts, strict=True)
+        return [MountingNode(node.name, node.address, host.run) for node, host in pairs]
+
     def _write_agent(self) -> None:
         """Put the program that launchers take for ssh into the switch and onto the hosts."""
         commands: dict[tuple[str, ...], Sequence[str]] = {
@@ -218,10 +223,7 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
                 hosts = stack.enter_context(open_hosts(switch, names))
                 links.connect(switch, hosts, options)
                 allocation = NetnsAllocation(options, self.context, switch, hosts)
-                peers = [
-                    MountingNode(node.name, node.address, host.run)
-                    for node, host in zip(allocation.nodes, hosts, strict=True)
-                ]
+                peers = allocation.peers()
                 allocation.mounted = mounted or _mount_over(chosen, switch, peers, folder, below)
                 if options.rate_bits_per_s is not None:
                     allocation.pace_links(options.rate_bits_per_s)

@@ -179,7 +179,7 @@ _REAL_TIMEOUT_S = 600.0
 _VERSION = "2"
 
 #: What a stretch of computation lies between: stage, function and count before and after.
-Kind = tuple[int, int, int, int, int]
+Kind = tuple[int, ...]
 #: Calls over all ranks, and seconds of one stretch, by kind.
 Stretches = Mapping[Kind, tuple[int, float]]
 
@@ -235,13 +235,10 @@ def load(path: Path) -> Recording | None:
     """Read a recording; None when there is none, or none that can be read."""
     try:
         content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-        stretches = {
-            (stage, before, count, after, after_count): (calls, float(seconds))
-            for stage, before, count, after, after_count, calls, seconds in content["stretches"]
-        }
-        return Recording(
-            stretches, float(content["scale"]), str(content["source"]), float(content["busy_cores"])
-        )
+        rows = content["stretches"]
+        stretches = {tuple(kind): (calls, float(seconds)) for *kind, calls, seconds in rows}
+        scale, busy = float(content["scale"]), float(content["busy_cores"])
+        return Recording(stretches, scale, str(content["source"]), busy)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
