@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bareline.platforms.base import Context
 from bareline.platforms.cloud.budget import Budget, CloudOptions
 from bareline.platforms.cloud.journal import Journal, remove
 from bareline.platforms.cloud.provider import (
@@ -30,6 +31,7 @@ from bareline.platforms.remote.keys import Keys, client_config, known_hosts, mak
 from bareline.platforms.repair import bring_up
 from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.platform import PlatformSpec
 
 #: ssh to a host that is not there yet must not take longer than it takes to come.
 _TRY_S = 10.0
@@ -132,14 +134,15 @@ class InstanceGroup:
     def __init__(
         self,
         provider: Provider,
-        options: CloudOptions,
-        journal: Journal,
-        access: Access,
-        budget: Budget,
+        spec: PlatformSpec[CloudOptions],
+        context: Context,
+        account: Mapping[str, str],
         tell: Callable[[str], None],
     ) -> None:
-        self.options, self.access, self.budget = options, access, budget
-        self._provider, self._journal, self._tell = provider, journal, tell
+        self._provider, self.options, self._tell = provider, spec.options, tell
+        self.access = Access(context.scratch / "access", spec.options)
+        self.budget = Budget(spec.name, spec.options)
+        self._journal = Journal(context.cache, spec.type, spec.name, account)
         self.insist = Insistence(tell)
         self._shared: list[Thing] = []
         self._attempts = 0

@@ -14,7 +14,7 @@ from bareline.host.owner import owner_mark
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation
 from bareline.platforms.cloud import journal
-from bareline.platforms.cloud.budget import Budget, CloudOptions
+from bareline.platforms.cloud.budget import CloudOptions
 from bareline.platforms.cloud.group import Access, InstanceGroup
 from bareline.platforms.cloud.provider import Provider, Steward
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
@@ -172,23 +172,19 @@ class CloudPlatform(RemotePlatform[C_co]):
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[CloudAllocation]:
         """Make the instances that the layout needs, and remove them on every exit."""
-        options, cache = self.spec.options, self.context.cache
-        count = max(1, layout.nodes)
-        account = self.account(options)
+        cache, count = self.context.cache, max(1, layout.nodes)
+        account = self.account(self.spec.options)
         events: list[str] = []
         with ExitStack() as stack:
             with self.starting(layout):
                 provider = self.provider()
                 journal.remember(cache, self.type_name, account)
                 events += journal.clean(cache, self.type_name, lambda _: provider, only=account)
-                access = Access(self.context.scratch / "access", options)
-                notes = journal.Journal(cache, self.type_name, self.spec.name, account)
-                budget = Budget(self.spec.name, options)
-                group = InstanceGroup(provider, options, notes, access, budget, events.append)
+                group = InstanceGroup(provider, self.spec, self.context, account, events.append)
                 stack.callback(group.release)
                 group.start(count)
-                inner = f"{options.folder}/bareline-{owner_mark()}-access"
-                hosts_of = self._hosts_of(access, count, inner)
+                inner = f"{self.spec.options.folder}/bareline-{owner_mark()}-access"
+                hosts_of = self._hosts_of(group.access, count, inner)
                 allocation = CloudAllocation(group, hosts_of, inner, events, provider.facts())
                 stack.callback(allocation.close)
             yield allocation

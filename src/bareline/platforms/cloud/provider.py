@@ -174,7 +174,6 @@ class Insistence:
         self._tell, self._back_off, self._sleep = tell, back_off, sleep
         # Of several that were refused at once, not all should come again at once.
         self._random = random.Random()
-        self.retries = 0
 
     def ask(self, what: str, act: Callable[[], T], done: Callable[[], T | None] | None = None) -> T:
         """Give what a request gives, as soon as it succeeds.
@@ -200,7 +199,6 @@ class Insistence:
                     ) from error
                 if error.retry_after_s is None:
                     pause_s *= self._random.uniform(0.75, 1.0)
-                self.retries += 1
                 self._tell(f"{what}: {error.what}; asked again in {pause_s:.1f} s")
                 self._sleep(pause_s)
                 waited_s += pause_s

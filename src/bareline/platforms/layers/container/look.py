@@ -64,47 +64,37 @@ def check_mpi(
     Ranks inside talk to a launcher outside, and programs were built against its library: both
     change between minor versions.
     """
-    title = LAUNCHERS[mpi.flavour].title
+    title, started = LAUNCHERS[mpi.flavour].title, f"and ranks are started by {mpi.title}"
     own = [version for flavour, version in inside.libraries if flavour == mpi.flavour]
     wanted = f"{title} {_minor(mpi.version)}"
-    if not own:
-        others = ", ".join(f"{LAUNCHERS[name].title} {v}" for name, v in inside.libraries)
-        raise PlatformError(
-            f"the image has {others or 'no MPI library'}, and ranks are started by {mpi.title}",
-            where=where,
-            hint=f"install {wanted} in the image, or choose another `mpi`",
-        )
-    if _minor(own[0]) != _minor(mpi.version):
-        raise PlatformError(
-            f"the image has {title} {own[0]}, and ranks are started by {mpi.title}",
-            where=where,
-            hint=f"use an image with {wanted}, or install {own[0]} outside and give its path as "
-            "`mpi`",
-        )
     own_pmix, other_pmix = (look.said.get("pmix", "") for look in (inside, outside))
     # What changes when callers must: ``2`` of libpmix.so.2.5.2.
     majors = {pmix.partition(".so.")[2].partition(".")[0] for pmix in (own_pmix, other_pmix)}
-    if mpi.flavour == "openmpi" and own_pmix and other_pmix and len(majors) > 1:
+    if not own:
+        others = ", ".join(f"{LAUNCHERS[name].title} {v}" for name, v in inside.libraries)
+        what = f"the image has {others or 'no MPI library'}, {started}"
+        hint = f"install {wanted} in the image, or choose another `mpi`"
+    elif _minor(own[0]) != _minor(mpi.version):
+        what = f"the image has {title} {own[0]}, {started}"
+        hint = f"use an image with {wanted}, or install {own[0]} outside and give its path as `mpi`"
+    elif mpi.flavour == "openmpi" and own_pmix and other_pmix and len(majors) > 1:
         what = f"the image's PMIx is {own_pmix}, and the launcher outside talks by {other_pmix}"
-        raise PlatformError(what, where=where, hint="use an image with the same PMIx")
+        hint = "use an image with the same PMIx"
+    else:
+        return
+    raise PlatformError(what, where=where, hint=hint)
 
 
 def check_libc(inside: ContainerView, needed: str, where: str) -> None:
     """Refuse an image whose C library is older than what bareline's own programs need."""
-    if not needed:
+    if not needed or (inside.libc and _ordered(inside.libc) >= _ordered(needed)):
         return
-    if not inside.libc:
-        raise PlatformError(
-            f"the image has another C library than glibc, of which programs need {needed}",
-            where=where,
-            hint="use an image of Debian, Ubuntu, a RedHat or SUSE",
-        )
-    if _ordered(inside.libc) < _ordered(needed):
-        raise PlatformError(
-            f"the image has glibc {inside.libc}, and bareline's programs need {needed}",
-            where=where,
-            hint="use a newer image, or run bareline on a system as old as the image's",
-        )
+    what = f"the image has another C library than glibc, of which programs need {needed}"
+    hint = "use an image of Debian, Ubuntu, a RedHat or SUSE"
+    if inside.libc:
+        what = f"the image has glibc {inside.libc}, and bareline's programs need {needed}"
+        hint = "use a newer image, or run bareline on a system as old as the image's"
+    raise PlatformError(what, where=where, hint=hint)
 
 
 def _minor(version: str) -> str:
