@@ -220,7 +220,7 @@ def merge(recordings: Sequence[str]) -> dict[Kind, tuple[int, float]]:
             try:
                 *numbers, seconds = line.split()
                 stage, before, before_count, after, after_count, calls = map(int, numbers)
-                kind = (stage, before, before_count, after, after_count)
+                kind: Kind = (stage, before, before_count, after, after_count)
                 known, spent = sums.get(kind, (0, 0.0))
                 sums[kind] = (known + calls, spent + calls * float(seconds))
             except ValueError as error:
