@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain, product
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Generic, Literal, Self, TypeAlias, TypeVar
+from typing import Generic, Literal, Self, TypeAlias, TypeVar
 
 from bareline.analysis.numbers.cell import Estimate, between, figure
 from bareline.analysis.words.parts import Sentence
+from bareline.report.figures.grammar import Chart
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.units import plain, whole
 
@@ -263,12 +264,6 @@ class Section:
 Block: TypeAlias = "Table | Prose | Note | Remark | Next | Folded | Section | Figure"
 
 
-if TYPE_CHECKING:
-    import altair as alt
-
-    Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
     """One figure or table of the page.
@@ -313,8 +308,9 @@ class Figure:
         if not self.panels:
             return None
         title = f"{self.probe}: {self.title}" if self.probe else self.title
-        import altair as alt
-
-        return alt.concat(*self.panels, columns=2, spacing=24).properties(
-            title=alt.Title(title, fontSize=13, offset=14)
-        )
+        return {
+            "concat": self.panels,
+            "columns": 2,
+            "spacing": 24,
+            "title": {"text": title, "fontSize": 13, "offset": 14},
+        }

@@ -21,4 +21,4 @@ def figures() -> Callable[..., list[Figure]]:
 @pytest.fixture(scope="session")
 def rows_of() -> Callable[[Figure], list[dict[str, Any]]]:
     """Give a function that collects every row that a figure's drawing holds."""
-    return lambda figure: drawn.rows_of([panel.to_dict(validate=False) for panel in figure.panels])
+    return lambda figure: drawn.rows_of(figure.panels)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import altair as alt
 
 from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
@@ -17,12 +20,23 @@ def figures(document: Document, **spec: Any) -> list[Figure]:
     return find_exhibit(wanted.kind).figures(document, wanted)
 
 
-def rows_of(spec: Any) -> list[dict[str, Any]]:
-    """Collect all inline rows of a Vega-Lite specification."""
+def sets_of(spec: Any) -> Iterator[Sequence[dict[str, Any]]]:
+    """Give each set of rows that a Vega-Lite specification, or several, draw."""
     if isinstance(spec, dict):
-        sets = [spec.get("values"), *spec.get("datasets", {}).values()]
-        own = [row for text in sets if isinstance(text, str) for row in json.loads(text)]
-        return own + [row for value in spec.values() for row in rows_of(value)]
-    if isinstance(spec, list):
-        return [row for value in spec for row in rows_of(value)]
-    return []
+        if "data" in spec:
+            yield spec["data"]["values"]
+        spec = [*spec.values()]
+    if isinstance(spec, list | tuple):
+        for value in spec:
+            yield from sets_of(value)
+
+
+def rows_of(spec: Any) -> list[dict[str, Any]]:
+    """Collect all rows of a Vega-Lite specification, a set that several layers draw once."""
+    texts = dict.fromkeys(json.dumps(rows) for rows in sets_of(spec))
+    return [row for text in texts for row in json.loads(text)]
+
+
+def check(spec: Any) -> None:
+    """Hold a specification against the schema of Vega-Lite."""
+    alt.Chart.from_dict(json.loads(json.dumps(spec)), validate=True)

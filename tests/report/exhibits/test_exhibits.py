@@ -24,12 +24,12 @@ from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.verdicts import Grade, Verdict
 
-from .drawn import figures, rows_of
+from .drawn import check, figures, rows_of
 
 
 def tips(figure: Figure) -> list[str]:
-    """Give each tooltip once; the library moves equal data of layers together."""
-    found = rows_of([panel.to_dict(validate=False) for panel in figure.panels])
+    """Give each tooltip once."""
+    found = rows_of(figure.panels)
     return list(dict.fromkeys(row["tip"] for row in found if "tip" in row))
 
 
@@ -75,7 +75,7 @@ def test_every_figure_is_valid_and_complete(document: Document, kind: str) -> No
         width = len(figure.data_table.columns)
         assert all(len(row) == width for row in figure.data_table.rows)
         if figure.chart is not None:
-            figure.chart.to_dict(validate=True)
+            check(figure.chart)
             assert figure.text_summary
 
 
@@ -127,7 +127,7 @@ def test_a_curve_shows_every_trial_every_median_and_the_ratio(document: Document
 def test_ranks_become_small_multiples_on_common_axes(document: Document) -> None:
     (figure,) = figures(document, kind="curve", probe="mpi.allreduce")
     assert len(figure.panels) == 3
-    specs = [json.dumps(panel.to_dict(validate=False)) for panel in figure.panels]
+    specs = [json.dumps(panel) for panel in figure.panels]
     domains = {spec[spec.index('"domain"') :][:60] for spec in specs}
     assert len(domains) == 1
     assert figure.data_table is not None
@@ -228,7 +228,7 @@ def test_crowded_bars_thin_the_dots_of_every_metric(
     document = planted(("a", "b"), blocks=60, probes=("memory.stream",), broken=False)
     document.__dict__["dots_per_panel"] = 20
     (figure,) = figures(document, kind=kind, probe="memory.stream")
-    rows = rows_of([panel.to_dict(validate=False) for panel in figure.panels])
+    rows = rows_of(figure.panels)
     dots = {(row["y"], row["x"]) for row in rows if ", trial " in row.get("tip", "")}
     assert len(dots) == 4 * 2 * 10
     assert "80 of 480 trials are drawn as dots" in figure.caption
@@ -238,23 +238,15 @@ def test_simulated_values_are_hollow(planted: Callable[..., Document]) -> None:
     names = tuple(f"p{i}" for i in range(7))
     document = planted(names, probes=("mpi.pingpong", "compute.dgemm"), blocks=6, broken=False)
     (figure,) = figures(document, kind="curve", probe="mpi.pingpong", metric="latency")
-    marks = [
-        row
-        for row in rows_of(figure.panels[0].to_dict(validate=False))
-        if row.get("series") == "p6"
-    ]
+    marks = [row for row in rows_of(figure.panels[0]) if row.get("series") == "p6"]
     assert marks
     assert all(row["fill"] != row["colour"] for row in marks)
-    others = [
-        row
-        for row in rows_of(figure.panels[0].to_dict(validate=False))
-        if row.get("series") in names[:6]
-    ]
+    others = [row for row in rows_of(figure.panels[0]) if row.get("series") in names[:6]]
     assert all(row["fill"] == row["colour"] for row in others)
     (overview,) = figures(document, kind="overview")
     hollow = [
         row
-        for row in rows_of(overview.panels[0].to_dict(validate=False))
+        for row in rows_of(overview.panels[0])
         if "shape" in row and row["fill"] != row["colour"]
     ]
     assert hollow and all(row["tip"].startswith("p6,") for row in hollow)
@@ -266,7 +258,7 @@ def test_published_ratios_are_diamonds_with_their_source(in_roles: Document) -> 
     for figure, source in ((bars, "Section V.A"), (curve, "Figure 5")):
         told = [tip for tip in tips(figure) if tip.startswith("published:")]
         assert any(source in tip for tip in told)
-        assert '"diamond"' in json.dumps(figure.panels[0].to_dict(validate=False))
+        assert '"diamond"' in json.dumps(figure.panels[0])
         assert "published ratio" in figure.caption
         assert figure.data_table is not None
         assert figure.data_table.columns[-4].title == "published ratio"
@@ -280,7 +272,7 @@ def test_published_ratios_are_diamonds_with_their_source(in_roles: Document) -> 
     assert base.median is not None
     drawn = [
         row
-        for row in rows_of(bars.panels[0].to_dict(validate=False))
+        for row in rows_of(bars.panels[0])
         if row.get("tip", "").startswith("published:") and "Section V.A" in row["tip"]
     ]
     assert drawn[0]["x"] == pytest.approx(base.median / 1.64 * 1e-9, rel=0.01)
@@ -297,7 +289,7 @@ def test_an_exhibit_shows_the_parts_that_it_names(in_roles: Document) -> None:
 def test_platforms_look_the_same_everywhere(document: Document) -> None:
     seen: dict[str, set[tuple[str, str]]] = {}
     for figure in draw_figures(document)[0]:
-        for row in rows_of([panel.to_dict(validate=False) for panel in figure.panels]):
+        for row in rows_of(figure.panels):
             name = row.get("series") or row.get("name")
             if name and "shape" in row:
                 seen.setdefault(name, set()).add((row["colour"], row["shape"]))
@@ -338,9 +330,9 @@ def test_a_curve_of_one_platform_has_an_axis_and_holds_every_trial(
     (figure,) = figures(document, kind="curve", metric="latency")
     drawing = draw(figure.panels[0])
     assert ">Message size<" in drawing and ">64\u00a0B<" in drawing
-    (trials, *_) = figure.panels[0].to_dict(validate=False)["layer"]
+    (trials, *_) = figure.panels[0]["layer"]
     low, high = trials["encoding"]["y"]["scale"]["domain"]
-    values = [row["y"] for row in rows_of(figure.panels[0].to_dict(validate=False))
+    values = [row["y"] for row in rows_of(figure.panels[0])
               if "trial" in row.get("tip", "")]  # fmt: skip
     assert len(values) > 60 and low < min(values) and max(values) < high
 
@@ -404,7 +396,7 @@ def test_stacked_bars_divide_the_time_into_computation_and_communication(
         if cell.place.probe == "npb.cg"
     }
     pieces = [
-        row for row in rows_of([panel.to_dict(validate=False) for panel in figure.panels])
+        row for row in rows_of(figure.panels)
         if "strength" in row
     ]  # fmt: skip
     assert len(pieces) == 2 * 3 * 2
@@ -436,13 +428,13 @@ def test_relative_figures_hold_the_ratios_of_all_probes_on_the_same_axes(
     document = planted(("bare", "net", "vm"), probes=("npb.cg", "compute.dgemm"), broken=False)
     (figure,) = figures(document, kind="relative", probe="npb.*", metric="time")
     assert (figure.layer, figure.probe) == ("npb", "")
-    figure.chart.to_dict(validate=True)  # type: ignore[union-attr]
+    check(figure.chart)
     compared = [
         cell for cell in document.cells
         if (cell.place.probe, cell.place.metric) == ("npb.cg", "time") and cell.ratio is not None
     ]  # fmt: skip
     assert len(compared) == 3 * 2
-    drawn = rows_of([panel.to_dict(validate=False) for panel in figure.panels])
+    drawn = rows_of(figure.panels)
     marked = {row["y"] for row in drawn if "tip" in row and row["y"] != row["lo"]}
     assert marked == {cell.ratio.value for cell in compared if cell.ratio}
     assert figure.data_table is not None
@@ -457,7 +449,7 @@ def test_programs_of_a_suite_share_one_chart_and_one_panel_a_platform(
     (stacked,) = figures(document, kind="stacked", probe="npb.*")
     assert (stacked.layer, stacked.probe) == ("npb", "")
     heads = [
-        row["text"] for row in rows_of([panel.to_dict(validate=False) for panel in stacked.panels])
+        row["text"] for row in rows_of(stacked.panels)
         if str(row.get("text", "")).endswith(" ranks")
     ]  # fmt: skip
     assert list(dict.fromkeys(heads)) == [
@@ -466,7 +458,7 @@ def test_programs_of_a_suite_share_one_chart_and_one_panel_a_platform(
     (relative,) = figures(document, kind="relative", probe="npb.*", metric="time")
     assert relative.names == ("net", "vm") and len(relative.panels) == 2
     for name, panel in zip(relative.names, relative.panels, strict=True):
-        rows = rows_of([panel.to_dict(validate=False)])
+        rows = rows_of([panel])
         assert {row["series"] for row in rows if "series" in row} == {"CG", "FT"}
         assert {row["text"] for row in rows if "text" in row} == {"CG", "FT"}
         assert all(row["tip"].startswith(f"{name}, ") for row in rows if "tip" in row)

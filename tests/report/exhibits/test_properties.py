@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -26,6 +24,8 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Better, Layer, Metric
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.verdicts import Verdict
+
+from .drawn import sets_of
 
 PLATFORMS = ("bare", "vm-virtio", "vm-e1000")
 #: Kinds whose lines run along ranks or sizes.
@@ -94,21 +94,8 @@ def holding(document: Document, cells: tuple[Cell, ...]) -> Document:
     return seen_as(document, samples=document.samples.clear(), cells=cells)
 
 
-def rows_in(spec: Any) -> Iterator[list[dict[str, Any]]]:
-    """Give each set of rows that a drawing holds."""
-    if isinstance(spec, dict):
-        for text in [spec.get("values"), *spec.get("datasets", {}).values()]:
-            if isinstance(text, str):
-                yield json.loads(text)
-        for value in spec.values():
-            yield from rows_in(value)
-    elif isinstance(spec, list):
-        for value in spec:
-            yield from rows_in(value)
-
-
 def drawn(figure: Figure) -> list[list[dict[str, Any]]]:
-    return [rows for panel in figure.panels for rows in rows_in(panel.to_dict(validate=False))]
+    return [list(rows) for rows in sets_of(figure.panels)]
 
 
 QUICK = settings(

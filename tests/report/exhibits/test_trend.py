@@ -43,7 +43,7 @@ def document(*runs):
 def test_the_step_is_drawn_where_it_was_made_on_its_platform_alone(nights):
     (figure,) = TREND.figures(document(nights[-1]), SPEC)
     assert len(figure.panels) == 2
-    rows = rows_of([panel.to_dict(validate=False) for panel in figure.panels])
+    rows = rows_of(figure.panels)
     marks = [row for row in rows if "tip" in row]
     assert len({row["x"] for row in marks}) == 10
     assert {row["text"] for row in rows if "worse" in row.get("text", "")} == {"1.20× worse"}

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from xml.etree import ElementTree
 
-import altair as alt
 import pytest
 import tomli_w
 
@@ -17,6 +16,7 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import platforms_from_toml
 from bareline.report.content.document import document_of
+from bareline.report.figures.grammar import layer
 from bareline.report.figures.svg import draw, for_file, to_png
 from bareline.report.page.files import default_page, write_figures, write_report
 from bareline.report.page.html import render_page
@@ -32,8 +32,8 @@ UNFIT = "\x00\x01\x08\x0b\x1b\x7f\x85\x9b\u202e\u2066\ufdd0\ufffe\uffff"
 
 @pytest.mark.parametrize("sign", UNFIT)
 def test_no_drawing_ends_the_process(sign):
-    chart = alt.Chart({"values": [{"a": f"x{sign}y"}]}, title=f"t{sign}")
-    drawing = draw(chart.mark_text().encode(text="a:N"))
+    chart = layer("text", [{"a": f"x{sign}y"}], text="a") | {"title": f"t{sign}"}
+    drawing = draw(chart)
     ElementTree.fromstring(drawing)
     assert to_png(for_file(drawing, [f"note {sign}"]))
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.report.figures import grammar, marks
-from bareline.report.figures.grammar import Blank
+from bareline.report.figures import marks
 from bareline.report.figures.obstacles import why_undrawn
 from bareline.report.figures.scales import Ticks
 
@@ -72,19 +71,9 @@ def test_every_exhibit_is_put_together_without_charts(tmp_path):
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
 
 
-def test_an_interval_that_is_open_above_ends_where_a_blank_axis_does(monkeypatch):
-    for module in (grammar, marks):
-        monkeypatch.setattr(module, "alt", Blank())
+def test_an_interval_that_is_open_above_ends_where_its_axis_does():
     up = marks.y_axis(Ticks((0, 2), (1,), ("1",)))
-    assert isinstance(marks.bands([{"y": 1, "lo": 1, "hi": None}], up, up), Blank)
-
-
-def test_a_blank_stays_blank_and_fulfils_no_protocol():
-    blank = Blank()
-    assert blank.Chart(1).mark_bar(opacity=1).encode(x=blank.X)["scale"] + 1 is blank
-    assert blank | blank is blank
-    with pytest.raises(AttributeError):
-        blank.__len__  # noqa: B018
+    assert marks.intervals([{"lo": 1, "hi": None}], up) == [{"y": 1, "lo": 1, "hi": 2}]
 
 
 def test_nothing_keeps_figures_from_being_drawn_where_the_extra_is_installed():

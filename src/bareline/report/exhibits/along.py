@@ -19,7 +19,7 @@ from bareline.report.content.wording import (
     value_words,
 )
 from bareline.report.exhibits.base import Chosen, Row
-from bareline.report.figures.grammar import Chart, alt
+from bareline.report.figures.grammar import Channel, Chart
 from bareline.report.figures.marks import (
     LABEL_GAP_PX,
     LETTER_PX,
@@ -33,34 +33,22 @@ from bareline.report.figures.marks import (
     printed_marks,
     reference,
 )
-from bareline.report.figures.scales import (
-    Ticks,
-    count_ticks,
-    log_ticks,
-    ratio_ticks,
-    size_ticks,
-)
+from bareline.report.figures.scales import Ticks, count_ticks, log_ticks, ratio_ticks, size_ticks
 from bareline.report.figures.theme import MarkLook, looks
-from bareline.vocabulary.place import parameter_value
+from bareline.vocabulary.place import Place, parameter_value
 
 Mark = dict[str, Any]
 
 #: Axes on which "inside a node" has places.
 _LAYOUT = ("ranks", "nodes")
 
-VALUE_HEIGHT_PX = 180
-RATIO_HEIGHT_PX = 105
-#: Of a panel of many lines.
-LINES_HEIGHT_PX = 230
+VALUE_HEIGHT_PX, RATIO_HEIGHT_PX = 180, 105
 
 #: What a diamond on an axis of ratios means.
 DIAMONDS = (
     "Diamonds: published ratios, dashed where they apply to a range, pale where they were "
     "measured elsewhere than here, which is written beside."
 )
-
-#: More numbers than these, or numbers that are not whole, have round ticks instead of their own.
-MOST_COUNTS = 16
 
 
 def placed(cells: Iterable[Cell], x: str) -> list[Cell]:
@@ -150,7 +138,7 @@ class Along:
             if cell.ratio
         ]
         cells = [cell for own in lines.values() for cell in own]
-        height = max(LINES_HEIGHT_PX, LABEL_GAP_PX * (len(lines) + 1))
+        height = max(230, LABEL_GAP_PX * (len(lines) + 1))
         # Long names leave the lines less room, so that a phone need not shrink them.
         width = max(150.0, WIDTH_PX - LETTER_PX * max(0, max(map(len, lines)) - 9))
         strip = self._ratios(title, rows, cells, height, width)
@@ -173,14 +161,13 @@ class Along:
 
     def panel(self, strips: Sequence[AxesStrip], places: Places) -> Chart:
         """Put the strips of a panel together; no line crosses a place without a value."""
-        known: Places = (
-            {name: [*map(self.at, own)] for name, own in places.items()}
-            if isinstance(places, Mapping)
-            else map(self.at, places)
-        )
-        return panel(strips, self.across, axis_title(self.x), known)
+        if isinstance(places, Mapping):
+            places = {name: [*map(self.at, own)] for name, own in places.items()}
+        else:
+            places = map(self.at, places)
+        return panel(strips, self.across, axis_title(self.x), places)
 
-    def _published(self, cells: Sequence[Cell], across: alt.X, up: alt.Y) -> list[alt.Chart]:
+    def _published(self, cells: Sequence[Cell], across: Channel, up: Channel) -> Iterable[Chart]:
         """Draw published ratios as diamonds, with a line over the range that they are told for.
 
         Only those that speak of a cell of the panel, or of its platform and another place.
@@ -188,7 +175,10 @@ class Along:
         rows: list[Mark] = []
         places: set[str] = set()
         for point in self.published:
-            own = [cell for cell in cells if _beside_line(point, cell, self.x)]
+            # Wherever the point stands on the x axis.
+            at = tuple((name, value) for name, value in point.ratio.at if name != self.x)
+            anywhere = replace(point, ratio=replace(point.ratio, at=at))
+            own = [cell for cell in cells if anywhere.about(cell)]
             if not own:
                 continue
             reaches, elsewhere = list(self._reaches(point, own)), self._elsewhere(point, own)
@@ -197,8 +187,7 @@ class Along:
                 # Said once in a panel: most of its figures are of one place.
                 places.add(elsewhere)
                 rows[-len(reaches)]["beside"] = elsewhere
-        middle = math.sqrt(math.prod(self.across.domain))
-        return printed_marks(rows, across, up, middle)
+        return printed_marks(rows, across, up, math.sqrt(math.prod(self.across.domain)))
 
     def _elsewhere(self, point: PublishedPoint, cells: Sequence[Cell]) -> str | None:
         """Say where a point was measured; None where the run measured there, too.
@@ -207,9 +196,8 @@ class Along:
         """
         if any(point.about(cell) and same_place(point.ratio, cell.place) for cell in cells):
             return None
-        if self.x == "ranks" and point.places("ranks"):
-            return ""
-        return point.elsewhere(cells[0].place)
+        on_axis = self.x == "ranks" and point.places("ranks")
+        return "" if on_axis else point.elsewhere(cells[0].place)
 
     def _reaches(self, point: PublishedPoint, cells: Sequence[Cell]) -> Iterator[Mark]:
         """Lay out each range of the parameter that a published ratio is told for, on the axes."""
@@ -223,20 +211,14 @@ class Along:
                 (begin, end) if begin == end else (max(begin, within[0]), min(end, within[1]))
                 for begin, end in ranges or [within]
             ]
+        middle = point.middle
+        y, lo, hi = (min(max(end or middle, low), high) for end in (middle, point.low, point.high))
+        known = {"y": y, "lo": lo, "hi": hi, "tip": point.tip}
+        ink = {"colour": self.looks[point.platform].colour}
         for begin, end in ranges:
-            if begin > most or end < least or begin > end:
-                continue
-            left, right = max(begin, least), min(end, most)
-            yield {
-                "x": left,
-                "end": right,
-                "middle": math.sqrt(left * right),
-                "y": min(max(point.middle, low), high),
-                "lo": min(max(point.low or point.middle, low), high),
-                "hi": min(max(point.high or point.middle, low), high),
-                "colour": self.looks[point.platform].colour,
-                "tip": point.tip,
-            }
+            if begin <= most and end >= least and begin <= end:
+                left, right = max(begin, least), min(end, most)
+                yield {"x": left, "end": right, "middle": math.sqrt(left * right), **known, **ink}
 
 
 #: As few panels stand beside each other at their full size.
@@ -254,31 +236,28 @@ def largest(
     if len(groups) <= ALL_LARGE:
         return None
     layouts = [own[0].cell.place for own in groups.values()]
-    counts = [
-        sum(_at(point, "ranks", place.ranks) and _at(point, "nodes", place.nodes, missing=True)
-            for point in published)
-        for place in layouts
-    ]  # fmt: skip
-    return max(
-        range(len(layouts)), key=lambda at: (counts[at], layouts[at].ranks, layouts[at].nodes, -at)
-    )
+
+    def measured(point: PublishedPoint, place: Place) -> bool:
+        on_nodes = point.places("nodes")
+        return is_within(place.ranks, point.places("ranks")) and (
+            not on_nodes or is_within(place.nodes, on_nodes)
+        )
+
+    def order(at: int) -> tuple[int, int, int, int]:
+        place = layouts[at]
+        return sum(measured(point, place) for point in published), place.ranks, place.nodes, -at
+
+    return max(range(len(layouts)), key=order)
 
 
-def _at(point: PublishedPoint, name: str, value: int, *, missing: bool = False) -> bool:
-    """Tell whether a published figure is told for so many ranks or nodes."""
-    stretches = point.places(name)
-    return any(low <= value <= high for low, high in stretches) if stretches else missing
+def is_within(value: float, ranges: Iterable[tuple[float, float]]) -> bool:
+    """Tell whether a value lies in one of the ranges that a published ratio is told for."""
+    return any(low <= value <= high for low, high in ranges)
 
 
 def _spread(point: PublishedPoint, cell: Cell, x: str) -> bool:
     """Tell whether a point without a place on the axis holds for all of it that a cell is on."""
     return x in _LAYOUT and "placement" in point.ratio.conditions and point.about(cell)
-
-
-def _beside_line(point: PublishedPoint, cell: Cell, x: str) -> bool:
-    """Tell whether a point belongs on the axes of a cell, wherever it stands on the x axis."""
-    conditions = {name: value for name, value in point.ratio.at if name != x}
-    return replace(point, ratio=replace(point.ratio, at=tuple(conditions.items()))).about(cell)
 
 
 def parameter_axis(x: str, positions: Collection[float]) -> tuple[Ticks, float]:
@@ -288,7 +267,7 @@ def parameter_axis(x: str, positions: Collection[float]) -> tuple[Ticks, float]:
     shown = [zero, *positive] if any(value <= 0 for value in positions) else positive
     if x.endswith("_bytes"):
         ticks = size_ticks(shown)
-    elif len(positive) <= MOST_COUNTS and all(value.is_integer() for value in positive):
+    elif len(positive) <= 16 and all(value.is_integer() for value in positive):
         ticks = count_ticks(shown)
     else:
         ticks = log_ticks(shown)

@@ -8,6 +8,7 @@ the entry-point group ``bareline.exhibits``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
@@ -26,7 +27,6 @@ from bareline.report.figures.grammar import NO_DRAWING, Drawing
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.vocabulary.errors import AnalysisError, did_you_mean
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.plugins import brought, checked, named, own
 
@@ -152,15 +152,11 @@ def select(document: Document, spec: ExhibitSpec) -> list[Cell]:
 def meant(spec: ExhibitSpec, platform: str, place: Place) -> bool:
     """Tell whether a specification asks for a place on a platform, whatever the metric."""
     known = {**place.coordinates, "platform": platform}
-    return (
-        spec.probe is None or any(fnmatchcase(place.probe, one) for one in (spec.probe, *spec.also))
-    ) and all(_matches(known.get(name), wanted) for name, wanted in spec.where.items())
-
-
-def _matches(value: Scalar | None, wanted: Scalar | Sequence[Scalar]) -> bool:
-    if isinstance(wanted, str | int | float):
-        return value == wanted
-    return value in wanted
+    probes = (spec.probe or "*", *spec.also)
+    return any(fnmatchcase(place.probe, one) for one in probes) and all(
+        known.get(name) in ((wanted,) if isinstance(wanted, str | int | float) else wanted)
+        for name, wanted in spec.where.items()
+    )
 
 
 def titled(document: Document, cell: Cell, names: Iterable[str], *, metric: bool = True) -> str:
@@ -357,31 +353,25 @@ def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
 
     Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
     """
-    specs: Sequence[ExhibitSpec] = document.exhibits or default_exhibits(document)
-    first = [spec for spec in specs if spec.kind == "overview"] or [ExhibitSpec(kind="overview")]
-    then = [spec for spec in specs if spec.kind == "suitability"]
-    rest = [spec for spec in specs if spec.kind not in ("overview", "suitability")]
-    asked = {spec.kind for spec in specs}
+    wanted: Sequence[ExhibitSpec] = document.exhibits or default_exhibits(document)
+    heads: list[ExhibitSpec] = []
+    for kind in ("overview", "suitability"):
+        heads += [spec for spec in wanted if spec.kind == kind] or [ExhibitSpec(kind=kind)]
+    rest = [spec for spec in wanted if spec.kind not in ("overview", "suitability")]
+    asked = {spec.kind for spec in wanted}
     last = [ExhibitSpec(kind=kind) for kind in _WHERE_THERE if kind not in asked]
-    specs = [*first, *(then or [ExhibitSpec(kind="suitability")]), *rest, *last]
     drawn: list[Figure] = []
     empty: list[ExhibitSpec] = []
-    used: dict[str, int] = {}
-    for spec in specs:
-        figures = [
-            _noted(figure, document.shown.notes)
-            for figure in find_exhibit(spec.kind).figures(document, spec)
-        ]
-        if not figures and document.exhibits and spec in document.exhibits:
+    used: Counter[str] = Counter()
+    for spec in (*heads, *rest, *last):
+        figures = find_exhibit(spec.kind).figures(document, spec)
+        if not figures and spec in document.exhibits:
             empty.append(spec)
         for figure in figures:
-            used[figure.id] = used.get(figure.id, 0) + 1
-            again = used[figure.id] > 1
-            drawn.append(replace(figure, id=f"{figure.id}-{used[figure.id]}") if again else figure)
+            used[figure.id] += 1
+            again = f"-{used[figure.id]}" if used[figure.id] > 1 else ""
+            # What is left out of the page is said under the figures of its probe.
+            note = document.shown.notes.get(figure.probe)
+            caption = f"{figure.caption} {note}".strip() if note else figure.caption
+            drawn.append(replace(figure, id=f"{figure.id}{again}", caption=caption))
     return drawn, empty
-
-
-def _noted(figure: Figure, notes: Mapping[str, str]) -> Figure:
-    """Say under a figure that it shows not everything, where that is so."""
-    note = notes.get(figure.probe)
-    return replace(figure, caption=f"{figure.caption} {note}".strip()) if note else figure

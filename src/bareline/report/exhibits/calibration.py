@@ -30,24 +30,20 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import listing, plain
 
-WIDTH_PX = 300
-HEIGHT_PX = 200
-LABELS_PX = 130
-PITCH_PX = 22
+#: Of names, and of a row of errors.
+LABELS_PX, PITCH_PX = 130, 22
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw one figure for each calibrated platform; with `probe`, of those."""
     for platform in document.platforms:
-        calibration = platform.calibration
-        checks = [
-            check
-            for check in (read_points(calibration) if calibration else ())
-            if spec.probe is None or fnmatchcase(check.probe, spec.probe)
-        ]
-        if calibration and checks:
-            look = looks(document.names)[platform.name]
-            yield _figure(platform.name, look, calibration, checks)
+        name, calibration = platform.name, platform.calibration
+        if calibration is None:
+            continue
+        pattern = spec.probe or "*"
+        checks = [one for one in read_points(calibration) if fnmatchcase(one.probe, pattern)]
+        if checks:
+            yield _figure(name, looks(document.names)[name], calibration, checks)
 
 
 def _figure(
@@ -72,9 +68,7 @@ def _figure(
             else "",
         ],
         layer="",
-        drawing=Drawing(
-            [_curve_panel(look, calibration, checks), _error_panel(look, groups)]
-        ),
+        drawing=Drawing([_curves(look, calibration, checks), _errors(look, groups)]),
         summary=f"Median error of {name} against the measurements: {listing(errors)}.",
         table=points_table(checks),
         data=[
@@ -88,7 +82,7 @@ def _figure(
     )  # fmt: skip
 
 
-def _curve_panel(
+def _curves(
     look: MarkLook, calibration: CalibrationKeys, checks: Sequence[CalibrationPoint]
 ) -> Chart:
     """Draw the curve of one-way times, and the simulated ones beside it."""
@@ -103,21 +97,19 @@ def _curve_panel(
     across, zero = parameter_axis(SIZE, sizes)
     ticks = log_ticks(scale.factor * seconds for _, seconds in [*curve, *simulated])
 
-    def row(size: float, seconds: float, what: str, fill: str) -> dict[str, Any]:
+    def row(size: float, seconds: float, what: str, *, hollow: bool) -> dict[str, Any]:
         tooltip = f"{what}, {parameter_value(SIZE, int(size))}: {scale.show(seconds)} {scale.unit}"
-        return {
-            "x": size or zero, "y": seconds * scale.factor, "colour": look.colour, "fill": fill,
-            "shape": look.shape, "stretch": what, "tip": tooltip,
-        }  # fmt: skip
+        place = {"x": size or zero, "y": seconds * scale.factor, "stretch": what, "tip": tooltip}
+        return place | look.ink(hollow=hollow)
 
-    measured = [row(size, seconds, "measured", look.colour) for size, seconds in curve]
-    hollow = [row(size, seconds, "simulated", colour("paper")) for size, seconds in simulated]
+    measured = [row(size, seconds, "measured", hollow=False) for size, seconds in curve]
+    hollow = [row(size, seconds, "simulated", hollow=True) for size, seconds in simulated]
     x, y = x_axis(across, axis_title(SIZE), labels=True), y_axis(ticks)
     layers = (lines(measured, x, y), marks(hollow, x, y))
-    return plot(layers, WIDTH_PX, HEIGHT_PX, f"One-way time ({scale.unit})")
+    return plot(layers, 300, 200, f"One-way time ({scale.unit})")
 
 
-def _error_panel(look: MarkLook, groups: Sequence[CalibrationPoints]) -> Chart:
+def _errors(look: MarkLook, groups: Sequence[CalibrationPoints]) -> Chart:
     dots: list[dict[str, Any]] = []
     bars: list[dict[str, Any]] = []
     names: list[dict[str, Any]] = []
@@ -133,14 +125,13 @@ def _error_panel(look: MarkLook, groups: Sequence[CalibrationPoints]) -> Chart:
     height = PITCH_PX * len(groups)
     x, up = value_axis(signed_ticks(row["x"] for row in dots)), rows_axis(height)
     point: Style = {"size": 26, "strokeWidth": 1.1, "opacity": 0.8, "fill": colour("paper")}
-    bar: Style = {"strokeWidth": 2.4, "color": colour("ink")}
     layers = (
         rule_at(0.0, x),
         layer("point", dots, "stroke", x=x, y=up, tips=True, **point),
-        layer("rule", bars, x=x, y=up, y2="end", tips=True, **bar),
+        layer("rule", bars, x=x, y=up, y2="end", tips=True, strokeWidth=2.4, color=colour("ink")),
         written(names, -LABELS_PX, up, limit=LABELS_PX - 6),
     )
-    return plot(layers, WIDTH_PX, height, "Simulated over measured, less 1 (%)")
+    return plot(layers, 300, height, "Simulated over measured, less 1 (%)")
 
 
 EXHIBIT = ExhibitKind(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bareline.analysis.judgements.survey import DeviatingUnit, NodeMap, Survey, survey
+from bareline.analysis.judgements.survey import NodeMap, Survey, survey
 from bareline.analysis.numbers.fleet import fleets
 from bareline.analysis.words.remarks import survey_gaps
-from bareline.report.blocks import Rows, Table
+from bareline.report.blocks import Rows
 from bareline.report.content.document import Document
 from bareline.report.content.fleet import (
     deviates,
@@ -26,18 +26,14 @@ from bareline.report.content.fleet import (
 )
 from bareline.report.content.wording import sentence_case
 from bareline.report.exhibits.base import Draft, ExhibitKind
-from bareline.report.figures.grammar import Chart, Style, alt, both_widths, layer, plot
+from bareline.report.figures.grammar import Chart, Style, both_widths, layer, plot, raw
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import written
 from bareline.report.figures.theme import colour
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import count, plain
 
-#: Cells of a row, and their size: a row of the wide drawing fills the page.
-_PER_ROW, _PER_ROW_NARROW = 32, 16
 _PITCH_PX, _CELL_PX, _LABEL_PX, _NAME_PX = 17.0, 15.0, 230.0, 15.0
-#: A cell is as dark as it gets at so many times worse.
-_DARKEST = 2.0
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
@@ -45,8 +41,8 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     untitled = ExhibitSpec(kind=spec.kind, caption=spec.caption)
     for fleet in fleets(document.records):
         found = survey(fleet, document.margin)
-        for one in (_list(found), *(_map(found, one, spec) for one in found.maps)):
-            yield replace(one, spec=untitled)
+        yield replace(_list(found), spec=untitled)
+        yield from (replace(_map(found, one, spec), spec=untitled) for one in found.maps)
 
 
 def _list(found: Survey) -> Draft:
@@ -58,7 +54,14 @@ def _list(found: Survey) -> Draft:
         notes=[*notes, f"{sentence_case(remedy(found))}." if remedy(found) else ""],
         layer="",
         summary=" ".join(f"{line}." for line in lines),
-        table=_table(found.deviating),
+        table=Rows(found.deviating)
+        .text("what", unit_words)
+        .text("measured", lambda one: measure_words(one.measured))
+        .number("times worse", lambda one: one.ratio.value, plain, tone=lambda _: "worse")
+        .number("at least", lambda one: one.ratio.lo, plain, kind="light")
+        .number("at most", lambda one: one.ratio.hi, plain, kind="light")
+        .number("n", lambda one: one.n)
+        .table(),
         data=node_rows(found),
     )
 
@@ -88,7 +91,7 @@ def _map(found: Survey, one: NodeMap, spec: ExhibitSpec) -> Draft:
 
 
 def _draw(found: Survey, one: NodeMap, *, narrow: bool) -> Chart:
-    per_row = _PER_ROW_NARROW if narrow else _PER_ROW
+    per_row = 16 if narrow else 32  # a row of the wide drawing fills the page
     cells: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
     y = 0.0
@@ -96,19 +99,19 @@ def _draw(found: Survey, one: NodeMap, *, narrow: bool) -> Chart:
         labels.append({"y": y + _NAME_PX / 2, "text": title})
         y += _NAME_PX if narrow else 0.0
         for column, node in enumerate(nodes):
-            cells.append({"x": column * _PITCH_PX, "y": y, **_cell(found, one, node)})
+            x, looks = column * _PITCH_PX, _cell(found, one, node)
+            cells.append({"x": x, "y": y, "x2": x + _CELL_PX, "y2": y + _CELL_PX, **looks})
         y += _PITCH_PX
     width = per_row * _PITCH_PX
-    placed = [{**cell, "x2": cell["x"] + _CELL_PX, "y2": cell["y"] + _CELL_PX} for cell in cells]
-    x = alt.X(field="x", type="quantitative", scale=alt.Scale(domain=[0, width]), axis=None)
-    dark = alt.Opacity(field="opacity", type="quantitative", scale=None, legend=None)
-    box: Style = {"x": x, "x2": "x2", "y": rows_axis(y), "y2": "y2"}
+    across = {"field": "x", "type": "quantitative", "scale": {"domain": [0, width]}, "axis": None}
+    dark = raw("opacity", "quantitative")
+    box: Style = {"x": across, "x2": "x2", "y": rows_axis(y), "y2": "y2"}
     frame: Style = {"fillOpacity": 0, "stroke": colour("ink"), "strokeWidth": 1.6}
     left = 0.0 if narrow else -_LABEL_PX
     layers = (
-        layer("rect", placed, **box, color=colour("line")),
-        layer("rect", placed, "fill", **box, tips=True).encode(opacity=dark),
-        layer("rect", [cell for cell in placed if cell["bad"]], **box, **frame),
+        layer("rect", cells, **box, color=colour("line")),
+        layer("rect", cells, "fill", **box, tips=True, opacity=dark),
+        layer("rect", [cell for cell in cells if cell["bad"]], **box, **frame),
         written(labels, left, rows_axis(y), limit=width if narrow else _LABEL_PX - 12),
     )
     return plot(layers, width, y)
@@ -117,31 +120,18 @@ def _draw(found: Survey, one: NodeMap, *, narrow: bool) -> Chart:
 def _cell(found: Survey, one: NodeMap, node: int) -> dict[str, Any]:
     name, ratio = found.fleet.nodes[node], float(one.ratios[node])
     if math.isnan(ratio):
-        tip_text = f"{name}: not enough launches"
-        return {"colour": colour("paper"), "opacity": 1.0, "bad": False, "tip": tip_text}
-    bad = deviates(found, one, name)
-    share = min(1.0, abs(math.log(ratio)) / math.log(_DARKEST))
+        tip = f"{name}: not enough launches"
+        return {"colour": colour("paper"), "opacity": 1.0, "bad": False, "tip": tip}
+    # As dark as it gets at twice as bad.
+    share = min(1.0, abs(math.log(ratio)) / math.log(2))
     word = "worse" if ratio > 1 else "better"
     ends = f"[{plain(float(one.lo[node]))}, {plain(float(one.hi[node]))}]"
     return {
         "colour": colour(word),
         "opacity": round(share**0.7, 3),
-        "bad": bad,
+        "bad": deviates(found, one, name),
         "tip": f"{name}: {plain(ratio)} times the others, above 1 is worse {ends}",
     }
-
-
-def _table(deviating: Sequence[DeviatingUnit]) -> Table:
-    return (
-        Rows(deviating)
-        .text("what", unit_words)
-        .text("measured", lambda one: measure_words(one.measured))
-        .number("times worse", lambda one: one.ratio.value, plain, tone=lambda _: "worse")
-        .number("at least", lambda one: one.ratio.lo, plain, kind="light")
-        .number("at most", lambda one: one.ratio.hi, plain, kind="light")
-        .number("n", lambda one: one.n)
-        .table()
-    )
 
 
 EXHIBIT = ExhibitKind(

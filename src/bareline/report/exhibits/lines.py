@@ -18,7 +18,7 @@ from bareline.report.content.wording import (
     sentence_case,
     summed_up,
 )
-from bareline.report.exhibits.along import ALL_LARGE, DIAMONDS, Along, largest, placed
+from bareline.report.exhibits.along import ALL_LARGE, DIAMONDS, Along, is_within, largest, placed
 from bareline.report.exhibits.base import (
     Chosen,
     Declared,
@@ -36,8 +36,6 @@ from bareline.report.figures.theme import MarkLook, colour, line_looks, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import count, listing, plain
-
-_SPEEDS_PX = 220
 
 
 def _at(chosen: Chosen, cell: Cell) -> str:
@@ -104,21 +102,23 @@ def _curve_notes(chosen: Chosen) -> Iterable[str]:
 
 def _curve_words(chosen: Chosen) -> str:
     """Say how each platform compares at both ends of the axis."""
-    document, x = chosen.document, chosen.x
-    cells = sorted((row.cell for row in chosen.rows), key=lambda cell: position(cell, x))
+    document = chosen.document
+
+    def in_order(rows: Iterable[Row]) -> list[Cell]:
+        return sorted((row.cell for row in rows), key=lambda cell: position(cell, chosen.x))
+
     ends = {}
     for title, rows in chosen.groups.items():
         for name in document.names[1:]:
-            own = [row.cell for row in rows if row.cell.platform == name and row.cell.ratio]
-            own.sort(key=lambda cell: position(cell, x))
+            own = [cell for cell in in_order(rows) if cell.platform == name and cell.ratio]
             ends[f"{name} ({title})" if title else name] = [
                 f"{compared_words(one)} at {_at(chosen, one)}"
                 for one in (own if len(own) < 2 else (own[0], own[-1]))
             ] or ["nothing to compare"]
+    at = [_at(chosen, cell) for cell in in_order(chosen.rows)]
     head = (
-        f"{chosen.metric} of {chosen.probe} by {axis_name(x)} from {_at(chosen, cells[0])} to "
-        f"{_at(chosen, cells[-1])}, {count(len(chosen.groups), 'panel')}, on "
-        f"{listing(document.names)}."
+        f"{chosen.metric} of {chosen.probe} by {axis_name(chosen.x)} from {at[0]} to {at[-1]}, "
+        f"{count(len(chosen.groups), 'panel')}, on {listing(document.names)}."
     )
     return f"{head} {summed_up(ends, 4 * len(document.names))}" if ends else head
 
@@ -216,12 +216,9 @@ def speeds(baseline: str, cells: Sequence[Cell], x: str) -> list[tuple[Cell, Est
     ones by measured ones, so that neither passes for the other.
     """
     found = []
+    own_cells = [one for one in cells if one.platform == baseline and one.median]
     for cell in cells:
-        bases = [
-            one
-            for one in cells
-            if one.platform == baseline and one.median and one.simulated == cell.simulated
-        ]
+        bases = [one for one in own_cells if one.simulated == cell.simulated]
         base = min(bases, key=lambda one: position(one, x), default=None)
         if base is None or cell.value is None:
             continue
@@ -243,8 +240,8 @@ def _printed_speeds(chosen: Chosen, rows: Sequence[Row]) -> Iterator[dict[str, A
     bases = {ranks: speed for row, ranks, speed in known if row.cell.platform == baseline}
     for row, ranks, _ in known:
         for point in chosen.published:
-            here = any(low <= ranks <= high for low, high in point.places(chosen.x))
-            if ranks in bases and here and point.about(row.cell):
+            here = ranks in bases and is_within(ranks, point.places(chosen.x))
+            if here and point.about(row.cell):
                 lo, hi = (bases[ranks] / (end or point.middle) for end in (point.high, point.low))
                 place = {"x": ranks, "y": bases[ranks] / point.middle, "lo": lo, "hi": hi}
                 yield {**place, "colour": styles[row.cell.platform].colour, "tip": point.tip}
@@ -254,9 +251,8 @@ def _speed_panels(chosen: Chosen) -> Drawing:
     along = Along(chosen)
     printed = {title: [*_printed_speeds(chosen, rows)] for title, rows in chosen.groups.items()}
     ends = [row[end] for rows in printed.values() for row in rows for end in ("lo", "hi")]
-    ticks = log_ticks(
-        [1.0, *ends, *(e for row in chosen.rows if row.shown for e in row.shown.known)]
-    )
+    ends += [end for row in chosen.rows if row.shown for end in row.shown.known]
+    ticks = log_ticks([1.0, *ends])
 
     def panel(title: str, rows: Sequence[Row]) -> Chart:
         words = "times the baseline's fewest, n ="
@@ -270,7 +266,7 @@ def _speed_panels(chosen: Chosen) -> Drawing:
             title,
             marks,
             ticks,
-            _SPEEDS_PX,
+            220,
             under=dashes([*_ideal(chosen, rows, ticks)]),
             over=lambda x, y: (spans(there, x, y), diamonds(there, x, y)) if there else (),
             named=True,
@@ -283,14 +279,12 @@ def _speed_panels(chosen: Chosen) -> Drawing:
 def _ideal(chosen: Chosen, rows: Sequence[Row], ticks: Ticks) -> Iterator[dict[str, Any]]:
     """Lay out ideal scaling of the baseline at its fewest ranks, within the axes."""
     (low, high), baseline = ticks.domain, chosen.document.baseline
-    ranks = [position(row.cell, chosen.x) for row in rows]
     starts = [position(r.cell, chosen.x) for r in rows if r.cell.platform == baseline]
-    for start in [min(starts)] if starts else ():
-        for x in (start, min(max(ranks), start * high)):
-            if low <= x / start <= high:
-                yield {
-                    "x": x, "y": x / start, "colour": colour("baseline"), "stretch": "ideal",
-                }  # fmt: skip
+    start, most = min(starts, default=0.0), max(position(row.cell, chosen.x) for row in rows)
+    ink = {"colour": colour("baseline"), "stretch": "ideal"}
+    for x in (start, min(most, start * high)) if starts else ():
+        if low <= x / start <= high:
+            yield {"x": x, "y": x / start, **ink}
 
 
 def _fewest(chosen: Chosen) -> str:
@@ -312,12 +306,11 @@ def _speed_words(chosen: Chosen) -> str:
     """Say where each platform's line ends."""
     ends: dict[str, list[str]] = {}
     for title, rows in chosen.groups.items():
-        for name in chosen.document.names:
-            line = [row for row in rows if row.cell.platform == name]
-            if line:
-                last = max(line, key=lambda row: position(row.cell, chosen.x))
-                speed = plain(last.shown.value) if last.shown else ""
-                ends.setdefault(title, []).append(f"{name} {speed} at {_at(chosen, last.cell)}")
+        lines = grouped_by(rows, lambda row: row.cell.platform)
+        for name in (name for name in chosen.document.names if name in lines):
+            last = max(lines[name], key=lambda row: position(row.cell, chosen.x))
+            speed = plain(last.shown.value) if last.shown else ""
+            ends.setdefault(title, []).append(f"{name} {speed} at {_at(chosen, last.cell)}")
     head = f"Performance relative to {chosen.document.baseline}."
     return f"{head} {summed_up(ends, len(ends))}"
 

@@ -10,30 +10,16 @@ from typing import Any
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import with_interval
-from bareline.report.blocks import Rows, Table
+from bareline.report.blocks import Rows
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case, verdict_tone, verdict_word
 from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by
 from bareline.report.exhibits.columns import graded
-from bareline.report.figures.grammar import (
-    MARK,
-    Chart,
-    Style,
-    alt,
-    both_widths,
-    layer,
-    plot,
-)
+from bareline.report.figures.grammar import MARK, Channel, Chart, Style, both_widths, layer, plot
 from bareline.report.figures.marks import rows_axis
-from bareline.report.figures.rows import (
-    absence,
-    rule_at,
-    value_axis,
-    written,
-    written_clear,
-)
-from bareline.report.figures.scales import Ticks, ratio_ticks
-from bareline.report.figures.theme import MarkLook, colour, looks
+from bareline.report.figures.rows import absence, rule_at, value_axis, written, written_clear
+from bareline.report.figures.scales import ratio_ticks
+from bareline.report.figures.theme import colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import count, plain
@@ -41,8 +27,6 @@ from bareline.vocabulary.verdicts import Verdict
 
 #: Height of a row's name where it stands above the marks, and of a layer's.
 _NAME_PX, _HEAD_PX = 15, 26
-#: What a line of a narrow drawing has room for.
-_NAME_CHARACTERS = 42
 #: Above this many rows each probe keeps only its most telling one.
 MOST_ROWS = 45
 
@@ -79,7 +63,13 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         layer="",
         drawing=both_widths(lambda *, narrow: _Drawing(document, rows, narrow=narrow).chart()),
         summary=_summary(rows),
-        table=_table(rows),
+        table=Rows([one for row in rows for one in row], lambda one: one.subject)
+        .text("probe", lambda one: sentence_case(one.subject))
+        .platform(lambda one: one.platform)
+        .estimate("ratio", lambda one: one.ratio, tone=lambda one: verdict_tone(one.verdict))
+        .number("n", lambda one: one.n)
+        .column("verdict", lambda one: graded(one.verdict, one.grade), "text")
+        .table(),
         data=(),
     )
 
@@ -115,7 +105,7 @@ class _Drawing:
         self.plot, self.gap = 815 - self.labels, 5
         if narrow:
             self.labels, self.plot, self.pitch, self.gap = 0, 262, self.pitch + 1, 12
-        self.ticks: Ticks = ratio_ticks(
+        self.ticks = ratio_ticks(
             end
             for row in rows
             for one in row
@@ -127,6 +117,7 @@ class _Drawing:
         self.height = 0.0
         for words, own in grouped_by(rows, lambda row: row[0].layer.words).items():
             self._place_layer(words, own)
+        self.y = rows_axis(self.height)
 
     def _place_layer(self, words: str, rows: Sequence[_Row]) -> None:
         self.drawn["rules"].append({"y": self.height})
@@ -138,7 +129,7 @@ class _Drawing:
             depth = max(len(row), 1) * self.pitch  # only what was planned takes room
             name = sentence_case(row[0].subject)
             if self.narrow:
-                for line in wrap(name, _NAME_CHARACTERS):
+                for line in wrap(name, 42):
                     self.drawn["labels"].append({"y": self.height + _NAME_PX / 2, "text": line})
                     self.height += _NAME_PX
             else:
@@ -148,10 +139,9 @@ class _Drawing:
             self.height += depth + self.gap
 
     def _place(self, finding: Finding, y: float) -> None:
-        look: MarkLook = self.looks[finding.platform]
         simulated = any(point.simulated for point in finding.points)
-        base = {"y": y, **look.ink(hollow=simulated), "tip": _tip(finding)}
-        ratio = finding.ratio
+        ink = self.looks[finding.platform].ink(hollow=simulated)
+        base, ratio = {"y": y, **ink, "tip": _tip(finding)}, finding.ratio
         if ratio is None:
             text = f"{finding.platform}: {verdict_word(finding.verdict)}"
             self.drawn["empty"].append({**base, "text": text})
@@ -160,119 +150,78 @@ class _Drawing:
         if len(every) > 1:
             self.drawn["ranges"].append({**base, "lo": min(every), "hi": max(every)})
         is_open = ratio.lo is not None and ratio.hi is None
-        hi = self.ticks.domain[1] if is_open else max(ratio.known)
-        self.drawn["marks"].append(
-            {
-                **base,
-                "x": ratio.value,
-                "lo": min(ratio.known),
-                "hi": hi,
-                "text": plain(ratio.value),
-                "end": max(hi, *every),
-            }
-        )
+        lo, hi = min(ratio.known), self.ticks.domain[1] if is_open else max(ratio.known)
+        place = {"x": ratio.value, "lo": lo, "hi": hi, "end": max(hi, *every)}
+        self.drawn["marks"].append({**base, **place, "text": plain(ratio.value)})
 
     def chart(self) -> Chart:
         """Draw everything."""
-        at_one = -math.log(self.ticks.domain[0]) / math.log(
-            self.ticks.domain[1] / self.ticks.domain[0]
-        )
+        low, high = map(math.log, self.ticks.domain)
+        at_one = -low / (high - low)
+        absent: Style = {"fontSize": 11, "limit": self.plot * (1 - at_one) - 12, "aria": True}
         layers = [
             *self._ground(),
             *self._names(),
             *self._values(),
-            absence(
-                self.drawn["empty"],
-                at_one * self.plot + 10,
-                self._y(),
-                fontSize=11,
-                limit=self.plot * (1 - at_one) - 12,
-                aria=True,
-            ),
+            absence(self.drawn["empty"], at_one * self.plot + 10, self.y, **absent),
             *self._legend(),
         ]
         return plot(layers, self.plot, self.height)
 
-    def _x(self, field: str = "x") -> alt.X:
+    def _x(self, field: str = "x") -> Channel:
         title = f"Ratio to {self.document.baseline}, log scale; right of 1 is worse"
+        how: Style = {"titleAlign": "left", "titleAnchor": "start", "titleColor": colour("soft")}
         return value_axis(
-            self.ticks,
-            field,
-            log=True,
-            orient="top",
-            title=title,
-            titleAlign="left",
-            titleAnchor="start",
-            titleColor=colour("soft"),
-            titleLimit=self.plot,
+            self.ticks, field, log=True, orient="top", title=title, titleLimit=self.plot, **how
         )
 
-    def _y(self) -> alt.Y:
-        return rows_axis(self.height)
-
-    def _ground(self) -> list[alt.Chart]:
+    def _ground(self) -> Iterator[Chart]:
         """Draw the equivalence band, the line at 1 and a line above each layer."""
         margin = self.document.margin
         band: Style = {"color": colour("band"), "y": 0, "y2": self.height}
-        equal = [{"x": 1 / (1 + margin), "x2": 1 + margin}]
-        return [
-            layer("rect", equal, x=self._x(), x2="x2", **band),
-            rule_at(1.0, self._x(), 1.3),
-            self._across(self.drawn["lines"], "line"),
-            self._across(self.drawn["rules"], "faint"),
-        ]
+        yield layer(
+            "rect", [{"x": 1 / (1 + margin), "x2": 1 + margin}], x=self._x(), x2="x2", **band
+        )
+        yield rule_at(1.0, self._x(), 1.3)
+        # Lines reach over names and numbers, too.
+        reach: Style = {"x": -self.labels, "x2": self.plot + 44, "strokeWidth": 0.7}
+        for name, token in (("lines", "line"), ("rules", "faint")):
+            yield layer("rule", self.drawn[name], y=self.y, color=colour(token), **reach)
 
-    def _across(self, rows: Sequence[dict[str, Any]], token: str) -> alt.Chart:
-        """Draw lines over the whole width, names and numbers included."""
-        reach: Style = {"x": -self.labels, "x2": self.plot + 44}
-        return layer("rule", rows, y=self._y(), color=colour(token), strokeWidth=0.7, **reach)
-
-    def _names(self) -> list[alt.Chart]:
+    def _names(self) -> Iterator[Chart]:
         limit = self.labels - 8 if self.labels else self.plot + 44
-        drawn = []
-        for rows, style in (
-            (self.drawn["heads"], {"fontWeight": 600, "fontSize": 12}),
-            (self.drawn["labels"], {"limit": limit}),
-        ):
-            write = written_clear if self.narrow else lambda *given, **how: [written(*given, **how)]
-            drawn += write(rows, -self.labels, self._y(), **style)
-        return drawn
+        heads: Style = {"fontWeight": 600, "fontSize": 12}
+        for name, style in (("heads", heads), ("labels", {"limit": limit})):
+            drawn = written_clear(self.drawn[name], -self.labels, self.y, **style)
+            yield from drawn if self.narrow else drawn[1:]
 
-    def _values(self) -> list[alt.Chart]:
-        y, lo, wide = self._y(), self._x("lo"), self.pitch >= 10
-        marks, ranges = self.drawn["marks"], self.drawn["ranges"]
-        reach: Style = {"x": lo, "x2": "hi", "y": y}
-        point: Style = {"tips": True, "size": 46 if wide else 32, "strokeWidth": 1.2, "opacity": 1}
-        drawn = [
-            layer("rule", ranges, "stroke", **reach, strokeWidth=7, opacity=0.25),
-            layer("rule", marks, "stroke", **reach, strokeWidth=2.2, opacity=0.55),
-            layer("point", marks, MARK, x=self._x(), y=y, **point),
-        ]
+    def _values(self) -> Iterator[Chart]:
+        marks, size = self.drawn["marks"], 46 if self.pitch >= 10 else 32
+        reach: Style = {"x": self._x("lo"), "x2": "hi", "y": self.y}
+        yield layer("rule", self.drawn["ranges"], "stroke", **reach, strokeWidth=7, opacity=0.25)
+        yield layer("rule", marks, "stroke", **reach, strokeWidth=2.2, opacity=0.55)
+        point: Style = {"tips": True, "size": size, "strokeWidth": 1.2, "opacity": 1}
+        yield layer("point", marks, MARK, x=self._x(), y=self.y, **point)
         if self.pitch >= 11:
             soft: Style = {"dx": 8, "fontSize": 11, "color": colour("soft")}
-            drawn.append(written(marks, self._x("end"), y, **soft))
-        return drawn
+            yield written(marks, self._x("end"), self.y, **soft)
 
-    def _legend(self) -> list[alt.Chart]:
+    def _legend(self) -> Iterator[Chart]:
         """Write the platforms' marks and names in lines above the axis."""
-        width, names = self.labels + self.plot, self.document.names[1:]
-        keys: list[dict[str, Any]] = []
+        keys: list[tuple[dict[str, Any], float, int]] = []
         x, line = 0.0, 0
-        for name in names:
+        for name in self.document.names[1:]:
             length = 32 + 6.6 * min(len(name), 29)
-            if x and x + length > width:
+            if x and x + length > self.labels + self.plot:
                 x, line = 0.0, line + 1
-            ink = self.looks[name].ink(hollow=False)
-            keys.append({"text": name, "x": x - self.labels, "line": line, **ink})
+            key = {"text": name, **self.looks[name].ink(hollow=False)}
+            keys.append((key, x - self.labels, line))
             x += length
-        drawn = []
-        for key in keys:
-            y, own = -46 - 17 * (line - key["line"]), [key]
-            drawn += [
-                layer("point", own, MARK, x=key["x"] + 5, y=y, size=46, strokeWidth=1.2, opacity=1),
-                written(own, key["x"] + 14, y, limit=190, fontSize=11.5),
-            ]
-        return drawn
+        point: Style = {"size": 46, "strokeWidth": 1.2, "opacity": 1}
+        for key, x, own in keys:
+            y = -46 - 17 * (line - own)
+            yield layer("point", [key], MARK, x=x + 5, y=y, **point)
+            yield written([key], x + 14, y, limit=190, fontSize=11.5)
 
 
 def _tip(finding: Finding) -> str:
@@ -280,18 +229,6 @@ def _tip(finding: Finding) -> str:
     if finding.ratio is None:
         return f"{where}: {word}"
     return f"{where}: {with_interval(finding.ratio, 'times')}, n = {finding.n}, {word}"
-
-
-def _table(rows: Sequence[_Row]) -> Table:
-    return (
-        Rows([one for row in rows for one in row], lambda one: one.subject)
-        .text("probe", lambda one: sentence_case(one.subject))
-        .platform(lambda one: one.platform)
-        .estimate("ratio", lambda one: one.ratio, tone=lambda one: verdict_tone(one.verdict))
-        .number("n", lambda one: one.n)
-        .column("verdict", lambda one: graded(one.verdict, one.grade), "text")
-        .table()
-    )
 
 
 def _summary(rows: Sequence[_Row]) -> str:

@@ -31,7 +31,7 @@ from bareline.report.exhibits.along import DIAMONDS, RATIO_HEIGHT_PX, Along, pla
 from bareline.report.exhibits.base import Chosen, Declared, Row, by_metric, grouped_by, select
 from bareline.report.exhibits.columns import columns
 from bareline.report.exhibits.lines import panels_of
-from bareline.report.figures.grammar import Chart, Drawing, Style, alt, layer
+from bareline.report.figures.grammar import Channel, Chart, Drawing, layer
 from bareline.report.figures.marks import AxesStrip, dashes
 from bareline.report.figures.scales import log_ticks
 from bareline.report.figures.theme import colour
@@ -295,9 +295,8 @@ def _certain(share: Estimate) -> Estimate:
     return Estimate(100.0, share.lo or 100.0, share.hi or 100.0) if share.value == 100 else share
 
 
-def _whole(_: alt.X, up: alt.Y) -> Iterator[alt.Chart]:
-    style: Style = {"color": colour("baseline"), "strokeDash": [4, 3]}
-    yield layer("rule", [{"y": 100}], y=up, **style)
+def _whole(_: Channel, up: Channel) -> Iterator[Chart]:
+    yield layer("rule", [{"y": 100}], y=up, color=colour("baseline"), strokeDash=[4, 3])
 
 
 def _ideal(

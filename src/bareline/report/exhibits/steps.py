@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
@@ -28,10 +29,9 @@ from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by, select
 from bareline.report.exhibits.columns import CellRows
 from bareline.report.figures.grammar import (
     NO_DRAWING,
+    Channel,
     Chart,
-    Rows,
     Style,
-    alt,
     both_widths,
     layer,
     plot,
@@ -89,26 +89,22 @@ def _climbs(steps: Sequence[Cell]) -> bool:
 def _table(
     steps: Sequence[Cell], printed: Printed, scale: Scale, before: _Lookup, first: _Lookup
 ) -> Table:
+    def as_printed(title: str, text: Callable[[PrintedValue], str]) -> None:
+        def field(cell: Cell) -> Field:
+            one = printed.get(cell.platform)
+            return Field(text(one), one.value, tip=f"published: {one.source}") if one else Field("")
+
+        rows.column(title, field)
+
     rows = CellRows(steps, lambda cell: cell).platforms()
-    for title, lookup, gains in (
-        ("× the step before", before, False),
-        ("× the first step", first, True),
-    ):
-        rows.column(title, _improved(lookup)).interval(_improvement(lookup))
-        if gains and any(one.gain for one in printed.values()):
-            rows.column("printed ×", lambda cell: _as_printed(printed, cell, "gain"))
+    for title, lookup in (("× the step before", before), ("× the first step", first)):
+        rows.column(title, partial(_improved, lookup)).interval(partial(_improvement, lookup))
+    if any(one.gain for one in printed.values()):
+        as_printed("printed ×", lambda one: one.gain)
     rows.median(f"median {metric_name(steps[0].place.metric)}", scale)
     if printed:
-        rows.column("printed", lambda cell: _as_printed(printed, cell, "text"))
+        as_printed("printed", lambda one: one.text)
     return rows.launches().table()
-
-
-def _as_printed(printed: Printed, cell: Cell, which: Literal["gain", "text"]) -> Field:
-    one = printed.get(cell.platform)
-    if one is None:
-        return Field("")
-    text = one.gain if which == "gain" else one.text
-    return Field(text, one.value, tip=f"published: {one.source}")
 
 
 def _stairs(
@@ -117,26 +113,25 @@ def _stairs(
     styles = looks(document.names)
     treads = []
     for cell in steps:
-        own, one = None, printed.get(cell.platform)
+        own = theirs = None
         if cell.value is not None and cell.value.value > 0:
-            lo, hi = (end * scale.factor if end else None for end in (cell.value.lo, cell.value.hi))
+            ends = {
+                name: end * scale.factor if end else None
+                for name, end in (("lo", cell.value.lo), ("hi", cell.value.hi))
+            }
             own = {
                 "y": cell.value.value * scale.factor,
-                "lo": lo,
-                "hi": hi,
+                **ends,
                 "text": scale.show(cell.value.value),
                 "tip": f"{cell.platform}: {value_words(cell, scale)}",
                 **styles[cell.platform].ink(hollow=cell.simulated),
             }
-        theirs = (
-            None
-            if one is None
-            else {
+        if one := printed.get(cell.platform):
+            theirs = {
                 "y": one.value * scale.factor,
                 "text": scale.show(one.value),
                 "tip": f"{cell.platform}, printed: {one.text}; {one.source}",
             }
-        )
         treads.append(Tread(cell.platform, own, theirs))
     title = sentence_case(scale.titled(metric_name(steps[0].place.metric)))
     return staircase(treads, title, narrow=narrow)
@@ -155,29 +150,19 @@ def _lookup(comparison: pl.DataFrame) -> _Lookup:
     return {(cell.platform, cell.place): cell for cell in read_cells(None, comparison)}
 
 
-def _improvement(steps: _Lookup) -> Callable[[Cell], Estimate | None]:
+def _improvement(steps: _Lookup, cell: Cell) -> Estimate | None:
     """Give the comparison of a cell the other way round: how many times better."""
-
-    def better(cell: Cell) -> Estimate | None:
-        step = steps.get((cell.platform, cell.place))
-        ratio = step.ratio if step else None
-        return ratio.inverse() if ratio and ratio.value else None
-
-    return better
+    step = steps.get((cell.platform, cell.place))
+    ratio = step.ratio if step else None
+    return ratio.inverse() if ratio and ratio.value else None
 
 
-def _improved(steps: _Lookup) -> Callable[[Cell], Field]:
-    better = _improvement(steps)
-
-    def field(cell: Cell) -> Field:
-        step, factor = steps.get((cell.platform, cell.place)), better(cell)
-        if factor is None:
-            return Field(verdict_word(step.verdict) if step else "", tone="muted")
-        return Field(
-            plain(factor.value), factor.value, tone=verdict_tone(step.verdict if step else None)
-        )
-
-    return field
+def _improved(steps: _Lookup, cell: Cell) -> Field:
+    step, factor = steps.get((cell.platform, cell.place)), _improvement(steps, cell)
+    if factor is None:
+        return Field(verdict_word(step.verdict) if step else "", tone="muted")
+    tone = verdict_tone(step.verdict if step else None)
+    return Field(plain(factor.value), factor.value, tone)
 
 
 EXHIBIT = ExhibitKind(
@@ -186,8 +171,6 @@ EXHIBIT = ExhibitKind(
 
 
 HEIGHT_PX = 230
-#: Width of a tread with its name under it, and without room for that.
-_WIDE_PX, _NARROW_PX = 100.0, 52.0
 _CHARACTER_PX = 6.6
 #: From a tread to the number over or under it.
 _NUMBER_PX = 11
@@ -209,45 +192,38 @@ class Tread:
 
 def staircase(treads: Sequence[Tread], title: str, *, narrow: bool = False) -> Chart:
     """Draw the steps from left to right; `narrow` writes their names aslant."""
-    longest = max(len(tread.name) for tread in treads) * _CHARACTER_PX + 12
-    step_px = _NARROW_PX if narrow else max(_WIDE_PX, longest)
-    width_px = step_px * len(treads)
-    known = [row for tread in treads for row in (tread.own, tread.printed) if row]
-    ends = [row[name] for row in known for name in ("y", "lo", "hi") if row.get(name)]
-    ticks = log_ticks(ends, pad=0.1)
-    across = alt.X(
-        field="x",
-        type="quantitative",
-        scale=alt.Scale(domain=[0, len(treads)], nice=False),
-        axis=None,
-    )
-    up = y_axis(ticks)
+    longest = max(len(tread.name) for tread in treads) * _CHARACTER_PX
+    step_px = 52.0 if narrow else max(100.0, longest + 12)
     own = [{**row, "x": at + 0.5} for at, tread in enumerate(treads) if (row := tread.own)]
     printed = [{**row, "x": at + 0.5} for at, tread in enumerate(treads) if (row := tread.printed)]
-    number: Style = {"text": "text", "tips": True, "baseline": "middle"}
-    dashed: Style = {"strokeDash": [5, 3], "color": colour("faint")}
-    intervals = [row for row in own if row.get("lo") and row.get("hi")]
+    ends = [row[end] for row in (*own, *printed) for end in ("y", "lo", "hi") if row.get(end)]
+    scale = {"domain": [0, len(treads)], "nice": False}
+    x: Channel = {"field": "x", "type": "quantitative", "scale": scale, "axis": None}
+    place: Style = {"x": x, "y": y_axis(log_ticks(ends, pad=0.1))}
+    number: Style = {**place, "text": "text", "tips": True, "baseline": "middle"}
+    dashed: Style = {**place, "strokeDash": [5, 3], "color": colour("faint")}
+    ink, soft = colour("ink"), colour("soft")
     layers = [
-        *_treads([tread.printed for tread in treads], across, up, **dashed),
-        *_filled("text", printed, across, up, dy=_NUMBER_PX, color=colour("soft"), **number),
-        *_treads([tread.own for tread in treads], across, up, color=colour("ink")),
-        *([spans(intervals, across, up, strokeWidth=1.4)] if intervals else ()),
-        marks(own, across, up),
-        *_filled(
-            "text", own, across, up, dy=-_NUMBER_PX, color=colour("ink"), fontWeight=600, **number
-        ),
-        _step_names(treads, across, narrow=narrow),
+        _treads([tread.printed for tread in treads], **dashed),
+        layer("text", printed, **number, dy=_NUMBER_PX, color=soft),
+        _treads([tread.own for tread in treads], **place, color=ink),
+        spans([row for row in own if row["lo"] and row["hi"]], **place, strokeWidth=1.4),
+        marks(own, **place),
+        layer("text", own, **number, dy=-_NUMBER_PX, color=ink, fontWeight=600),
     ]
-    return plot(layers, width_px, HEIGHT_PX, title)
+    slant: Style = {"align": "right", "angle": 320} if narrow else {"align": "center"}
+    names = [{"x": at + 0.5, "text": tread.name} for at, tread in enumerate(treads)]
+    beneath: Style = {"x": x, "y": HEIGHT_PX + 8, "text": "text", "baseline": "top", **slant}
+    # What has no rows would still take part in the drawing.
+    layers = [drawn for drawn in layers if drawn["data"]["values"]]
+    layers.append(layer("text", names, **beneath))
+    if narrow:  # an invisible point keeps room for the slanted names
+        depth = HEIGHT_PX + 16 + 0.65 * longest
+        layers.append(layer("point", names[:1], x=x, y=depth, size=1, opacity=0))
+    return plot(layers, step_px * len(treads), HEIGHT_PX, title)
 
 
-def _filled(mark: str, rows: Rows, x: alt.X, y: alt.Y, **how: Any) -> list[alt.Chart]:
-    return [layer(mark, rows, x=x, y=y, **how)] if rows else []
-
-
-def _treads(
-    rows: Sequence[dict[str, Any] | None], x: alt.X, y: alt.Y, **style: Any
-) -> Iterator[alt.Chart]:
+def _treads(rows: Sequence[dict[str, Any] | None], **how: Any) -> Chart:
     """Draw treads, and risers between neighbours that both are there."""
     gaps = [*accumulate(int(row is None) for row in rows)]
     points = [
@@ -256,17 +232,5 @@ def _treads(
         if row
         for side in (0, 1)
     ]
-    for line in _filled("line", points, x, y, detail="stretch", strokeWidth=1.3, **style):
-        yield line.encode(order="order:Q")
-
-
-def _step_names(treads: Sequence[Tread], x: alt.X, *, narrow: bool) -> Chart:
-    rows = [{"x": place + 0.5, "text": tread.name} for place, tread in enumerate(treads)]
-    style: Style = {"align": "right", "angle": 320} if narrow else {"align": "center"}
-    text = layer("text", rows, x=x, y=HEIGHT_PX + 8, text="text", baseline="top", **style)
-    if not narrow:
-        return text
-    depth = HEIGHT_PX + 16 + _CHARACTER_PX * 0.65 * max(len(tread.name) for tread in treads)
-    foot = layer("point", rows[:1], x=x, y=depth, size=1, opacity=0)
-    both: Chart = alt.layer(text, foot)
-    return both
+    order = {"field": "order", "type": "quantitative"}
+    return layer("line", points, detail="stretch", order=order, strokeWidth=1.3, **how)

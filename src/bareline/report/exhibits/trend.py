@@ -15,7 +15,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case, verdict_tone
 from bareline.report.exhibits.along import ALL_LARGE
 from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by, meant
-from bareline.report.figures.grammar import Chart, Drawing, Style, alt, layer
+from bareline.report.figures.grammar import Channel, Chart, Drawing, Style, layer
 from bareline.report.figures.marks import AxesStrip, dashes, line_mark, x_axis
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
 from bareline.report.figures.theme import looks
@@ -143,7 +143,7 @@ class _Axes:
         stairs = [row for one in series for row in self._stair(one)]
         labels = [row for one in series for row in self._step_labels(one)]
 
-        def over(across: alt.X, up: alt.Y) -> Iterable[alt.Chart]:
+        def over(across: Channel, up: Channel) -> Iterable[Chart]:
             yield from dashes(stairs)(across, up)
             style: Style = {"align": "center", "dy": -8, "fontSize": 11, "fontWeight": "bold"}
             yield layer("text", labels, "fill", x=across, y=up, text="text", **style)

@@ -1,142 +1,91 @@
 """The grammar that charts are written in, and the smallest pieces that they are made of.
 
-Altair belongs to the extra ``figures``. Without it an exhibit is put together as always, its titles
-and tables with it, and what would be drawn stays blank: `why_undrawn` says so before anybody draws.
+A chart is a specification of Vega-Lite, as the dictionary that its manual describes: nothing is
+copied or checked while it is put together, and what draws belongs to the extra ``figures``.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from bareline.report.figures.scales import Ticks
-from bareline.vocabulary.texts import cleaned_all
 
-
-class Blank:
-    """Stands for every name and every chart of the grammar; what is made of it is blank, too."""
-
-    def __getattr__(self, name: str) -> Blank:
-        """Give any name of the grammar."""
-        if name.startswith("__"):  # protocols of Python are not for a blank to fulfil
-            raise AttributeError(name)
-        return self
-
-    def __call__(self, *_given: Any, **_named: Any) -> Blank:
-        """Make any chart."""
-        return self
-
-    def __getitem__(self, _key: Any) -> Blank:
-        return self
-
-    def __add__(self, _other: Any) -> Blank:
-        return self
-
-    def __or__(self, _other: Any) -> Blank:
-        return self
-
-
-if TYPE_CHECKING:
-    import altair as alt
-else:
-    try:
-        import altair as alt
-    except ModuleNotFoundError:
-        alt = Blank()
-
-__all__ = ["Blank", "alt"]
-
-
-Channel = TypeVar("Channel", alt.Fill, alt.Stroke, alt.Shape)
-Rows = Sequence[Mapping[str, Any]]
+Chart = dict[str, Any]
+#: What a mark takes from its row along one axis, or as one of its properties.
+Channel = dict[str, Any]
 Style = dict[str, Any]
+Rows = Sequence[Mapping[str, Any]]
+
+#: A platform's mark, filled or hollow: of `layer`'s inks.
+MARK = "stroke hollow shape"
+#: Channels that `layer` takes as px, or as the name of a field, with what such a field is.
+_CHANNELS: Mapping[str, Channel] = {
+    "x": {}, "y": {}, "x2": {}, "y2": {}, "text": {"type": "nominal"}, "detail": {"type": "nominal"}
+}  # fmt: skip
+
+
+def raw(field: str, kind: str = "nominal") -> Channel:
+    """Take a field's value as the colour, shape or size itself, without scale or legend."""
+    return {"field": field, "type": kind, "scale": None, "legend": None}
+
 
 #: What a mark takes from its row: the row's colour, or the fill and shape of a platform.
-_INKS: Mapping[str, tuple[Any, str]] = {
-    "stroke": (alt.Stroke, "colour"),
-    "fill": (alt.Fill, "colour"),
-    "hollow": (alt.Fill, "fill"),
-    "shape": (alt.Shape, "shape"),
+_INKS: Mapping[str, tuple[str, Channel]] = {
+    "stroke": ("stroke", raw("colour")),
+    "fill": ("fill", raw("colour")),
+    "hollow": ("fill", raw("fill")),
+    "shape": ("shape", raw("shape")),
 }
-#: A platform's mark, filled or hollow.
-MARK = "stroke hollow shape"
+#: Takes the text of the field "tip" as what the page's tooltip says.
+_TIP: Channel = {"field": "tip", "type": "nominal"}
 
 
-def inline(rows: Rows) -> alt.InlineData:
-    """Hand rows to a chart as one text, which it neither copies nor checks value by value.
-
-    Cleaned here: in that text a control character is an escape sequence, which nobody sees.
-    """
-    if isinstance(alt, Blank):
-        return alt.InlineData()
-    text = json.dumps(cleaned_all(list(rows)))
-    return alt.InlineData(values=text, format=alt.JsonDataFormat(type="json"))
-
-
-def raw(channel: type[Channel], field: str) -> Channel:
-    """Take a field's value as the colour or shape itself, without scale or legend."""
-    return channel(field=field, type="nominal", scale=None, legend=None)
-
-
-def tip() -> alt.Description:
-    """Take the text of the field "tip" as what the page's tooltip says."""
-    return alt.Description(field="tip", type="nominal")
-
-
-def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **how: Any) -> alt.Chart:
+def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **how: Any) -> Chart:
     """Draw a layer: one mark for each row.
 
     - `ink`: what the rows colour, of `_INKS`.
     - `tips`: whether hovering says each row's "tip"; a mark without one is silent.
-    - `how`: ``x`` and ``y`` as channels or px, ``x2``, ``y2``, ``text`` and ``detail`` as names of
-      fields; the rest is the mark's style.
+    - `how`: channels with a field; ``x`` and ``y`` in px; ``x2``, ``y2``, ``text`` and ``detail``
+      as names of fields; the rest is the mark's style.
     """
-    channels = {name: _channel(name, how.pop(name)) for name in _CHANNELS if name in how}
-    for one in ink.split():
-        kind, field = _INKS[one]
-        channels["fill" if one == "hollow" else one] = raw(kind, field)
+    encoding = dict(_INKS[one] for one in ink.split())
+    style: Style = {} if tips else {"aria": False}
     if tips:
-        channels["description"] = tip()
-    style = how if tips else {"aria": False, **how}
-    chart: alt.Chart = getattr(alt.Chart(inline(rows)), f"mark_{mark}")(**style)
-    return chart.encode(**channels)
-
-
-_CHANNELS = ("x", "y", "x2", "y2", "text", "detail")
-
-
-def _channel(name: str, given: Any) -> Any:
-    if isinstance(given, int | float):
-        return alt.value(given)
-    if not isinstance(given, str):
-        return given
-    if name in ("x2", "y2"):
-        return (alt.X2 if name == "x2" else alt.Y2)(field=given)
-    return (alt.Text if name == "text" else alt.Detail)(field=given, type="nominal")
+        encoding["description"] = _TIP
+    for name, given in how.items():
+        if isinstance(given, dict) and "field" in given:
+            encoding[name] = given
+        elif name in _CHANNELS:
+            named = {"field": given, **_CHANNELS[name]}
+            encoding[name] = named if isinstance(given, str) else {"value": given}
+        else:
+            style[name] = given
+    return {"data": {"values": rows}, "mark": {"type": mark, **style}, "encoding": encoding}
 
 
 def axis(
-    channel: type[Any], field: str, ticks: Ticks, *, log: bool = False, base: int | None = None,
-    **how: Any,
-) -> Any:  # fmt: skip
+    field: str, ticks: Ticks, *, log: bool = False, base: int | None = None, **how: Any
+) -> Channel:
     """Give a channel of numbers with its own ticks; `how` is said to Vega's axis."""
-    kind: dict[str, Any] = {"type": "log" if log else "linear"} | ({"base": base} if base else {})
-    return channel(
-        field=field,
-        type="quantitative",
-        scale=alt.Scale(**kind, domain=list(ticks.domain), nice=False),
-        axis=alt.Axis(values=list(ticks.values), labelExpr=ticks.label_expression, **how),
-    )
+    scale = {"type": "log" if log else "linear", "domain": ticks.domain, "nice": False}
+    return {
+        "field": field,
+        "type": "quantitative",
+        "scale": scale | ({"base": base} if base else {}),
+        "axis": {"values": ticks.values, "labelExpr": ticks.label_expression, **how},
+    }
 
 
-def heading(text: str, width_px: float) -> alt.Title:
+def pixels(field: str) -> Channel:
+    """Take a field as px from the left or the top, without an axis."""
+    return {"field": field, "type": "quantitative", "scale": None, "axis": None}
+
+
+def heading(text: str, width_px: float) -> dict[str, Any]:
     """Write what the vertical axis shows above it, where it can be read without turning."""
-    return alt.Title(text, fontWeight="normal", fontSize=11.5, limit=width_px, offset=6)
-
-
-Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
+    return {"text": text, "fontWeight": "normal", "fontSize": 11.5, "limit": width_px, "offset": 6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +108,6 @@ def both_widths(draw: Callable[..., Chart], *shown: Any, wide: bool = True) -> D
 
 
 def plot(layers: Iterable[Chart], width_px: float, height_px: float, title: str = "") -> Chart:
-    """Put layers on each other."""
-    sized = {"width": width_px, "height": height_px}
-    chart: Chart = alt.layer(*layers).properties(
-        **sized, **({"title": heading(title, width_px)} if title else {})
-    )
-    return chart
+    """Put layers on each other, under a heading of at most their width."""
+    named = {"title": heading(title, width_px)} if title else {}
+    return {"layer": [*layers], "width": width_px, "height": height_px, **named}

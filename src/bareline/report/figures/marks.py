@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.numbers.cell import Estimate
-from bareline.report.figures.grammar import MARK, Chart, Rows, Style, alt, axis, heading, layer
+from bareline.report.figures.grammar import MARK, Channel, Chart, Rows, Style, axis, heading, layer
 from bareline.report.figures.scales import Ticks, dodge
 from bareline.report.figures.theme import LABEL_PX, PUBLISHED_SHAPE, colour
 
 LABEL_GAP_PX = 13
-#: Room for ticks at the left, the same in all strips of a panel: five digits in the widest font.
-_TICKS_PX = 46
 #: Room for a letter of a name at the end of a line: a reader's font may be wider than the one that
 #: drawings are measured with.
 LETTER_PX = 7.5
@@ -25,29 +23,23 @@ LETTER_PX = 7.5
 PALE = 0.45
 
 
-def x_axis(ticks: Ticks, title: str, *, labels: bool, log: bool = True) -> alt.X:
+def x_axis(ticks: Ticks, title: str, *, labels: bool, log: bool = True) -> Channel:
     """Give the axis of a parameter; without labels where another panel has them."""
     how = {"title": title if labels else None, "labels": labels, "labelFlush": False}
-    base = 2 if log else None
-    x: alt.X = axis(alt.X, "x", ticks, log=log, base=base, labelOverlap="greedy", **how)
-    return x
+    return axis("x", ticks, log=log, base=2 if log else None, labelOverlap="greedy", **how)
 
 
-def y_axis(ticks: Ticks) -> alt.Y:
+def y_axis(ticks: Ticks) -> Channel:
     """Give the logarithmic axis of values or ratios."""
-    room = {"minExtent": _TICKS_PX, "maxExtent": _TICKS_PX}
-    y: alt.Y = axis(alt.Y, "y", ticks, log=True, title=None, labelOverlap=False, **room)
-    return y
+    # As much room for ticks in all strips of a panel: five digits in the widest font.
+    room = {"minExtent": 46, "maxExtent": 46}
+    return axis("y", ticks, log=True, title=None, labelOverlap=False, **room)
 
 
-def rows_axis(height_px: float, field: str = "y") -> alt.Y:
+def rows_axis(height_px: float, field: str = "y") -> Channel:
     """Give the channel of rows of bars or dots under each other: px from the top, no axis."""
-    return alt.Y(
-        field=field,
-        type="quantitative",
-        scale=alt.Scale(domain=[0, height_px], reverse=True, nice=False),
-        axis=None,
-    )
+    scale = {"domain": [0, height_px], "reverse": True, "nice": False}
+    return {"field": field, "type": "quantitative", "scale": scale, "axis": None}
 
 
 #: Where on an axis something was to be measured: alike for all lines, or by line.
@@ -79,10 +71,9 @@ def stretches(rows: Rows, places: Places) -> list[dict[str, Any]]:
     return found
 
 
-def intervals(rows: Rows, y: alt.Y) -> list[dict[str, Any]]:
+def intervals(rows: Rows, y: Channel) -> list[dict[str, Any]]:
     """Give the intervals from "y" to "hi"; one that is open above reaches to the axis's end."""
-    channel: Any = y.to_dict(validate=False)
-    top = channel["scale"]["domain"][1]
+    top = y["scale"]["domain"][1]
     return [
         {**row, "y": row["lo"], "hi": top if row["hi"] is None else row["hi"]}
         for row in rows
@@ -98,93 +89,70 @@ def line_mark(
     return {"x": x, "y": shown.value, **ends, "series": series, **ink, "tip": tip}
 
 
-def bands(rows: Rows, x: alt.X, y: alt.Y) -> alt.Chart:
-    """Draw the intervals."""
-    reach = intervals(rows, y)
-    return layer("area", reach, "fill", x=x, y=y, y2="hi", detail="stretch", opacity=0.18)
-
-
-def lines(rows: Rows, x: alt.X, y: alt.Y, **style: Any) -> alt.Chart:
+def lines(rows: Rows, x: Channel, y: Channel, **style: Any) -> Chart:
     """Join the values of a platform."""
     usual = {"strokeWidth": 1.4, "strokeJoin": "round"}
     return layer("line", rows, "stroke", x=x, y=y, detail="stretch", **(style or usual))
 
 
-def marks(rows: Rows, x: alt.X, y: alt.Y) -> alt.Chart:
+def marks(rows: Rows, x: Channel, y: Channel) -> Chart:
     """Draw the values in their platforms' marks."""
     return layer("point", rows, MARK, x=x, y=y, tips=True, size=24, strokeWidth=1.2, opacity=1)
 
 
-def dots(rows: Rows, x: alt.X, y: alt.Y) -> alt.Chart:
+def dots(rows: Rows, x: Channel, y: Channel) -> Chart:
     """Draw single trials, faintly: x, y, colour and tip."""
     style: Style = {"filled": True, "shape": "circle", "size": 11, "opacity": 0.38}
     return layer("point", rows, "fill", x=x, y=y, tips=True, **style)
 
 
-def diamonds(rows: Rows, x: alt.X, y: alt.Y, *, size: float = 60, opacity: float = 1) -> alt.Chart:
+def diamonds(rows: Rows, x: Channel, y: Channel, *, size: float = 60, opacity: float = 1) -> Chart:
     """Draw published values: x, y, colour and tip."""
     style = {"shape": PUBLISHED_SHAPE, "size": size, "fill": colour("paper"), "strokeWidth": 1.3}
     return layer("point", rows, "stroke", x=x, y=y, tips=True, opacity=opacity, **style)
 
 
-def spans(rows: Rows, x: alt.X, y: alt.Y, **style: Any) -> alt.Chart:
+def spans(rows: Rows, x: Channel, y: Channel, **style: Any) -> Chart:
     """Draw the range of each value as an upright line from lo to hi."""
     uprights = [{**row, "y": row["lo"]} for row in rows]
     return layer("rule", uprights, "stroke", x=x, y=y, y2="hi", **{"strokeWidth": 1, **style})
 
 
-def printed_marks(rows: Rows, x: alt.X, y: alt.Y, turn: float) -> list[alt.Chart]:
+def printed_marks(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[Chart]:
     """Draw published values with the range of x that they are told for.
 
     - `rows`: as of `spans` and `diamonds`; "x" to "end" is the range of x, "middle" its middle.
       "pale" is what was measured elsewhere, "beside" says where.
     - `turn`: where on the axis words stand left of their mark, not right of it.
     """
-    found: list[alt.Chart] = []
-    dashed: Style = {"strokeWidth": 1, "strokeDash": [3, 2]}
+    soft: Style = {"dy": -7, "fontSize": LABEL_PX, "color": colour("soft")}
     for pale in (True, False):
-        own = [row for row in rows if row["pale"] is pale]
+        own, opacity = [row for row in rows if row["pale"] is pale], PALE if pale else 1.0
         if not own:
             continue
-        middles, opacity = [{**row, "x": row["middle"]} for row in own], PALE if pale else 1.0
-        found += [
-            layer("rule", own, "stroke", x=x, x2="end", y=y, opacity=opacity, **dashed),
-            spans(middles, x, y, opacity=opacity),
-            diamonds(middles, x, y, opacity=opacity),
-            *_places(middles, x, y, turn),
-        ]
-    return found
+        middles = [{**row, "x": row["middle"]} for row in own]
+        reach: Style = {"x": x, "x2": "end", "strokeWidth": 1, "strokeDash": [3, 2]}
+        yield layer("rule", own, "stroke", y=y, opacity=opacity, **reach)
+        yield spans(middles, x, y, opacity=opacity)
+        yield diamonds(middles, x, y, opacity=opacity)
+        for beyond, align, dx in ((False, "left", 7.0), (True, "right", -7.0)):
+            words = [r for r in middles if r.get("beside") and (r["x"] > turn) is beyond]
+            if words:
+                yield layer("text", words, x=x, y=y, text="beside", align=align, dx=dx, **soft)
 
 
-def _places(rows: Rows, x: alt.X, y: alt.Y, turn: float) -> Iterator[alt.Chart]:
-    """Write where pale values were measured, beside their marks."""
-    tags = [{name: row[name] for name in ("x", "y", "beside")} for row in rows if row.get("beside")]
-    for beyond, align, dx in ((False, "left", 7.0), (True, "right", -7.0)):
-        own = [row for row in tags if (row["x"] > turn) is beyond]
-        if own:
-            style: Style = {
-                "align": align,
-                "dx": dx,
-                "dy": -7,
-                "fontSize": LABEL_PX,
-                "color": colour("soft"),
-            }
-            yield layer("text", own, x=x, y=y, text="beside", **style)
-
-
-def labels(rows: Rows, ticks: Ticks, width_px: float, height_px: float) -> list[alt.Chart]:
+def labels(rows: Rows, ticks: Ticks, width_px: float, height_px: float) -> list[Chart]:
     """Write each platform's name at the end of its line, moved apart where they collide."""
     last = {row["series"]: row for row in rows}
     low, high = (math.log(bound) for bound in ticks.domain)
     wanted = {
         name: (high - math.log(row["y"])) / (high - low) * height_px for name, row in last.items()
     }
-    look = ("colour", "fill", "shape")
     placed = [
         {
             "y": math.exp(high - place / height_px * (high - low)),
             "text": name,
-            **{field: last[name][field] for field in look},
+            **{look: last[name][look] for look in ("colour", "fill", "shape")},
         }
         for name, place in dodge(wanted, LABEL_GAP_PX, 2, height_px - 2).items()
     ]
@@ -197,7 +165,7 @@ def labels(rows: Rows, ticks: Ticks, width_px: float, height_px: float) -> list[
     ]
 
 
-def reference(margin: float, ticks: Ticks, width_px: float) -> list[alt.Chart]:
+def reference(margin: float, ticks: Ticks, width_px: float) -> list[Chart]:
     """Draw the equivalence band and the line at 1."""
     row = {"y": max(1 / (1 + margin), ticks.domain[0]), "hi": min(1 + margin, ticks.domain[1])}
     y = y_axis(ticks)
@@ -208,14 +176,11 @@ def reference(margin: float, ticks: Ticks, width_px: float) -> list[alt.Chart]:
 
 
 WIDTH_PX = 285
-#: Names stand at the right of a strip; its title may reach over them.
-_NAMES_PX = 100
-
 #: What is drawn on the two channels of a strip.
-Layers = Callable[[alt.X, alt.Y], Iterable[alt.Chart]]
+Layers = Callable[[Channel, Channel], Iterable[Chart]]
 
 
-def nothing(_across: alt.X, _up: alt.Y) -> Iterable[alt.Chart]:
+def nothing(_across: Channel, _up: Channel) -> Iterable[Chart]:
     """Draw nothing."""
     return ()
 
@@ -239,23 +204,23 @@ class AxesStrip:
     whiskers: bool = False
     width_px: float = WIDTH_PX
 
-    def chart(self, across: alt.X, places: Places) -> Chart:
+    def chart(self, across: Channel, places: Places) -> Chart:
         """Draw it; no line crosses one of the `places` at which it has no value."""
         rows, up = stretches(self.rows, places), y_axis(self.ticks)
-        named = labels(rows, self.ticks, self.width_px, self.height_px) if self.named else ()
-        return alt.layer(
+        reach = intervals(rows, up)
+        band: Style = {"y": up, "y2": "hi", "detail": "stretch", "opacity": 0.18}
+        layers = [
             *self.under(across, up),
-            bands(rows, across, up),
-            *([spans(intervals(rows, up), across, up, opacity=0.5)] if self.whiskers else ()),
+            layer("area", reach, "fill", x=across, **band),
+            *([spans(reach, across, up, opacity=0.5)] if self.whiskers else ()),
             lines(rows, across, up),
             marks(rows, across, up),
             *self.over(across, up),
-            *named,
-        ).properties(
-            width=self.width_px,
-            height=self.height_px,
-            title=heading(self.title, self.width_px + _NAMES_PX),
-        )
+            *(labels(rows, self.ticks, self.width_px, self.height_px) if self.named else ()),
+        ]
+        # Names stand at the right of a strip; its title may reach over them.
+        title = heading(self.title, self.width_px + 100)
+        return {"layer": layers, "width": self.width_px, "height": self.height_px, "title": title}
 
 
 def panel(strips: Sequence[AxesStrip], axis: Ticks, title: str, places: Places) -> Chart:
@@ -264,7 +229,7 @@ def panel(strips: Sequence[AxesStrip], axis: Ticks, title: str, places: Places) 
     drawn = [
         strip.chart(x_axis(axis, title, labels=strip is strips[-1]), places) for strip in strips
     ]
-    return drawn[0] if len(drawn) == 1 else alt.vconcat(*drawn, spacing=8)
+    return drawn[0] if len(drawn) == 1 else {"vconcat": drawn, "spacing": 8}
 
 
 def dashes(rows: Sequence[dict[str, Any]]) -> Layers:

@@ -1,30 +1,27 @@
-"""Predictions as figures: against measurements, a loss as a waterfall, upgrades, sizes used."""
+"""Predictions as figures: against measurements, a loss, upgrades, sizes used, times over ranks."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from bareline.predict.coverage import CurveCoverage
+from bareline.predict.growth import Growth
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import LossSplit
 from bareline.predict.validation import Trial
-from bareline.report.figures.grammar import Chart, Style, alt, axis, layer
-from bareline.report.figures.scales import (
-    log_ticks,
-    signed_ticks,
-    size_ticks,
-    unit_scale,
-)
-from bareline.report.figures.theme import MarkLook, colour
+from bareline.report.figures.grammar import MARK, Channel, Chart, axis, layer, pixels, plot, raw
+from bareline.report.figures.scales import Ticks, log_ticks, signed_ticks, size_ticks, unit_scale
+from bareline.report.figures.theme import MarkLook, colour, line_looks
 from bareline.vocabulary.units import format_size, format_value
 
 #: Where these figures stand: in a section of their own, as figures of a layer do in that layer's.
 SECTION = "predictions"
-_WIDTH, _ROW, _STRIP, _PITCH = 420, 26, 360, 24
+_WIDTH, _ROW = 420, 26
 #: Of a drawing for a phone, where names have less room, too.
 _NARROW_WIDTH = 190
-_LABELS_PX, _NARROW_LABELS_PX, _LABEL_CHARACTER_PX = 240, 120, 7
 
 
 def predicted_chart(
@@ -32,9 +29,7 @@ def predicted_chart(
 ) -> Chart:
     """Draw predicted times over measured ones, with their intervals and the line of equality."""
     scale = unit_scale([trial.truth_s for trial in trials], "s")
-    there = {trial.platform for trial in trials}
-    shown = {name: look for name, look in shown.items() if name in there}
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "x": trial.truth_s * scale.factor,
             "y": trial.time_s * scale.factor,
@@ -47,38 +42,39 @@ def predicted_chart(
         }
         for trial in trials
     ]
-    ticks = log_ticks([row[key] for row in rows for key in ("x", "lo", "hi")])  # type: ignore[misc]
-    x = axis(alt.X, "x", ticks, log=True, title=f"measured ({scale.unit})")
+    ticks = log_ticks(row[key] for row in rows for key in ("x", "lo", "hi"))
+    x = axis("x", ticks, log=True, title=f"measured ({scale.unit})")
     y, lo = (
-        axis(alt.Y, field, ticks, log=True, title=f"predicted ({scale.unit})")
-        for field in ("y", "lo")
+        axis(field, ticks, log=True, title=f"predicted ({scale.unit})") for field in ("y", "lo")
     )
+    there = {trial.platform for trial in trials}
+    own = {name: look for name, look in shown.items() if name in there}
     keys = [
         {"name": name, "y": 16 + 18 * index, "colour": look.colour, "shape": look.shape}
-        for index, (name, look) in enumerate(shown.items())
+        for index, (name, look) in enumerate(own.items())
     ]
-    side = 280 if narrow else _WIDTH
-    spots: Style = {"filled": True, "size": 52}
-    equal: Style = {"strokeDash": [4, 3], "color": colour("faint")}
-    corner = alt.Y(field="y", type="quantitative", scale=None, axis=None)
-    return alt.layer(
-        layer("line", [{"x": end, "y": end} for end in ticks.domain], x=x, y=y, **equal),
+    equal = [{"x": end, "y": end} for end in ticks.domain]
+    corner, faint, side = pixels("y"), colour("faint"), 280 if narrow else _WIDTH
+    layers = [
+        layer("line", equal, x=x, y=y, strokeDash=[4, 3], color=faint),
         layer("rule", rows, "stroke", x=x, y=lo, y2="hi", opacity=0.45),
-        layer("point", rows, "fill shape", x=x, y=y, tips=True, **spots, opacity=0.9),
+        layer("point", rows, "fill shape", x=x, y=y, tips=True, filled=True, size=52, opacity=0.9),
         # The corner that has no points has room for the platforms' names.
-        layer("point", keys, "fill shape", x=16, y=corner, **spots),
+        layer("point", keys, "fill shape", x=16, y=corner, filled=True, size=52),
         layer("text", keys, x=28, y=corner, text="name", align="left", color=colour("ink")),
-    ).properties(width=side, height=side)
+    ]
+    return plot(layers, side, side)
 
 
-def _names_axis(names: Sequence[str], *, narrow: bool) -> alt.Axis:
-    """Give an axis of names with room for them in the widest of the page's fonts.
+def _names(field: str, names: Sequence[str], *, narrow: bool) -> Channel:
+    """Give a row to each name, with room for it in the widest of the page's fonts.
 
     The drawing is made with another font than the page shows it in.
     """
-    most = _NARROW_LABELS_PX if narrow else _LABELS_PX
-    room = _LABEL_CHARACTER_PX * max(map(len, names), default=0)
-    return alt.Axis(labelLimit=most, minExtent=min(room, most), ticks=False, domain=False)
+    most = 120 if narrow else 240
+    room = min(7 * max(map(len, names), default=0), most)
+    axis = {"labelLimit": most, "minExtent": room, "ticks": False, "domain": False}
+    return {"field": field, "type": "nominal", "sort": names, "title": None, "axis": axis}
 
 
 def waterfall_chart(
@@ -93,45 +89,38 @@ def waterfall_chart(
     ends = ("from", "to", "lo", "hi")
     rows = [{**step, **{end: step[end] * scale.factor for end in ends}} for step in steps]
     rows = [{**row, "end": max(row["to"], row["from"], row["hi"])} for row in rows]
-    names = [row["name"] for row in rows]
-    y = alt.Y(
-        field="name", type="nominal", sort=names, title=None, axis=_names_axis(names, narrow=narrow)
-    )
-    at, lo, end = (alt.X(field=field, type="quantitative") for field in ("from", "lo", "end"))
-    at = at.title(f"time ({scale.unit})")
-    ink: Style = {"color": colour("ink")}
-    return alt.layer(
+    y = _names("name", [row["name"] for row in rows], narrow=narrow)
+    at, lo, end = ({"field": name, "type": "quantitative"} for name in ("from", "lo", "end"))
+    at["title"], ink = f"time ({scale.unit})", colour("ink")
+    layers = [
         layer("bar", rows, "fill", x=at, x2="to", y=y, tips=True, height=_ROW * 0.6),
-        layer("rule", rows, x=lo, x2="hi", y=y, strokeWidth=1.4, **ink),
-        layer("text", rows, x=end, y=y, text="label", align="left", dx=6, **ink),
-    ).properties(width=_NARROW_WIDTH if narrow else _WIDTH, height=_ROW * len(rows))
+        layer("rule", rows, x=lo, x2="hi", y=y, strokeWidth=1.4, color=ink),
+        layer("text", rows, x=end, y=y, text="label", align="left", dx=6, color=ink),
+    ]
+    return plot(layers, _NARROW_WIDTH if narrow else _WIDTH, _ROW * len(rows))
 
 
 def _steps(loss: LossSplit, names: Mapping[str, MarkLook]) -> list[dict[str, Any]]:
     """Give the bars in base units: each share begins where the one before it ended."""
-    first = loss.a_s
+    at, last = loss.a_s, loss.a_s + loss.loss_s
 
     def step(
-        name: str, begin: float, end: float, width: float, ink: str, label: str
+        name: str, begin: float, end: float, ink: str, label: str, width: float = 0.0
     ) -> dict[str, Any]:
         return {"name": name, "from": begin, "to": end, "lo": end - width, "hi": end + width,
                 "colour": ink, "label": label, "tip": f"{name}: {label}"}  # fmt: skip
 
-    rows = [step(loss.base, 0.0, first, 0.0, names[loss.base].colour, format_value(first, "s"))]
-    at = first
+    rows = [step(loss.base, 0.0, at, names[loss.base].colour, format_value(at, "s"))]
+    own = names[loss.platform].colour
     for share in loss.shares:
         if abs(share.share) < 0.005:
             continue
-        ink = colour("faint") if share.input == "residual" else names[loss.platform].colour
+        ink = colour("faint") if share.input == "residual" else own
         label = f"{format_value(share.time_s, 's')}, {share.share:.0%}"
         width = (share.hi_s - share.lo_s) / 2
-        rows.append(step(share.title, at, at + share.time_s, width, ink, label))
+        rows.append(step(share.title, at, at + share.time_s, ink, label, width))
         at += share.time_s
-    last = first + loss.loss_s
-    rows.append(
-        step(loss.platform, 0.0, last, 0.0, names[loss.platform].colour, format_value(last, "s"))
-    )
-    return rows
+    return [*rows, step(loss.platform, 0.0, last, own, format_value(last, "s"))]
 
 
 def upgrades_chart(
@@ -139,7 +128,7 @@ def upgrades_chart(
     narrow: bool = False,
 ) -> Chart:  # fmt: skip
     """Draw what each change would save of the time: a row for each, a mark for each case."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "change": UPGRADES[one.change],
             "x": 100 * one.saved,
@@ -150,38 +139,33 @@ def upgrades_chart(
         }
         for one in upgrades
     ]
-    ticks = signed_ticks([row["x"] for row in rows])  # type: ignore[misc]
-    order, names = (
-        [UPGRADES[change] for change in changes],
-        _names_axis([*UPGRADES.values()], narrow=narrow),
+    x = axis("x", signed_ticks(row["x"] for row in rows), title="time saved (%)")
+    y = _names("change", [*UPGRADES.values()], narrow=narrow)
+    y["sort"] = [UPGRADES[change] for change in changes]
+    chart = layer(
+        "point", rows, "fill shape", x=x, y=y, tips=True, filled=True, size=46, opacity=0.75
     )
-    y = alt.Y(field="change", type="nominal", sort=order, title=None, axis=names)
-    x = axis(alt.X, "x", ticks, title="time saved (%)")
-    style: Style = {"filled": True, "size": 46, "opacity": 0.75}
-    chart = layer("point", rows, "fill shape", x=x, y=y, tips=True, **style)
-    return chart.properties(
-        width=_NARROW_WIDTH if narrow else _WIDTH, height=_ROW * max(2, len(changes))
-    )
+    width = _NARROW_WIDTH if narrow else _WIDTH
+    return chart | {"width": width, "height": _ROW * max(2, len(changes))}
 
 
 def coverage_chart(strips: Sequence[CurveCoverage], *, narrow: bool = False) -> Chart:
     """Draw a strip for each function: a bar over what was measured, a dot for each size used."""
-    ticks = size_ticks([1.0, *(one for strip in strips for one in _ends(strip))])
-    names = [_name(strip) for strip in strips]
-    y = alt.Y(
-        field="name", type="nominal", sort=names, title=None, axis=_names_axis(names, narrow=narrow)
-    )
-    x = axis(alt.X, "x", ticks, log=True, base=2, title="message size")
-    bars = [
-        {"name": _name(strip), "x": max(1.0, strip.least), "end": max(1.0, strip.most)}
+
+    def name(strip: CurveCoverage) -> str:
+        what = "messages" if strip.probe == "mpi.pingpong" else strip.probe.removeprefix("mpi.")
+        return f"{what}, {strip.ranks} ranks"
+
+    bars: list[dict[str, Any]] = [
+        {"name": name(strip), "x": max(1.0, strip.least), "end": max(1.0, strip.most)}
         for strip in strips
     ]
     marks = [
-        {"name": _name(strip), "x": max(1.0, size)} for strip in strips for size in strip.measured
+        {"name": name(strip), "x": max(1.0, size)} for strip in strips for size in strip.measured
     ]
-    dots = [
+    dots: list[dict[str, Any]] = [
         {
-            "name": _name(strip),
+            "name": name(strip),
             "x": max(1.0, one.size_bytes),
             "area": 16 + 300 * min(1.0, one.share),
             "colour": colour("worse" if one.size_bytes > strip.most else "ink"),
@@ -191,19 +175,95 @@ def coverage_chart(strips: Sequence[CurveCoverage], *, narrow: bool = False) -> 
         for strip in strips
         for one in strip.used
     ]
-    area = alt.Size(field="area", type="quantitative", scale=None, legend=None)
-    ticked: Style = {"thickness": 1, "size": 10, "color": colour("faint")}
-    return alt.layer(
+    ticks = size_ticks([1.0, *(bar["end"] for bar in bars), *(dot["x"] for dot in dots)])
+    x = axis("x", ticks, log=True, base=2, title="message size")
+    y = _names("name", [*map(name, strips)], narrow=narrow)
+    area = raw("area", "quantitative")
+    layers = [
         layer("bar", bars, x=x, x2="end", y=y, height=10, color=colour("band")),
-        layer("tick", marks, x=x, y=y, **ticked),
-        layer("circle", dots, "fill", x=x, y=y, tips=True, opacity=0.7).encode(size=area),
-    ).properties(width=_NARROW_WIDTH if narrow else _STRIP, height=_PITCH * max(2, len(strips)))
+        layer("tick", marks, x=x, y=y, thickness=1, size=10, color=colour("faint")),
+        layer("circle", dots, "fill", x=x, y=y, tips=True, opacity=0.7, size=area),
+    ]
+    return plot(layers, _NARROW_WIDTH if narrow else 360, 24 * max(2, len(strips)))
 
 
-def _name(strip: CurveCoverage) -> str:
-    what = "messages" if strip.probe == "mpi.pingpong" else strip.probe.removeprefix("mpi.")
-    return f"{what}, {strip.ranks} ranks"
+_Rows = list[dict[str, Any]]
+_GROWTH_PX = 300
 
 
-def _ends(strip: CurveCoverage) -> list[float]:
-    return [max(1.0, size) for size in (strip.most, *(one.size_bytes for one in strip.used))]
+def growth_chart(every: Sequence[Growth]) -> Chart:
+    """Draw a period's time over ranks, with bands, the law of computing and the ideal line.
+
+    Ideal is the speed-up from the quickest platform's smallest count. Dots are what profiles took
+    whose ranks had a core each. Simulated times are hollow.
+    """
+    first, law = every[0].points, every[0].computing
+    ranks, off = [point.ranks for point in first], law.error or 0.0
+    best = min(done.points[0].period_s for done in every) * ranks[0]
+    rule = {n: (law.at(n), law.at(n) * max(0.01, 1 - off), law.at(n) * (1 + off)) for n in ranks}
+    computing = _times("computing, as profiled", rule)
+    ideal = _times("ideal", {n: (best / n,) * 3 for n in ranks})
+    took = {one.ranks: one.period_measured_s for one in first if one.period_measured_s is not None}
+    measured = _times("measured", {n: (value,) * 3 for n, value in took.items()})
+    shown = line_looks([done.target.name for done in every])
+    lines = []
+    for done in every:
+        times = {one.ranks: (one.period_s, one.period_lo_s, one.period_hi_s) for one in done.points}
+        ink = shown[done.target.name].ink(hollow=done.target.simulated)
+        lines.append([{**row, **ink} for row in _times(done.target.name, times)])
+    whole = [computing, ideal, measured, *lines]
+    scale = unit_scale([row["y"] for rows in whole for row in rows], "s")
+    for row in (row for rows in whole for row in rows):
+        row.update({key: row[key] * scale.factor for key in ("y", "lo", "hi")})
+    return _drawn(computing, ideal, measured, lines, scale.unit)
+
+
+def _times(what: str, times: Mapping[int, tuple[float, float, float]]) -> _Rows:
+    return [
+        {"x": n, "y": at, "lo": low, "hi": high, "name": what,
+         "tip": f"{what}, {n} ranks: {format_value(at, 's')}"}
+        for n, (at, low, high) in times.items()
+    ]  # fmt: skip
+
+
+def _drawn(
+    computing: _Rows, ideal: _Rows, measured: _Rows, lines: Sequence[_Rows], unit: str
+) -> Chart:
+    every = [computing, ideal, measured, *lines]
+    ranks = [row["x"] for row in computing]
+    ends = (ranks[0] / 1.1, ranks[-1] * 1.1)
+    across = Ticks(ends, tuple(map(float, ranks)), tuple(map(str, ranks)))
+    up = log_ticks(row[key] for rows in every for row in rows for key in ("lo", "hi"))
+    x = axis("x", across, log=True, base=2, title="ranks")
+    y, lo = (axis(name, up, log=True, title=f"a period ({unit})") for name in ("y", "lo"))
+    ink, names = colour("ink"), _apart([rows[-1] for rows in every if rows], up)
+    layers = [
+        layer("area", computing, x=x, y=lo, y2="hi", color=colour("band")),
+        layer("line", computing, x=x, y=y, strokeDash=[2, 3], color=colour("soft")),
+        layer("line", ideal, x=x, y=y, strokeDash=[6, 4], color=colour("faint")),
+    ]
+    for rows in lines:
+        own = rows[0]["colour"]
+        layers += [
+            layer("area", rows, x=x, y=lo, y2="hi", color=own, opacity=0.15),
+            layer("line", rows, x=x, y=y, color=own),
+            layer("point", rows, MARK, x=x, y=y, tips=True, size=52),
+        ]
+    layers += [
+        layer("point", measured, x=x, y=y, tips=True, filled=True, size=52, color=ink),
+        layer("text", names, x=x, y=pixels("px"), text="name", align="left", dx=10, color=ink),
+    ]
+    return plot(layers, _WIDTH, _GROWTH_PX)
+
+
+def _apart(named: _Rows, up: Ticks) -> _Rows:
+    """Put names beside the ends of their lines, none over another."""
+    low, high = up.domain
+    rows = [
+        {**one, "px": _GROWTH_PX * math.log(high / one["y"]) / math.log(high / low)}
+        for one in named
+    ]
+    rows.sort(key=lambda one: one["px"])
+    for above, below in pairwise(rows):
+        below["px"] = max(below["px"], above["px"] + 14)
+    return rows

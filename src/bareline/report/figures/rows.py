@@ -11,71 +11,55 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.numbers.cell import Estimate
-from bareline.report.figures.grammar import (
-    MARK,
-    Chart,
-    Rows,
-    Style,
-    alt,
-    axis,
-    layer,
-    plot,
-    raw,
-    tip,
-)
+from bareline.report.figures.grammar import MARK, Channel, Chart, Rows, Style, axis, layer, plot
 from bareline.report.figures.marks import PALE, diamonds, dots, rows_axis
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import PUBLISHED_SHAPE, MarkLook, colour
 
 #: Height of a platform's row, and of the head of a group.
 _PITCH_PX, _HEAD_PX = 18, 20
-#: Half the height of a bar.
-_HALF_PX = 5
-#: Room for a letter.
-_LETTER_PX = 6.2
-#: How strongly a bar is filled.
-_FILL = 0.2
+#: Rows of a chart's layers, by what is drawn of them.
+_Laid = defaultdict[str, list[dict[str, Any]]]
 
 
-def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **how: Any) -> alt.X:
+def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **how: Any) -> Channel:
     """Give the channel of the values."""
-    x: alt.X = axis(alt.X, field, ticks, log=log, **{"title": None, "labelOverlap": True, **how})
-    return x
+    return axis(field, ticks, log=log, **{"title": None, "labelOverlap": True, **how})
 
 
 def written(
-    rows: Rows, x: alt.X | float, y: alt.Y | float, field: str = "text", **style: Any
-) -> alt.Chart:
+    rows: Rows, x: Channel | float, y: Channel | float, field: str = "text", **style: Any
+) -> Chart:
     """Write a field of rows, beginning at a place."""
     place = {"align": "left", "baseline": "middle", **style}
     return layer("text", rows, x=x, y=y, text=field, **place)
 
 
-def written_clear(rows: Rows, x: float, y: alt.Y, **style: Any) -> list[alt.Chart]:
+def written_clear(rows: Rows, x: float, y: Channel, **style: Any) -> list[Chart]:
     """Write over a grid: the ground around the letters is cleared."""
     clear: Style = {"stroke": colour("paper"), "strokeWidth": 5}
     return [written(rows, x, y, **style, **clear), written(rows, x, y, **style)]
 
 
-def absence(rows: Rows, x: float, y: alt.Y, **style: Any) -> alt.Chart:
+def absence(rows: Rows, x: float, y: Channel, **style: Any) -> Chart:
     """Write why a row has no mark."""
-    soft = {"fontStyle": "italic", "color": colour("soft"), **style}
-    chart = written(rows, x, y, **soft)
-    return chart.encode(description=tip()) if any("tip" in row for row in rows) else chart
+    soft: Style = {"fontStyle": "italic", "color": colour("soft"), **style}
+    if any("tip" in row for row in rows):
+        soft["description"] = {"field": "tip", "type": "nominal"}
+    return written(rows, x, y, **soft)
 
 
-def rule_at(value: float, x: alt.X, width_px: float = 1.2) -> alt.Chart:
+def rule_at(value: float, x: Channel, width_px: float = 1.2) -> Chart:
     """Draw the line that values are seen against, from top to bottom."""
-    style: Style = {"color": colour("baseline"), "strokeWidth": width_px}
-    return layer("rule", [{"x": value}], x=x, **style)
+    return layer("rule", [{"x": value}], x=x, color=colour("baseline"), strokeWidth=width_px)
 
 
-def boxes(rows: Rows, x: alt.X, y: alt.Y, **style: Any) -> alt.Chart:
+def boxes(rows: Rows, x: Channel, y: Channel, ink: str = "fill", **style: Any) -> Chart:
     """Fill from x to "end" and from y to "bottom"."""
-    return layer("rect", rows, "fill", x=x, x2="end", y=y, y2="bottom", **style)
+    return layer("rect", rows, ink, x=x, x2="end", y=y, y2="bottom", **style)
 
 
-def names_of(rows: Rows, x: float, y: alt.Y, size: float = 42) -> alt.Chart:
+def names_of(rows: Rows, x: float, y: Channel, size: float = 42) -> Chart:
     """Draw the platforms' marks before their names."""
     return layer("point", rows, MARK, x=x, y=y, size=size, strokeWidth=1.2, opacity=1)
 
@@ -116,14 +100,13 @@ def bar_chart(
     (low, high), left = ticks.domain, -labels_px
     drawn, empty = laid["drawn"], laid["empty"]
     bold: Style = {"fontWeight": 600, "limit": labels_px + plot_px}
-    middle: Style = {"tips": True, "strokeWidth": 2}
     reach: Style = {"x": value_axis(ticks, "lo"), "x2": "hi", "strokeWidth": 1.6}
     layers = [
         *([rule_at(0.0, x)] if low < 0 else ()),
         *_fills(laid["pieces"], x, top),
         dots(laid["trials"], x, up),
         layer("rule", drawn, **reach, y=up, color=colour("ink")),
-        layer("rule", drawn, "stroke", x=x, y=top, y2="bottom", **middle),
+        layer("rule", drawn, "stroke", x=x, y=top, y2="bottom", tips=True, strokeWidth=2),
         written(drawn, plot_px + 8, up),
         names_of([*drawn, *empty], left + 5, up, 38),
         written([*drawn, *empty], left + 14, up, "name", limit=labels_px - 20),
@@ -136,9 +119,9 @@ def bar_chart(
 
 def _lay_out(
     groups: Mapping[str, Sequence[Bar]], looks: Mapping[str, MarkLook]
-) -> tuple[defaultdict[str, list[dict[str, Any]]], float]:
+) -> tuple[_Laid, float]:
     """Lay a panel of bars out from the top: rows of its layers, and its height."""
-    laid, height = defaultdict[str, list[dict[str, Any]]](list), 0.0
+    laid, height = _Laid(list), 0.0
     for head, bars in groups.items():
         if head:
             laid["heads"].append({"y": height + _HEAD_PX / 2 + 2, "text": head})
@@ -146,14 +129,13 @@ def _lay_out(
         for bar in bars:
             y, height = height + _PITCH_PX / 2, height + _PITCH_PX
             ink = {"colour": looks[bar.name].colour}
-            row, own = _row(bar, y, looks[bar.name])
+            row, pieces = _row(bar, y, looks[bar.name])
             laid["drawn" if "x" in row else "empty"].append(row)
-            laid["pieces"] += own
+            laid["pieces"] += pieces
             # The golden ratio spreads neighbours without any pattern or chance.
-            spread = (((index * 0.618034) % 1 - 0.5) * 9 for index in range(len(bar.dots)))
             laid["trials"] += [
-                {"x": x, "y": y + off, **ink, "tip": tip}
-                for (x, tip), off in zip(bar.dots, spread, strict=True)
+                {"x": x, "y": y + ((index * 0.618034) % 1 - 0.5) * 9, **ink, "tip": tip}
+                for index, (x, tip) in enumerate(bar.dots)
             ]
             laid["published"] += [
                 {"x": x, "y": y, **ink, "tip": tip, "beside": there, "bar": row.get("x")}
@@ -168,31 +150,28 @@ def _row(bar: Bar, y: float, look: MarkLook) -> tuple[dict[str, Any], list[dict[
     if bar.shown is None:
         return row, []
     ends = {"lo": min(bar.shown.known), "hi": max(bar.shown.known)}
-    row |= {"top": y - _HALF_PX, "bottom": y + _HALF_PX, "x": bar.shown.value, **ends}
+    row |= {"top": y - 5, "bottom": y + 5, "x": bar.shown.value, **ends}
     pieces, start = [], 0.0
-    for part, strength in bar.parts or [(bar.shown.value, _FILL)]:
+    for part, strength in bar.parts or [(bar.shown.value, 0.2)]:
         piece = {"x": start, "end": start + part, "strength": strength, "hollow": bar.hollow}
         pieces.append({**row, **piece, "divided": bool(bar.parts)})
         start += part
     return {**row, "tip": bar.tip}, pieces
 
 
-def _fills(pieces: Rows, x: alt.X, y: alt.Y) -> Iterator[alt.Chart]:
+def _fills(pieces: Rows, x: Channel, y: Channel) -> Iterator[Chart]:
     """Fill the bars, part by part; simulated ones are outlined only."""
     for strength, hollow in dict.fromkeys((p["strength"], p["hollow"]) for p in pieces):
         rows = [p for p in pieces if (p["strength"], p["hollow"]) == (strength, hollow)]
         style: Style = {"fillOpacity": 0 if hollow else strength, "strokeOpacity": 0.7}
         if hollow:
-            yield boxes(rows, x, y, strokeDash=[3, 2], **style).encode(
-                stroke=raw(alt.Stroke, "colour")
-            )
-        elif rows[0]["divided"]:
-            yield boxes(rows, x, y, **style).encode(stroke=alt.value(colour("paper")))
+            yield boxes(rows, x, y, "fill stroke", strokeDash=[3, 2], **style)
         else:
-            yield boxes(rows, x, y, **style)
+            edge = {"stroke": colour("paper")} if rows[0]["divided"] else {}
+            yield boxes(rows, x, y, **edge, **style)
 
 
-def _printed(rows: Rows, x: alt.X, y: alt.Y, ticks: Ticks, plot_px: float) -> Iterator[alt.Chart]:
+def _printed(rows: Rows, x: Channel, y: Channel, ticks: Ticks, plot_px: float) -> Iterator[Chart]:
     """Draw published values; pale ones with where they were measured."""
     if full := [row for row in rows if not row["beside"]]:
         yield diamonds(full, x, y)
@@ -202,23 +181,13 @@ def _printed(rows: Rows, x: alt.X, y: alt.Y, ticks: Ticks, plot_px: float) -> It
     # Said once in a panel, most are of one place: where no bar ends under the words, which stand
     # left of their mark if the numbers begin before their end.
     for words in dict.fromkeys(row["beside"] for row in pale):
-        own, long = [row for row in pale if row["beside"] == words], _LETTER_PX * len(words) + 7
+        own, long = [row for row in pale if row["beside"] == words], 6.2 * len(words) + 7
         left = (own[0]["x"] - ticks.domain[0]) * px + long > plot_px
-        reach = -long if left else long
-
-        def free(row: Mapping[str, Any], reach: float = reach) -> bool:
-            low, high = sorted((0.0, reach / px))
-            return row["bar"] is None or not low <= row["bar"] - row["x"] <= high
-
+        low, high = (-long / px, 0.0) if left else (0.0, long / px)
+        free = [r for r in own if r["bar"] is None or not low <= r["bar"] - r["x"] <= high]
         side: Style = {"align": "right", "dx": -7} if left else {"dx": 7}
-        row = next(filter(free, own), own[0])
-        yield written([row], x, y, "beside", color=colour("soft"), **side)
+        yield written([*free, *own][:1], x, y, "beside", color=colour("soft"), **side)
 
-
-_STRIP_PITCH_PX, _STRIP_NARROW_PITCH_PX = 34.0, 48.0
-#: How far printed trials stand above the middle of a row, and own ones under it.
-_APART_PX = 7.0
-_NAME_LETTER_PX = 7.2
 
 #: A trial: its value, and what hovering says.
 Mark = tuple[float, str]
@@ -239,36 +208,32 @@ class StripRow:
 def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) -> Chart:
     """Draw the rows; `narrow` writes their names above them, not at their left."""
     ticks = log_ticks(value for row in rows for value, _ in (*row.own, *row.printed))
-    pitch = _STRIP_NARROW_PITCH_PX if narrow else _STRIP_PITCH_PX
-    labels_px = (
-        0.0 if narrow else _NAME_LETTER_PX * max((len(row.name) for row in rows), default=0) + 24
-    )
-    width_px, height_px = (300.0 if narrow else 560.0), pitch * len(rows)
-    up, across = rows_axis(height_px), value_axis(ticks, log=True)
-    own: list[dict[str, Any]] = []
-    printed: list[dict[str, Any]] = []
-    middles: list[dict[str, Any]] = []
-    names: list[dict[str, Any]] = []
+    pitch, width_px, labels_px = 48.0, 300.0, 0.0
+    if not narrow:
+        longest = max((len(row.name) for row in rows), default=0)
+        pitch, width_px, labels_px = 34.0, 560.0, 7.2 * longest + 24
+    height_px, laid = pitch * len(rows), _Laid(list)
     for place, row in enumerate(rows):
         middle = (place + 0.5) * pitch + (8 if narrow else 0)
-        names.append({"y": middle - 20 if narrow else middle, "text": row.name, **row.ink})
-        for found, marks, median, y in (
-            (own, row.own, row.median, middle + _APART_PX),
-            (printed, row.printed, row.printed_median, middle - _APART_PX),
+        laid["names"].append({"y": middle - 20 if narrow else middle, "text": row.name, **row.ink})
+        for name, marks, median, y in (
+            ("own", row.own, row.median, middle + 7),
+            ("printed", row.printed, row.printed_median, middle - 7),
         ):
-            found += [{"x": value, "y": y, "tip": tooltip, **row.ink} for value, tooltip in marks]
+            laid[name] += [{"x": value, "y": y, "tip": tip, **row.ink} for value, tip in marks]
             if median:
-                middles.append({"x": median, "top": y - 6, "bottom": y + 6, **row.ink})
-    small: Style = {"tips": True, "strokeWidth": 1.2, "opacity": 0.75}
+                laid["medians"].append({"x": median, "top": y - 6, "bottom": y + 6, **row.ink})
+    up, across = rows_axis(height_px), value_axis(ticks, log=True)
+    small: Style = {"x": across, "y": up, "tips": True, "strokeWidth": 1.2, "opacity": 0.75}
     there: Style = {"shape": PUBLISHED_SHAPE, "size": 44, "fill": colour("paper")}
-    upright: Style = {"y": rows_axis(height_px, "top"), "y2": "bottom"}
+    upright: Style = {"y": rows_axis(height_px, "top"), "y2": "bottom", "strokeWidth": 1.6}
     lines: Style = {"color": colour("line"), "strokeWidth": 0.7, "x": -labels_px, "x2": width_px}
     layers = [
         layer("rule", [{"y": place * pitch} for place in range(1, len(rows))], y=up, **lines),
-        layer("rule", middles, "stroke", x=across, **upright, strokeWidth=1.6),
-        layer("point", printed, "stroke", x=across, y=up, **small, **there),
-        layer("point", own, MARK, x=across, y=up, **small, size=30),
-        names_of(names, 5 - labels_px, up),
-        written(names, 15 - labels_px, up),
+        layer("rule", laid["medians"], "stroke", x=across, **upright),
+        layer("point", laid["printed"], "stroke", **small, **there),
+        layer("point", laid["own"], MARK, **small, size=30),
+        names_of(laid["names"], 5 - labels_px, up),
+        written(laid["names"], 15 - labels_px, up),
     ]
     return plot(layers, width_px, height_px, title)

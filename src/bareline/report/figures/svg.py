@@ -47,8 +47,7 @@ ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
 
 def specification(chart: Chart) -> dict[str, Any]:
     """Give the Vega-Lite specification of a chart, with the theme in it."""
-    spec: dict[str, Any] = cleaned_all(chart.to_dict(validate=False))
-    return {**spec, "config": config()}
+    return {**cleaned_all(chart), "config": config()}
 
 
 def draw(chart: Chart) -> str:

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from bareline.profile.model import Profile
-from bareline.profile.summary import (
-    CallSum,
-    SizeSum,
-    communication_matrix,
-    sizes,
-    top_calls,
-)
+from bareline.profile.summary import SizeSum, communication_matrix, sizes, top_calls
 from bareline.report.blocks import Field, Figure, Rows, Table
 from bareline.report.content.wording import call_name, slug
-from bareline.report.figures.grammar import (
-    Chart,
-    Style,
-    alt,
-    axis,
-    heading,
-    layer,
-)
-from bareline.report.figures.scales import Scale, count_ticks, unit_scale, zero_ticks
+from bareline.report.figures.grammar import Channel, Chart, Style, axis, heading, layer, plot
+from bareline.report.figures.scales import count_ticks, unit_scale, zero_ticks
 from bareline.report.figures.theme import colour
 from bareline.report.profile.tables import calls_table, size_range, sizes_table, split_table
 from bareline.vocabulary.units import format_size, format_value, plain, whole
@@ -33,19 +21,14 @@ from bareline.vocabulary.units import format_size, format_value, plain, whole
 
 def figures(profile: Profile) -> list[Figure]:
     """Draw everything that the profile holds."""
-    drawn = [
+    return [
         Figure(id="split", title="Time per rank", layer="time", data_table=split_table(profile)),
-        ranks_figure(profile),
-        rank_table_figure(profile),
-        calls_figure(profile),
+        _ranks(profile),
+        _rank_table(profile),
+        _calls(profile),
+        *_sizes(profile),
+        *([] if profile.send_table.is_empty() else [_matrix(profile)]),
     ]
-    drawn += size_figures(profile)
-    if not profile.send_table.is_empty():
-        drawn.append(matrix_figure(profile))
-    return drawn
-
-
-_RANK_BARS = 48
 
 
 #: Parts of a rank's time: their column, colour and its name; the place in the bar tells them apart
@@ -58,69 +41,51 @@ _PARTS = {
 }
 
 
-def ranks_figure(profile: Profile) -> Figure:
+def _ranks(profile: Profile) -> Figure:
     """Draw a bar for each rank, or for neighbouring ranks where there are many."""
-    together = -(-profile.ranks // _RANK_BARS)
+    together = -(-profile.ranks // 48)
     table = (
         profile.rank_table.sort("rank")
         .group_by(pl.col("rank") // together, maintain_order=True)
         .agg(pl.col("compute_ns", "mpi_ns", "posix_ns", "waited_ns", "wall_ns").mean())
     )
-    names = {rank: rank_name(rank, together, profile.ranks) for rank in table.get_column("rank")}
-    chart = _rank_chart(table, names)
     shown = [part for part, (column, *_) in _PARTS.items() if profile.rank_table[column].sum() > 0]
     order = ", then ".join(f"{part} ({_PARTS[part][2]})" for part in shown)
+    means = f" Each bar is the mean of {together} ranks." if together > 1 else ""
     return Figure(
         id="ranks",
         title="Rank by rank",
-        caption=f"From left to right: {order}."
-        + (f" Each bar is the mean of {together} ranks." if together > 1 else ""),
+        caption=f"From left to right: {order}.{means}",
         layer="time",
-        panels=(chart,),
+        panels=(_rank_chart(table, together, profile.ranks),),
         text_summary=f"Time of {profile.ranks} ranks, divided into {', '.join(shown)}.",
     )
 
 
-def _rank_bars(
-    table: pl.DataFrame, names: Mapping[int, str], scale: Scale
-) -> tuple[list[dict[str, Any]], float]:
-    """Lay the parts of each rank's time end to end; give the bars and the longest end."""
-    bars, longest = [], 0.0
+def _rank_chart(table: pl.DataFrame, together: int, ranks: int) -> Chart:
+    """Lay the parts of each rank's time end to end."""
+    scale = unit_scale([float(table["wall_ns"].max() or 1.0) * 1e-9], "s")  # type: ignore[arg-type]
+    bars: list[dict[str, Any]] = []
+    labels = {}
     for row in table.iter_rows(named=True):
-        begin = 0.0
+        begin, name = 0.0, rank_name(row["rank"], together, ranks)
+        # The space is slack: a reader's font may be wider than the one that the drawing measured.
+        labels[row["rank"]] = f"\u2002{name}"
         for part, (column, ink, _) in _PARTS.items():
             # Waiting is a part of the calls.
             time_ns = row[column] - (row["waited_ns"] if part == "MPI" else 0)
             end = begin + time_ns * scale.factor * 1e-9
-            text = f"{names[row['rank']]}: {part} {format_value(time_ns * 1e-9, 's')}"
+            tip = f"{name}: {part} {format_value(time_ns * 1e-9, 's')}"
             place = {"rank": row["rank"], "begin": begin, "end": end}
-            bars.append({**place, "colour": colour(ink), "tip": text})
+            bars.append({**place, "colour": colour(ink), "tip": tip})
             begin = end
-        longest = max(longest, begin)
-    return bars, longest
-
-
-def _rank_chart(table: pl.DataFrame, names: Mapping[int, str]) -> Chart:
-    scale = unit_scale([float(table["wall_ns"].max() or 1.0) * 1e-9], "s")  # type: ignore[arg-type]
-    bars, longest = _rank_bars(table, names, scale)
-    ticks = zero_ticks([longest])
-    # The space is slack: a reader's font may be wider than the one that the drawing measured.
-    labels = {rank: f"\u2002{name}" for rank, name in names.items()}
-    y = alt.Y(
-        field="rank",
-        type="ordinal",
-        axis=alt.Axis(
-            title=None,
-            grid=False,
-            labelExpr=f"{labels!r}[datum.value]".replace("'", '"'),
-            labelOverlap="greedy",
-        ),
-    )
-    x = axis(alt.X, "begin", ticks, title=None)
-    how: Style = {"tips": True, "height": {"band": 0.72}}
-    return layer("bar", bars, "fill", x=x, x2="end", y=y, **how).properties(
-        width=430, height=max(40, 11 * table.height), title=heading(scale.titled("time"), 430)
-    )
+    names = f"{labels!r}[datum.value]".replace("'", '"')
+    how = {"title": None, "grid": False, "labelExpr": names, "labelOverlap": "greedy"}
+    y: Channel = {"field": "rank", "type": "ordinal", "axis": how}
+    x = axis("begin", zero_ticks([max(bar["end"] for bar in bars)]), title=None)
+    drawn = layer("bar", bars, "fill", x=x, x2="end", y=y, tips=True, height={"band": 0.72})
+    title = heading(scale.titled("time"), 430)
+    return drawn | {"width": 430, "height": max(40, 11 * table.height), "title": title}
 
 
 def rank_name(group: int, together: int, ranks: int) -> str:
@@ -129,8 +94,32 @@ def rank_name(group: int, together: int, ranks: int) -> str:
     return f"rank {first}" if first == last else f"ranks {first} to {last}"
 
 
-def rank_table_figure(profile: Profile) -> Figure:
+def _rank_table(profile: Profile) -> Figure:
     """Lay out what is known of each rank: too many columns to stand beside its bar."""
+    table = profile.rank_table.sort("rank")
+    scale = unit_scale([float(value) * 1e-9 for value in table["wall_ns"]], "s")
+    rows = Rows(table.iter_rows(named=True))
+
+    def known(
+        title: str, name: str, factor: float = 1, write: Callable[[float], str] = whole
+    ) -> None:
+        """Add a column of numbers, which are below zero where the system does not tell them."""
+        rows.number(title, lambda row: row[name] * factor if row[name] >= 0 else None, write)
+
+    def times(title: str, name: str) -> None:
+        known(scale.titled(title), name, 1e-9, scale.show)
+
+    rows.number("rank", lambda row: row["rank"]).text("node", lambda row: row["host"])
+    times("computing", "compute_ns")
+    times("MPI", "mpi_ns")
+    times("files", "posix_ns")
+    known("calls", "calls")
+    known("yielded", "voluntary_switches")
+    known("preempted", "involuntary_switches")
+    known("major faults", "major_faults")
+    times("queued", "queued_ns")
+    times("stolen", "steal_ns")
+    known("memory", "memory_bytes", write=format_size)
     return Figure(
         id="rank-table",
         title="What the system knows of each rank",
@@ -138,42 +127,11 @@ def rank_table_figure(profile: Profile) -> Figure:
         "its core, “stolen” what a hypervisor gave to other guests.",
         layer="time",
         wide=True,
-        data_table=_rank_table(profile),
+        data_table=rows.table(),
     )
 
 
-def _rank_table(profile: Profile) -> Table:
-    table = profile.rank_table.sort("rank")
-    scale = unit_scale([float(value) * 1e-9 for value in table["wall_ns"]], "s")
-
-    rows = Rows(table.iter_rows(named=True))
-
-    def times(title: str, name: str) -> None:
-        """Add a column of times, which are below zero where the system does not tell them."""
-        rows.number(scale.titled(title), _known(name, 1e-9), scale.show)
-
-    rows.number("rank", lambda row: row["rank"]).text("node", lambda row: row["host"])
-    times("computing", "compute_ns")
-    times("MPI", "mpi_ns")
-    times("files", "posix_ns")
-    rows.number("calls", _known("calls"))
-    rows.number("yielded", _known("voluntary_switches"))
-    rows.number("preempted", _known("involuntary_switches"))
-    rows.number("major faults", _known("major_faults"))
-    times("queued", "queued_ns")
-    times("stolen", "steal_ns")
-    return rows.number("memory", _known("memory_bytes"), format_size).table()
-
-
-def _known(name: str, factor: float = 1) -> Callable[[Mapping[str, Any]], float | None]:
-    """Read a number of a rank; None where the system does not tell it."""
-    return lambda row: row[name] * factor if row[name] >= 0 else None
-
-
-_SIZE_PANELS = 6
-
-
-def calls_figure(profile: Profile) -> Figure:
+def _calls(profile: Profile) -> Figure:
     """Sum up every call: time, number, data, waiting."""
     calls = top_calls(profile)
     posted = any(call.overlap_s is not None for call in calls)
@@ -190,20 +148,18 @@ def calls_figure(profile: Profile) -> Figure:
     )
 
 
-def size_figures(profile: Profile) -> list[Figure]:
-    """Draw a histogram for each of the calls that take most time."""
-    found = sizes(profile)
-    drawn: list[Figure] = []
-    for call in top_calls(profile):
-        own = [size for size in found if (size.call, size.kind) == (call.call, call.kind)]
-        if own and len(drawn) < _SIZE_PANELS:
-            drawn.append(_histogram(call, own))
-    return drawn
+def _sizes(profile: Profile) -> Iterator[Figure]:
+    """Draw a histogram for each of the six calls with messages that take most time."""
+    found: dict[tuple[str, str], list[SizeSum]] = {}
+    for size in sizes(profile):
+        found.setdefault((size.call, size.kind), []).append(size)
+    busiest = [key for call in top_calls(profile) if (key := (call.call, call.kind)) in found]
+    for key in busiest[:6]:
+        yield _histogram(call_name(*key), found[key])
 
 
-def _histogram(call: CallSum, own: Sequence[SizeSum]) -> Figure:
-    name = call_name(call.call, call.kind)
-    ticks = zero_ticks([float(size.count) for size in own])
+def _histogram(name: str, own: Sequence[SizeSum]) -> Figure:
+    few = len(own) <= 3
     bars = [
         {
             "size": size_range(size.low, size.high),
@@ -214,62 +170,41 @@ def _histogram(call: CallSum, own: Sequence[SizeSum]) -> Figure:
         }
         for order, size in enumerate(own)
     ]
-    x = alt.X(
-        field="size",
-        type="ordinal",
-        sort=alt.EncodingSortField(field="order"),
-        axis=alt.Axis(title=None, grid=False, labelAngle=-40 if len(own) > 3 else 0),
-    )
-    y = axis(alt.Y, "count", ticks, title=None)
-    how: Style = {"tips": True, "fill": colour("p1"), "width": {"band": 0.7}}
-    chart = layer("bar", bars, x=x, y=y, **how).properties(
-        # Room for a bin's name under each of a few bars, else for slanted ones.
-        width=110 * len(own) if len(own) <= 3 else min(360, 44 * len(own)),
-        height=130,
-        title=heading("calls", 200),
-    )
+    how = {"title": None, "grid": False, "labelAngle": 0 if few else -40}
+    x: Channel = {"field": "size", "type": "ordinal", "sort": {"field": "order"}, "axis": how}
+    y = axis("count", zero_ticks([float(size.count) for size in own]), title=None)
+    chart = layer("bar", bars, x=x, y=y, tips=True, fill=colour("p1"), width={"band": 0.7})
+    # Room for a bin's name under each of a few bars, else for slanted ones.
+    width = 110 * len(own) if few else min(360, 44 * len(own))
     return Figure(
         id=slug("sizes", name),
         title=f"Message sizes of {name}",
         layer="sizes",
-        panels=(chart,),
+        panels=(chart | {"width": width, "height": 130, "title": heading("calls", 200)},),
         text_summary="; ".join(str(bar["tip"]) for bar in bars[:12]),
         data_table=sizes_table(own),
     )
 
 
-_CELLS = 64
-
-
-_PAIRS = 12
-
-
-def matrix_figure(profile: Profile) -> Figure:
+def _matrix(profile: Profile) -> Figure:
     """Draw the bytes between ranks, with the pairs that exchange most as its table."""
-    matrix = communication_matrix(profile, _CELLS)
-    size = len(matrix.bytes)
-    strength = matrix.strength
-    cells = []
-    for sender in range(size):
-        for receiver in range(size):
-            messages = int(matrix.count[sender, receiver])
-            if messages == 0:
-                continue
-            sent = int(matrix.bytes[sender, receiver])
-            cells.append(
-                {
-                    "from": sender,
-                    "from_end": sender + 1,
-                    "to": receiver,
-                    "to_end": receiver + 1,
-                    "opacity": round(0.12 + 0.88 * float(strength[sender, receiver]), 3),
-                    "tip": f"{rank_name(sender, matrix.block, profile.ranks)} to "
-                    f"{rank_name(receiver, matrix.block, profile.ranks)}: "
-                    f"{whole(messages)} messages, {format_size(sent)}",
-                }
-            )
-    side = max(150, 26 * size) if size <= 12 else 340
-    each = f" Each row and column is {matrix.block} neighbouring ranks." if matrix.block > 1 else ""
+    matrix = communication_matrix(profile, 64)
+    size, block = len(matrix.bytes), matrix.block
+    cells = [
+        {
+            "from": sender,
+            "from_end": sender + 1,
+            "to": receiver,
+            "to_end": receiver + 1,
+            "opacity": round(0.12 + 0.88 * float(matrix.strength[sender, receiver]), 3),
+            "tip": f"{rank_name(sender, block, profile.ranks)} to "
+            f"{rank_name(receiver, block, profile.ranks)}: "
+            f"{whole(int(matrix.count[sender, receiver]))} messages, "
+            f"{format_size(int(matrix.bytes[sender, receiver]))}",
+        }
+        for sender, receiver in np.argwhere(matrix.count).tolist()
+    ]
+    each = f" Each row and column is {block} neighbouring ranks." if block > 1 else ""
     return Figure(
         id="matrix",
         title="Who sends to whom",
@@ -277,56 +212,50 @@ def matrix_figure(profile: Profile) -> Figure:
         f"the darker the more, from {format_size(round(matrix.faint))} or less to "
         f"{format_size(matrix.most)}, on a logarithmic scale.{each}",
         layer="matrix",
-        panels=(_matrix_chart(cells, size, matrix.block, side),),
+        panels=(_matrix_chart(cells, size, block),),
         text_summary=f"{whole(int(matrix.count.sum()))} messages with "
         f"{format_size(int(matrix.bytes.sum()))} between {profile.ranks} ranks.",
         data_table=_pairs(profile),
     )
 
 
-def _matrix_chart(
-    cells: Sequence[dict[str, object]], size: int, block: int, side: int
-) -> alt.LayerChart:
-    ticks = count_ticks([1, size]) if size > 12 else None
-    places = [value - 1 for value in ticks.values] if ticks else list(range(size))
-    shown = [round(place) for place in places]
+def _matrix_chart(cells: Sequence[dict[str, Any]], size: int, block: int) -> Chart:
+    few = size <= 12
+    shown = range(size) if few else [round(value - 1) for value in count_ticks([1, size]).values]
     labels = "".join(
         f"abs(datum.value - {place + 0.5}) < 0.01 ? '{place * block}' : " for place in shown
     )
 
-    def between(title: str) -> alt.Axis:
+    def between(domain: list[int], title: str) -> Channel:
         places = [place + 0.5 for place in shown]
-        return alt.Axis(values=places, labelExpr=f"{labels}''", grid=False, title=title)
+        how = {"values": places, "labelExpr": f"{labels}''", "grid": False, "title": title}
+        scale = {"domain": domain, "nice": False}
+        return {"field": "a", "type": "quantitative", "scale": scale, "axis": how}
 
-    scale = alt.Scale(domain=[0, size], nice=False)
-    down = alt.Scale(domain=[size, 0], nice=False)
-    across, up = (
-        channel(field="a", type="quantitative", scale=own, axis=between(title))
-        for channel, own, title in ((alt.X, scale, "to rank"), (alt.Y, down, "from rank"))
-    )
-    to, sender = (
-        channel(field=field, type="quantitative")
-        for channel, field in ((alt.X, "to"), (alt.Y, "from"))
-    )
-    box: Style = {"fill": None, "stroke": colour("line")}
-    dark = alt.FillOpacity(field="opacity", type="quantitative", scale=None)
-    place: Style = {"x": to, "x2": "to_end", "y": sender, "y2": "from_end"}
-    frame = layer("rect", [{"a": 0, "b": size}], x=across, x2="b", y=up, y2="b", **box)
-    filled = layer("rect", cells, **place, tips=True, fill=colour("p1")).encode(fillOpacity=dark)
-    return alt.LayerChart(layer=[frame, filled]).properties(width=side, height=side)
+    ends: Style = {"x2": "b", "y2": "b", "fill": None, "stroke": colour("line")}
+    across, up = between([0, size], "to rank"), between([size, 0], "from rank")
+    frame = layer("rect", [{"a": 0, "b": size}], x=across, y=up, **ends)
+    to, sender = ({"field": name, "type": "quantitative"} for name in ("to", "from"))
+    dark = {"field": "opacity", "type": "quantitative", "scale": None}
+    place: Style = {"x": to, "x2": "to_end", "y": sender, "y2": "from_end", "fillOpacity": dark}
+    filled = layer("rect", cells, tips=True, fill=colour("p1"), **place)
+    side = max(150, 26 * size) if few else 340
+    return plot([frame, filled], side, side)
 
 
 def _pairs(profile: Profile) -> Table:
     """List the pairs that exchange most."""
-    block = profile.ranks_per_cell
-    table = profile.send_table.sort("bytes", "count", descending=True).head(_PAIRS)
-    ranks = profile.ranks
+    table = profile.send_table.sort("bytes", "count", descending=True).head(12)
+
+    def rank(side: str) -> Callable[[Mapping[str, Any]], Field]:
+        return lambda row: Field(
+            rank_name(row[side], profile.ranks_per_cell, profile.ranks), row[side]
+        )
+
     return (
         Rows(table.iter_rows(named=True))
-        .column(
-            "from", lambda row: Field(rank_name(row["from"], block, ranks), row["from"]), "text"
-        )
-        .column("to", lambda row: Field(rank_name(row["to"], block, ranks), row["to"]), "text")
+        .column("from", rank("from"), "text")
+        .column("to", rank("to"), "text")
         .number("messages", lambda row: row["count"])
         .number("data", lambda row: row["bytes"], format_size)
         .number(
