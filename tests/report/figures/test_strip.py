@@ -16,7 +16,7 @@ def test_printed_trials_stand_above_own_ones(narrow: bool) -> None:
     printed = [(4.4 + i / 2, f"published: {i}") for i in range(10)]
     chart = strip_plot(
         [
-            StripRow("vm-virtio-tuned", INK, own, printed, 9.5, 6.9),
+            StripRow("vm-virtio-tuned", INK, own, printed),
             StripRow("b", INK, [(9.1, "other")], ()),
         ],
         "Rate (Gb/s)",

@@ -32,15 +32,8 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import plain
 
-PLOT_PX, NARROW_PX = 380, 300
-LABELS_PX = 300
-PITCH_PX = 20
 #: A single printed number is taken for this range around it: it was read off or rounded.
 SINGLE = 1.25
-
-
-#: Metrics of simulated programs that the platform's factor of computation makes.
-_COMPUTATION = frozenset({"compute", "compute_mean"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +49,9 @@ class Meeting:
     def is_given(self) -> bool:
         """Whether the ratio is a parameter of the simulated platform."""
         cell, place = self.cell, self.cell.place
-        if not cell.simulated:
-            return False
-        within = 1 in (place.nodes, place.used)
-        return place.metric in _COMPUTATION or (within and cell.layer is Layer.MPI)
+        within = cell.layer is Layer.MPI and 1 in (place.nodes, place.used)
+        # Computation is what the platform's factor of it makes.
+        return cell.simulated and (place.metric in ("compute", "compute_mean") or within)
 
     @property
     def is_disturbed(self) -> bool:
@@ -74,9 +66,8 @@ class Meeting:
     @property
     def inside(self) -> bool:
         """Whether the ratio lies in the range."""
-        return (self.low is None or self.ratio >= self.low) and (
-            self.high is None or self.ratio <= self.high
-        )
+        low, high = self.low or 0.0, math.inf if self.high is None else self.high
+        return low <= self.ratio <= high
 
     @property
     def is_bound(self) -> bool:
@@ -115,11 +106,6 @@ class RatioLine:
         return sum(meeting.inside for meeting in self.counting)
 
     @property
-    def outside(self) -> int:
-        """Number of them outside."""
-        return len(self.counting) - self.inside
-
-    @property
     def kind(self) -> str:
         """Say what it counts as."""
         if not self.counting:
@@ -136,9 +122,9 @@ class RatioLine:
     def title(self) -> str:
         """Name benchmark, metric, platform and condition."""
         ratio = self.point.ratio
-        at = conditions(ratio.conditions)
         what = f"{ratio.benchmark} {ratio.metric.replace('_', ' ')}"
-        return f"{what}, {self.point.platform}{f', {at}' if at else ''}"
+        parts = (what, self.point.platform, conditions(ratio.conditions))
+        return ", ".join(filter(None, parts))
 
 
 def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
@@ -230,7 +216,8 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     if not lines:
         return
     every = [meeting for line in lines for meeting in line.meetings]
-    words = _score(document, lines).words
+    printed = [end for point in document.published for end in range_of(point) if end is not None]
+    found = score(every, printed)
     rows = [
         f"{line.title}: printed {line.point.factor}, here {line.span}, "
         + (f"{line.inside} of {len(line.counting)} inside" if line.counting else line.kind)
@@ -240,7 +227,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         title="Printed ratios and this run's",
         what=(spec.probe or "",),
         notes=[
-            words,
+            found.words,
             "Bars: printed ranges, open where only a bound was printed; a single number "
             f"(diamond) counts as the range from 1/{SINGLE:g} to {SINGLE:g} of it.",
             "Hollow marks: simulated." if any(one.cell.simulated for one in every) else "",
@@ -248,8 +235,8 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         cells=[one.cell for one in every],
         layer="",
         drawing=both_widths(_panel, document, lines),
-        summary=f"{words} {'; '.join(rows)}.",
-        table=_table(document, lines),
+        summary=f"{found.words} {'; '.join(rows)}.",
+        table=_table(lines, found),
         data=(),
     )
 
@@ -261,18 +248,17 @@ def published_lines(document: Document, spec: ExhibitSpec) -> list[RatioLine]:
     holds for all. Simulated values are only divided by simulated ones.
     """
     every = [cell for cell in document.cells if cell.median]
-    chosen = set(map(id, select(document, spec))) if spec.probe or spec.where else None
-    parts = set(spec.published)
+    chosen = select(document, spec) if spec.probe or spec.where else every
+    wanted = [cell for cell in chosen if cell.median]
     found = []
     for point in document.published:
-        if parts and point.ratio.part not in parts:
+        if spec.published and point.ratio.part not in spec.published:
             continue
         bases = {cell.place: cell for cell in every if cell.platform == point.baseline}
         pairs = []
-        for cell in every:
+        for cell in wanted:
             base = bases.get(cell.place)
-            wanted = chosen is None or id(cell) in chosen
-            if base is None or not wanted or base.simulated != cell.simulated:
+            if base is None or base.simulated != cell.simulated:
                 continue
             worse = cell.metric.worse(cell.median, base.median)
             if worse is not None and point.about(cell) and _same_ranks(point, cell):
@@ -301,35 +287,22 @@ def _panel(document: Document, lines: Sequence[RatioLine], *, narrow: bool) -> C
     least, most = ticks.domain
     bars: list[dict[str, Any]] = []
     dots: list[dict[str, Any]] = []
-    above, width = (PITCH_PX - 2, NARROW_PX) if narrow else (0, PLOT_PX)
+    above, width, left = (18, 300, 0) if narrow else (0, 380, -300)
     for place, line in enumerate(lines):
-        low, high = range_of(line.point)
-        y, look = (place + 0.5) * PITCH_PX + place * above + above, styles[line.point.platform]
-        bars.append(
-            {
-                "x": low or least,
-                "end": high or most,
-                "top": y - 6,
-                "bottom": y + 6,
-                "y": y,
-                "middle": line.point.middle,
-                "text": line.title,
-                "at": y - above,
-                "colour": look.colour,
-                "tip": line.point.tip,
-            }
-        )
+        (low, high), point = range_of(line.point), line.point
+        y, look = (place + 0.5) * 20 + place * above + above, styles[point.platform]
+        span = {"x": low or least, "end": high or most, "top": y - 6, "bottom": y + 6, "y": y}
+        name = {"text": line.title, "at": y - above, "middle": point.middle}
+        bars.append({**span, **name, "colour": look.colour, "tip": point.tip})
         dots += _dots(line, y, look)
-    height = (PITCH_PX + above) * len(lines)
+    height = (20 + above) * len(lines)
     x, up = value_axis(ticks, log=True), rows_axis(height)
     layers = (
         rule_at(1.0, x),
         boxes(bars, x, rows_axis(height, "top"), fillOpacity=0.22),
         diamonds([{**row, "x": row["middle"]} for row in bars], x, up, size=52),
         marks(dots, x, up),
-        written(bars, 0, rows_axis(height, "at"), limit=width)
-        if narrow
-        else written(bars, -LABELS_PX, up, limit=LABELS_PX - 10),
+        written(bars, left, rows_axis(height, "at"), limit=width if narrow else 290),
     )
     return plot(layers, width, height, "times worse than the baseline (log)")
 
@@ -338,17 +311,15 @@ def _dots(line: RatioLine, y: float, look: MarkLook) -> Iterator[dict[str, Any]]
     """Lay out the run's own ratios beside a published one."""
     names = varying(meeting.cell.place for meeting in line.meetings)
     for meeting in line.meetings:
-        at = meeting.cell.place.words_of(names)
+        at = ", ".join(filter(None, [line.point.platform, meeting.cell.place.words_of(names)]))
         word = "inside" if meeting.inside else "outside"
         word += ", given to the simulation" if meeting.is_given else ""
-        yield {
-            "x": meeting.ratio, "y": y, **look.ink(hollow=meeting.cell.simulated),
-            "tip": f"{line.point.platform}{f', {at}' if at else ''}: "
-            f"{plain(meeting.ratio)} times worse, {word}",
-        }  # fmt: skip
+        tip = f"{at}: {plain(meeting.ratio)} times worse, {word}"
+        ink = look.ink(hollow=meeting.cell.simulated)
+        yield {"x": meeting.ratio, "y": y, **ink, "tip": tip}
 
 
-def _table(document: Document, lines: Sequence[RatioLine]) -> Table:
+def _table(lines: Sequence[RatioLine], whole: RangeScore) -> Table:
     def printed(line: RatioLine) -> Field:
         point = line.point
         return Field(point.factor, point.middle, link=point.anchor, tip=point.tip)
@@ -357,10 +328,16 @@ def _table(document: Document, lines: Sequence[RatioLine]) -> Table:
         doubts = dict.fromkeys(one for meeting in line.meetings for one in meeting.cell.caveats)
         return Field(line.span, line.meetings[0].ratio, caveats=tuple(doubts))
 
+    def outside(line: RatioLine) -> int:
+        return len(line.counting) - line.inside
+
     def off(line: RatioLine) -> float | None:
         times = [meeting.off for meeting in line.counting]
         return statistics.median(times) if times else None
 
+    blank, left_out = Field(""), whole.counted - whole.inside
+    counts = (Field(str(whole.inside), whole.inside), Field(str(left_out), left_out))
+    foot = (*counts, Field(plain(whole.off), whole.off), blank, blank)
     return (
         Rows(lines)
         .text("published", lambda line: line.title, wrap=True)
@@ -368,26 +345,12 @@ def _table(document: Document, lines: Sequence[RatioLine]) -> Table:
         .column("printed ratio", printed)
         .column("here", here)
         .number("inside", lambda line: line.inside)
-        .number(
-            "outside", lambda line: line.outside, tone=lambda line: "" if line.outside else "muted"
-        )
+        .number("outside", outside, tone=lambda line: "" if outside(line) else "muted")
         .number("times off", off, plain, absent="")
         .text("counts as", lambda line: line.kind)
         .text("source", lambda line: line.point.source)
-        .table(foot=_foot(_score(document, lines)))
+        .table(foot=(Field("all ranges"), blank, blank, blank, *foot))
     )
-
-
-def _score(document: Document, lines: Sequence[RatioLine]) -> RangeScore:
-    ends = [end for point in document.published for end in range_of(point) if end is not None]
-    return score([meeting for line in lines for meeting in line.meetings], ends)
-
-
-def _foot(whole: RangeScore) -> tuple[Field, ...]:
-    outside = whole.counted - whole.inside
-    counts = (Field(str(whole.inside), whole.inside), Field(str(outside), outside))
-    off, blank = Field(plain(whole.off), whole.off), Field("")
-    return (Field("all ranges"), blank, blank, blank, *counts, off, blank, blank)
 
 
 EXHIBIT = ExhibitKind(

@@ -41,8 +41,6 @@ _COUNTERPARTS: Mapping[tuple[str, str, str], tuple[str, str]] = {
     **{("imb", name, "latency"): (f"mpi.{name}", _LOOP) for name in _LOOPS},
     **{("imb", name, "latency"): (f"mpi.{name}", _CALLS) for name in _COLLECTIVES},
 }
-#: Parameters that say which program it is.
-_PROGRAM = ("program", "benchmark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +57,12 @@ class _Row:
     @property
     def median(self) -> float:
         """The median of how far each ratio is from 1."""
-        return statistics.median(map(_off, self.ratios.values()))
+        return statistics.median(abs(ratio.value - 1) for ratio in self.ratios.values())
 
     @property
     def worst(self) -> int:
         """The size at which it is furthest."""
-        return max(self.ratios, key=lambda size: _off(self.ratios[size]))
-
-
-def _off(ratio: Estimate) -> float:
-    return abs(ratio.value - 1)
+        return max(self.ratios, key=lambda size: abs(self.ratios[size].value - 1))
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
@@ -77,26 +71,13 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     if not rows:
         return
     deviations = [f"{row.theirs} on {row.platform} {percent(row.median)}" for row in rows]
-    table = (
-        Rows(rows)
-        .text("theirs", lambda row: row.theirs)
-        .text("bareline", lambda row: row.ours)
-        .platform(lambda row: row.platform)
-        .number("sizes", lambda row: len(row.ratios))
-        .column(
-            "median deviation (%)",
-            lambda row: Field(f"{100 * row.median:.1f}", row.median, caveats=row.caveats),
-        )
-        .column(
-            "greatest at",
-            lambda row: Field(format_size(row.worst) if row.worst else "–", row.worst),
-            "text",
-        )
-        .number("ours over theirs", lambda row: row.ratios[row.worst].value, significant)
-        .interval(lambda row: row.ratios[row.worst])
-        .number("n", lambda row: row.n)
-        .table()
-    )
+
+    def deviation(row: _Row) -> Field:
+        return Field(f"{100 * row.median:.1f}", row.median, caveats=row.caveats)
+
+    def greatest(row: _Row) -> Field:
+        return Field(format_size(row.worst) if row.worst else "–", row.worst)
+
     yield Draft(
         title="bareline beside users' own OSU and IMB programs",
         notes=[
@@ -105,31 +86,41 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         ],
         layer=Layer.MPI,
         summary=f"Median deviation: {listing(deviations)}.",
-        table=table,
+        table=Rows(rows)
+        .text("theirs", lambda row: row.theirs)
+        .text("bareline", lambda row: row.ours)
+        .platform(lambda row: row.platform)
+        .number("sizes", lambda row: len(row.ratios))
+        .column("median deviation (%)", deviation)
+        .column("greatest at", greatest, "text")
+        .number("ours over theirs", lambda row: row.ratios[row.worst].value, significant)
+        .interval(lambda row: row.ratios[row.worst])
+        .number("n", lambda row: row.n)
+        .table(),
     )
 
 
 def _rows(document: Document, cells: Sequence[Cell]) -> Iterator[_Row]:
-    ours = {
+    measured = {
         (cell.platform, replace(cell.place, params="")): cell
         for cell in document.cells
         if cell.value is not None
     }
-    pairs: list[tuple[Cell, Cell]] = []
-    for cell in cells:
-        place = _our_place(cell)
-        own = ours.get((cell.platform, place)) if place else None
-        if own is not None and cell.value is not None:
-            pairs.append((own, cell))
-    for (theirs, name, platform), group in grouped_by(pairs, _names).items():
-        divided: dict[int, Paired] = {}
-        for own, cell in group:
-            divided[cell.place.size_bytes or 0] = block_ratio(document, own, cell)
+    pairs = [
+        (own, cell)
+        for cell in cells
+        if cell.value is not None and (place := _our_place(cell))
+        if (own := measured.get((cell.platform, place)))
+    ]
+    for (theirs, ours, platform), group in grouped_by(pairs, _names).items():
+        divided = {
+            cell.place.size_bytes or 0: block_ratio(document, own, cell) for own, cell in group
+        }
         known = {size: one.ratio for size, one in sorted(divided.items()) if one.ratio is not None}
         if known:
             doubts = dict.fromkeys(doubt for pair in group for one in pair for doubt in one.caveats)
             n = min(divided[size].n for size in known)
-            yield _Row(theirs, name, platform, known, n, tuple(doubts))
+            yield _Row(theirs, ours, platform, known, n, tuple(doubts))
 
 
 def _names(pair: tuple[Cell, Cell]) -> tuple[str, str, str]:
@@ -143,21 +134,17 @@ def _names(pair: tuple[Cell, Cell]) -> tuple[str, str, str]:
 def _program(place: Place) -> str:
     known = parse_point(place.params)
     usual = {"osu": "latency", "osu.rate": "bw", "imb": "PingPong"}.get(place.probe, "")
-    return str(next((known[name] for name in _PROGRAM if name in known), usual))
+    return str(known.get("program", known.get("benchmark", usual)))
 
 
 def _our_place(cell: Cell) -> Place | None:
     """Give where ours measures the same, with whatever parameters; None where nothing does."""
-    place = cell.place
+    place, point, size = cell.place, cell.place.point, cell.place.size_bytes
     program = _program(place)
-    counterpart = _COUNTERPARTS.get((place.probe, program.lower(), place.metric))
-    if counterpart is None:
-        return None
-    point, size = place.point, place.size_bytes
+    probe, metric = _COUNTERPARTS.get((place.probe, program.lower(), place.metric), ("", ""))
     if place.probe == "imb" and program == "Reduce_scatter" and size is not None:
         point = f"size_bytes={size * place.ranks}"  # IMB counts a block
-    probe, metric = counterpart
-    return replace(place, probe=probe, metric=metric, params="", point=point)
+    return replace(place, probe=probe, metric=metric, params="", point=point) if probe else None
 
 
 #: The parameter by which a probe of foreign programs says which one it runs: `npb.reference` with
@@ -174,19 +161,21 @@ class _Pair:
     faster: Paired
 
     @property
-    def text(self) -> str:
+    def field(self) -> Field:
         """The ratio, or why there is none: failed, missing, or launches that share no block."""
+        caveats = tuple(dict.fromkeys([*self.ours.caveats, *self.reference.caveats]))
         if self.faster.ratio is not None:
-            return plain(self.faster.ratio.value)
-        return verdict_word(self.reference.verdict or self.ours.verdict) or "–"
+            ratio = self.faster.ratio.value
+            return Field(plain(ratio), ratio, caveats=caveats)
+        why = verdict_word(self.reference.verdict or self.ours.verdict) or "–"
+        return Field(why, caveats=caveats)
 
 
 def _references(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Give one table per reference probe and metric in which both sides were measured."""
     found = []
     for reference in select(document, spec):
-        ours = _counterpart(document, reference)
-        if ours is not None:
+        if ours := _counterpart(document, reference):
             # Above 1 means that ours is faster, whatever the metric's direction.
             sides = (reference, ours) if reference.metric.better == "lower" else (ours, reference)
             found.append(_Pair(ours, reference, block_ratio(document, *sides)))
@@ -197,9 +186,9 @@ def _references(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         rows = CellRows(pairs, lambda pair: pair.reference)
         for parameter in names:
             rows.parameter(parameter)
-        rows.platforms().column(f"ours over {probe}, {name}", _ratio)
+        rows.platforms().column(f"ours over {probe}, {name}", lambda pair: pair.field)
         rows.interval(lambda pair: pair.faster.ratio).number("n", lambda pair: pair.faster.n)
-        ratios = [f"{_where(pair.reference, names)} {pair.text}" for pair in pairs]
+        ratios = [f"{_where(pair.reference, names)} {pair.field.plain}" for pair in pairs]
         yield Draft(
             title=f"Ours beside {probe}: {name}",
             what=(probe, metric),
@@ -217,13 +206,11 @@ def _counterpart(document: Document, reference: Cell) -> Cell | None:
     if CHOICE not in known or not reference.metric.directed:
         return None
     probe = f"{place.probe.rpartition('.')[0]}.{known[CHOICE]}"
+    wanted = (reference.platform, probe, place.metric, place.layout, place.point)
     for cell in document.cells:
         own = cell.place
-        if (
-            (cell.platform, own.probe, own.metric) == (reference.platform, probe, place.metric)
-            and own.layout == place.layout
-            and own.point == place.point
-            and parse_point(own.params).items() <= known.items()
+        if (cell.platform, own.probe, own.metric, own.layout, own.point) == wanted and (
+            parse_point(own.params).items() <= known.items()
         ):
             return cell
     return None
@@ -232,12 +219,6 @@ def _counterpart(document: Document, reference: Cell) -> Cell | None:
 def _where(cell: Cell, names: tuple[str, ...]) -> str:
     known = cell.place.coordinates
     return " ".join([*(parameter_value(name, known.get(name)) for name in names), cell.platform])
-
-
-def _ratio(pair: _Pair) -> Field:
-    ratio = pair.faster.ratio
-    caveats = dict.fromkeys([*pair.ours.caveats, *pair.reference.caveats])
-    return Field(pair.text, ratio.value if ratio else None, caveats=tuple(caveats))
 
 
 EXHIBITS = (

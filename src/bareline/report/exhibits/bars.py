@@ -45,10 +45,6 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.verdicts import Verdict
 
-#: Names and bars together.
-WIDTH_PX = 312
-#: Most bars in a panel; further groups go on in the next one.
-MOST_BARS = 27
 #: What the parts of `stacked` add up to, up to the ranks' different ends.
 TOTAL = "time"
 #: Metrics from the axis outwards, with their names and how strongly they are filled.
@@ -64,9 +60,9 @@ def drawing(
 ) -> Drawing:  # fmt: skip
     """Draw groups of bars, at most so many groups in a panel, all on one axis."""
     axis = ticks(end for bars in groups.values() for bar in bars for end in bar.ends)
-    # As much room at the left as the platforms' names need.
+    # As much room at the left as the platforms' names need, of 312 px for names and bars together.
     labels_px = min(170.0, max(76.0, 26 + 6.3 * max(map(len, document.names))))
-    how = (title, axis, looks(document.names), WIDTH_PX - labels_px, labels_px)
+    how = (title, axis, looks(document.names), 312 - labels_px, labels_px)
     every = list(groups.items())
     # Panels of one height, rather than a last one with what is left.
     each = math.ceil(len(every) / math.ceil(len(every) / most)) if most else len(every)
@@ -91,7 +87,8 @@ def medians(
             else Bar(name, "missing")
             for name in names
         ]
-    return drawing(document, groups, chosen.unit.unit, zero_ticks, max(1, MOST_BARS // len(names)))
+    # At most 27 bars in a panel; further groups go on in the next one.
+    return drawing(document, groups, chosen.unit.unit, zero_ticks, max(1, 27 // len(names)))
 
 
 def _bar(
@@ -174,14 +171,13 @@ def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
             yield chosen
             continue
         bases = {c.place: c for c in chosen.cells if c.platform == document.baseline}
-        found = []
-        for row in chosen.rows:
-            cell, base = row.cell, bases.get(row.cell.place)
-            value = ruled_value(document, cell, spec.rule)
+
+        def ruled(cell: Cell, bases: Mapping[Place, Cell] = bases) -> Cell:
+            base, value = bases.get(cell.place), ruled_value(document, cell, spec.rule)
             ratio = None if cell is base else ruled_ratio(document, cell, base, spec.rule)
-            shown = None if value is None else Estimate(value)
-            found.append(replace(row, cell=replace(cell, value=shown, ratio=ratio)))
-        yield replace(chosen, rows=found)
+            return replace(cell, value=None if value is None else Estimate(value), ratio=ratio)
+
+        yield replace(chosen, rows=[replace(row, cell=ruled(row.cell)) for row in chosen.rows])
 
 
 def _with_loss(cell: Cell, unit: Scale) -> str:
@@ -225,24 +221,16 @@ def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
             if cell.place.metric in metrics and replace(cell.place, metric=TOTAL) in places
         ]
         probes = list(dict.fromkeys(cell.place.probe for cell in own))
-        what = probes[0] if len(probes) == 1 else spec.probe or own[0].layer
-        probe = probes[0] if len(probes) == 1 else ""
-        rows = _by_ranks(document, totals)
+        rows, probe = labelled(totals), probes[0]
+        if len(probes) > 1:
+            # What is compared stands together: all on the fewest ranks first.
+            titles = distinct_parts([document.probe_titles.get(name, name) for name in probes])
+            shorts, probe = dict(zip(probes, titles, strict=True)), ""
+            parts = [(row, (shorts[row.cell.place.probe], row.title)) for row in rows]
+            rows = [replace(row, title=", ".join(filter(None, names))) for row, names in parts]
+            rows.sort(key=lambda row: row.cell.place.ranks)
+        what = probe or spec.probe or own[0].layer
         yield Chosen(document, spec, shown, rows, what=(what,), probe=probe)
-
-
-def _by_ranks(document: Document, totals: Sequence[Cell]) -> list[Row]:
-    """Put together what is compared: of several probes all on the fewest ranks first."""
-    rows, probes = labelled(totals), list(dict.fromkeys(cell.place.probe for cell in totals))
-    if len(probes) == 1:
-        return rows
-    titles = distinct_parts([document.probe_titles.get(probe, probe) for probe in probes])
-    shorts = dict(zip(probes, titles, strict=True))
-    rows.sort(key=lambda row: row.cell.place.ranks)
-    return [
-        replace(row, title=", ".join(filter(None, [shorts[row.cell.place.probe], row.title])))
-        for row in rows
-    ]
 
 
 def parts_of(cells: Iterable[Cell]) -> Parts:
@@ -250,11 +238,10 @@ def parts_of(cells: Iterable[Cell]) -> Parts:
     known = {(cell.platform, cell.place): cell.median for cell in cells}
     found = {}
     for platform, place in known:
-        if place.metric == TOTAL:
-            own = [known.get((platform, replace(place, metric=metric))) for metric, *_ in PARTS]
-            values = [value for value in own if value is not None]
-            if len(values) == len(PARTS):
-                found[platform, place] = values
+        own = [known.get((platform, replace(place, metric=metric))) for metric, *_ in PARTS]
+        values = [value for value in own if value is not None]
+        if place.metric == TOTAL and len(values) == len(PARTS):
+            found[platform, place] = values
     return found
 
 

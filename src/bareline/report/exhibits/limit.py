@@ -8,11 +8,11 @@ Patterson, "Roofline: An Insightful Visual Performance Model for Multicore Archi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.report.blocks import Field, Table
+from bareline.report.blocks import Field
 from bareline.report.content.document import Document
 from bareline.report.content.dots import block_ratio
 from bareline.report.content.wording import percent
@@ -26,9 +26,6 @@ from bareline.vocabulary.units import listing
 
 #: What a program demands, by metric, and what then limits it.
 DEMANDS = {"arithmetic": "arithmetic", "traffic": "memory bandwidth"}
-NOT_MEASURED = "not measured"
-
-
 #: What a platform gives at most: a cell's value so many times.
 _Limit = tuple[Cell, float]
 
@@ -43,24 +40,20 @@ class _Share:
     caveats: tuple[Caveat, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A case on a platform, with the share of each of its demands."""
+#: The shares of each of the demands of a case on a platform, by metric.
+_Row = Mapping[str, _Share]
 
-    shares: dict[str, _Share]
 
-    @property
-    def cell(self) -> Cell:
-        return next(iter(self.shares.values())).demand
+def _reached(row: _Row) -> _Share:
+    """Give the share of what limits it; an empty one where a limit was not measured."""
+    values = {metric: share.estimate.value for metric, share in row.items() if share.estimate}
+    if len(values) < len(row):
+        return _Share(_cell(row))
+    return row[max(values, key=values.__getitem__)]
 
-    @property
-    def reached(self) -> _Share:
-        """Give the share of what limits it; an empty one where a limit was not measured."""
-        known = [(share.estimate, share) for share in self.shares.values()]
-        measured = [(found.value, share) for found, share in known if found]
-        if len(measured) < len(known):
-            return _Share(self.cell)
-        return max(measured, key=lambda one: one[0])[1]
+
+def _cell(row: _Row) -> Cell:
+    return next(iter(row.values())).demand
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
@@ -73,16 +66,24 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         and meant(spec, cell.platform, cell.place)
     ]
     groups = grouped_by(demands, lambda cell: (cell.place.case, cell.platform))
-    found = [
-        _Row({cell.place.metric: _share(document, cell) for cell in cells})
-        for cells in groups.values()
+    found: list[_Row] = [
+        {cell.place.metric: _share(document, cell) for cell in cells} for cells in groups.values()
     ]
     if not found:
         return
-    names = varying(row.cell.place for row in found)
+    names = varying(_cell(row).place for row in found)
+    rows = CellRows(found, _cell)
+    rows.text("program", lambda row: titled(document, _cell(row), (), metric=False))
+    for name in names:
+        rows.parameter(name)
+    rows.platforms().column("share of the limit", lambda row: _part(_reached(row)))
+    rows.interval(lambda row: _reached(row).estimate, percent)
+    rows.number("n", lambda row: _reached(row).n).text("limited by", _limited_by)
+    rows.column("of peak", lambda row: _part(row.get("arithmetic")))
+    rows.column("of triad", lambda row: _part(row.get("traffic")))
     shares = [
-        f"{titled(document, row.cell, names, metric=False)} on {row.cell.platform} "
-        f"{_part(row.reached).text}"
+        f"{titled(document, _cell(row), names, metric=False)} on {_cell(row).platform} "
+        f"{_part(_reached(row)).text}"
         for row in found
     ]
     yield Draft(
@@ -92,23 +93,10 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
             "does, whichever is longer, over the time measured; paired by block. Above 100 % "
             "the caches held its data."
         ],
-        layer=found[0].cell.layer,
+        layer=_cell(found[0]).layer,
         summary=f"Share of the limit: {listing(shares)}.",
-        table=_table(document, found, names),
+        table=rows.table(),
     )
-
-
-def _table(document: Document, found: Sequence[_Row], names: Sequence[str]) -> Table:
-    rows = CellRows(found, lambda row: row.cell)
-    rows.text("program", lambda row: titled(document, row.cell, (), metric=False))
-    for name in names:
-        rows.parameter(name)
-    rows.platforms().column("share of the limit", lambda row: _part(row.reached))
-    rows.interval(lambda row: row.reached.estimate, percent).number("n", lambda row: row.reached.n)
-    rows.text("limited by", _limited_by)
-    rows.column("of peak", lambda row: _part(row.shares.get("arithmetic")))
-    rows.column("of triad", lambda row: _part(row.shares.get("traffic")))
-    return rows.table()
 
 
 def _share(document: Document, demand: Cell) -> _Share:
@@ -131,9 +119,8 @@ def _peak(demand: Cell, cells: list[Cell]) -> _Limit | None:
     cores = _best(cells, "compute.peak", "cores", mode)
     if peak is None or cores is None or not cores.median:
         return None
-    if mode == "single":
-        return peak, 1.0
-    return peak, min(float(demand.place.ranks), cores.median * _nodes(demand))
+    whole = cores.median * (demand.place.ran_on or 1)
+    return peak, 1.0 if mode == "single" else min(float(demand.place.ranks), whole)
 
 
 def _triad(demand: Cell, cells: list[Cell]) -> _Limit | None:
@@ -144,12 +131,8 @@ def _triad(demand: Cell, cells: list[Cell]) -> _Limit | None:
     every = _best(cells, "memory.stream", "bandwidth", "all", kernel="triad")
     if one is None or every is None:
         return None
-    own = ((one, float(demand.place.ranks)), (every, float(_nodes(demand))))
+    own = ((one, float(demand.place.ranks)), (every, float(demand.place.ran_on or 1)))
     return min(own, key=lambda limit: limit[1] * (limit[0].median or 0.0))
-
-
-def _nodes(demand: Cell) -> int:
-    return demand.place.ran_on or 1
 
 
 def _best(cells: list[Cell], probe: str, metric: str, mode: str, **point: str) -> Cell | None:
@@ -170,12 +153,12 @@ def _part(share: _Share | None) -> Field:
     if share is None:
         return Field("–")
     if share.estimate is None:
-        return Field(NOT_MEASURED, tone="muted")
+        return Field("not measured", tone="muted")
     return Field(percent(share.estimate.value), share.estimate.value, caveats=share.caveats)
 
 
 def _limited_by(row: _Row) -> str:
-    share = row.reached
+    share = _reached(row)
     if share.estimate is None:
         return ""
     metric, beyond = share.demand.place.metric, (share.estimate.lo or 0.0) > 1.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from statistics import median
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from bareline.analysis.numbers.cell import Estimate
 from bareline.predict.coverage import CurveCoverage, SizeUsed
@@ -38,24 +38,29 @@ _WORDS = {
     "no-change": "no change",
     "latency-ratio": "the ratio of the latencies",
 }
-#: Rows of the worst predictions, and below what share of the time an upgrade is none.
-_WORST, _NOTABLE = 12, 0.005
+
+
+class _OfApplication(Protocol):
+    @property
+    def application(self) -> str: ...
+
+
+A = TypeVar("A", bound=_OfApplication)
 
 
 def _predictions(document: Document, spec: ExhibitSpec) -> Predictions:
     """Give the predictions of the applications that a specification asks for."""
     every, pattern = document.predictions or Predictions(0, Validation(())), spec.probe or "*"
 
-    def asked(application: str) -> bool:
-        return fnmatchcase(application.split(" ", 1)[0], pattern)
+    def asked(of: Iterable[A]) -> tuple[A, ...]:
+        return tuple(one for one in of if fnmatchcase(one.application.split(" ", 1)[0], pattern))
 
-    trials = tuple(one for one in every.validation.trials if asked(one.application))
     return replace(
         every,
-        validation=replace(every.validation, trials=trials),
-        losses=tuple(one for one in every.losses if asked(one.application)),
-        upgrades=tuple(one for one in every.upgrades if asked(one.application)),
-        strips=tuple(one for one in every.strips if asked(one.application)),
+        validation=replace(every.validation, trials=asked(every.validation.trials)),
+        losses=asked(every.losses),
+        upgrades=asked(every.upgrades),
+        strips=asked(every.strips),
     )
 
 
@@ -66,6 +71,16 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         return
     best = [*done.scores, *done.calibrated][0]
     trials = [trial for trial in done.trials if trial.model == best.model]
+    ordered = sorted(trials, key=lambda one: (one.application, one.base, one.platform))
+    holds = "" if best.coverage is None else f"; {best.coverage:.0%} lie in their intervals"
+
+    def tone(trial: Trial) -> Tone:
+        return "worse" if trial.has_interval and not trial.inside else ""
+
+    def flat(trial: Trial) -> dict[str, Any]:
+        row = {name: value for name, value in trial.row().items() if name != "type"}
+        return row | {n: "; ".join(v) for n, v in row.items() if isinstance(v, list)}
+
     yield Draft(
         title="Predicted against measured",
         notes=[
@@ -75,9 +90,12 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         ],
         layer=SECTION,
         drawing=both_widths(predicted_chart, trials, looks(document.names)),
-        summary=_predicted_words(best),
-        table=_cases(trials),
-        data=map(_flat, done.trials),
+        summary=f"{best.n} predictions: median error {best.median:.1%}, 90 % within "
+        f"{best.p90:.1%}{holds}.",
+        table=_trial_rows(ordered, interval="90 %")
+        .number("error", lambda trial: trial.error, "{:+.1%}".format, tone=tone)
+        .table(),
+        data=map(flat, done.trials),
     )
     yield Draft(
         title="How good each way to predict is",
@@ -94,48 +112,22 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     )
 
 
-def _predicted_words(best: ModelScore) -> str:
-    holds = "" if best.coverage is None else f"; {best.coverage:.0%} lie in their intervals"
-    return (
-        f"{best.n} predictions: median error {best.median:.1%}, 90 % within {best.p90:.1%}{holds}."
-    )
-
-
-def _trial_rows(trials: Sequence[Trial], *, intervals: bool = False) -> Rows[Trial]:
-    """Begin a table of predictions."""
+def _trial_rows(trials: Sequence[Trial], interval: str = "") -> Rows[Trial]:
+    """Begin a table of predictions; with the head of their intervals, these have a column, too."""
     scale = unit_scale([trial.truth_s for trial in trials], "s")
-    rows = (
+
+    def time(trial: Trial) -> Estimate:
+        bounds = (trial.lo_s, trial.hi_s) if trial.has_interval else (None, None)
+        return Estimate(trial.time_s, *bounds)
+
+    return (
         Rows(trials)
         .text("application", lambda trial: trial.application)
         .platform(lambda trial: trial.base, "from")
         .platform(lambda trial: trial.platform, "to")
-        .estimate(
-            scale.titled("predicted"), _time, scale.show, interval="90 %" if intervals else ""
-        )
+        .estimate(scale.titled("predicted"), time, scale.show, interval=interval)
+        .number(scale.titled("measured"), lambda trial: trial.truth_s, scale.show)
     )
-    return rows.number(scale.titled("measured"), lambda trial: trial.truth_s, scale.show)
-
-
-def _time(trial: Trial) -> Estimate:
-    bounds = (trial.lo_s, trial.hi_s) if trial.has_interval else (None, None)
-    return Estimate(trial.time_s, *bounds)
-
-
-def _cases(trials: Sequence[Trial]) -> Table:
-    def tone(trial: Trial) -> Tone:
-        return "worse" if trial.has_interval and not trial.inside else ""
-
-    ordered = sorted(trials, key=lambda one: (one.application, one.base, one.platform))
-    rows = _trial_rows(ordered, intervals=True)
-    return rows.number("error", lambda trial: trial.error, "{:+.1%}".format, tone=tone).table()
-
-
-def _flat(trial: Trial) -> dict[str, Any]:
-    return {
-        key: "; ".join(value) if isinstance(value, list) else value
-        for key, value in trial.row().items()
-        if key != "type"
-    }
 
 
 def _scores(validation: Validation) -> Table:
@@ -166,13 +158,13 @@ def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     if not done.trials:
         return
     trials = [one for one in done.trials if one.model == done.best]
-    trials = sorted(trials, key=lambda trial: -trial.log_error)[:_WORST]
+    trials = sorted(trials, key=lambda trial: -trial.log_error)[:12]
+
+    def why(trial: Trial) -> str:
+        return sentence_case("; ".join(trial.reasons))
+
     rows = _trial_rows(trials).number("error", lambda trial: trial.error, "{:+.1%}".format)
-    rows.text(
-        "what is large enough to explain it",
-        lambda trial: sentence_case("; ".join(trial.reasons)),
-        wrap=True,
-    )
+    rows.text("what is large enough to explain it", why, wrap=True)
     yield Draft(
         title="The worst predictions",
         notes=[
@@ -189,7 +181,14 @@ def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     upgrades = _predictions(document, spec).upgrades
     if not upgrades:
         return
-    changes = ranked(upgrades)
+    saved = grouped_by(upgrades, lambda one: one.change)
+    middle = {change: median(one.saved for one in own) for change, own in saved.items()}
+    changes = sorted(middle, key=lambda change: -middle[change])
+    parts = [
+        f"{UPGRADES[change]} saves {middle[change]:.1%}, "
+        f"at most {max(one.saved for one in saved[change]):.1%}"
+        for change in changes
+    ]
     yield Draft(
         title="Which upgrade helps most",
         notes=[
@@ -199,50 +198,30 @@ def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         ],
         layer=SECTION,
         drawing=both_widths(upgrades_chart, upgrades, changes, looks(document.names)),
-        summary=_upgrades_words(upgrades, changes),
+        summary=f"In the median of all cases {'; '.join(parts)}.",
         table=_upgrades_table(upgrades, changes),
         data=[one.row() for one in upgrades],
     )
 
 
-def ranked(upgrades: Sequence[Upgrade]) -> list[str]:
-    """Give the changes, the one that saves most in the median first."""
-    saved: dict[str, list[float]] = {}
-    for one in upgrades:
-        saved.setdefault(one.change, []).append(one.saved)
-    return sorted(saved, key=lambda change: -median(saved[change]))
-
-
-def _upgrades_words(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> str:
-    parts = []
-    for change in changes:
-        values = [one.saved for one in upgrades if one.change == change]
-        parts.append(f"{UPGRADES[change]} saves {median(values):.1%}, at most {max(values):.1%}")
-    return f"In the median of all cases {'; '.join(parts)}."
-
-
 def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Table:
-    cases: dict[tuple[str, str], dict[str, Upgrade]] = {}
-    for one in upgrades:
-        cases.setdefault((one.application, one.platform), {})[one.change] = one
+    cases = grouped_by(upgrades, lambda one: (one.application, one.platform)).values()
 
-    def best(case: dict[str, Upgrade]) -> Upgrade | None:
-        most = max(case.values(), key=lambda one: one.saved)
-        return most if most.saved >= _NOTABLE else None
+    def best(case: Sequence[Upgrade]) -> Upgrade | None:
+        most = max(case, key=lambda one: one.saved)
+        return most if most.saved >= 0.005 else None
 
-    def saved(change: str) -> Callable[[dict[str, Upgrade]], Field]:
-        def field(case: dict[str, Upgrade]) -> Field:
-            found = case.get(change)
+    def saved(change: str) -> Callable[[Sequence[Upgrade]], Field]:
+        def field(case: Sequence[Upgrade]) -> Field:
+            found = next((one for one in case if one.change == change), None)
             if found is None:
                 return Field("")
-            tone: Tone = "better" if found is best(case) else ""
-            return Field(percent(found.saved), found.saved, tone=tone)
+            return Field(percent(found.saved), found.saved, "better" if found is best(case) else "")
 
         return field
 
-    rows = Rows(cases.values())
-    rows.text("application", lambda case: next(iter(case.values())).application)
-    rows.platform(lambda case: next(iter(case.values())).platform)
+    rows = Rows(cases).text("application", lambda case: case[0].application)
+    rows.platform(lambda case: case[0].platform)
     for change in changes:
         rows.column(f"{UPGRADES[change]} saves", saved(change))
     return rows.text(
@@ -253,47 +232,42 @@ def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Tabl
 def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw one for each application whose loss is clear."""
     for one in _predictions(document, spec).losses:
+        loss = one.loss
+        parts = [f"{share.title} {share.share:.0%}" for share in loss.shares]
         yield Draft(
-            title=f"{one.application}: from {one.loss.base} to {one.loss.platform}",
+            title=f"{one.application}: from {loss.base} to {loss.platform}",
             what=(one.application,),
             spec=ExhibitSpec(kind=spec.kind),
             notes=[
-                f"{one.loss.explained:.0%} of the loss is explained. Whiskers are the 90 % "
+                f"{loss.explained:.0%} of the loss is explained. Whiskers are the 90 % "
                 "intervals of the shares."
             ],
             layer=SECTION,
-            drawing=both_widths(waterfall_chart, one.loss, looks(document.names)),
-            summary=_waterfall_words(one.loss),
-            table=_waterfall_table(one.loss),
-            data=one.loss.rows(),
+            drawing=both_widths(waterfall_chart, loss, looks(document.names)),
+            summary=f"Of a loss of {format_value(loss.loss_s, 's')}: {', '.join(parts)}.",
+            table=_waterfall_table(loss),
+            data=loss.rows(),
         )
-
-
-def _waterfall_words(loss: LossSplit) -> str:
-    parts = [f"{share.title} {share.share:.0%}" for share in loss.shares]
-    return f"Of a loss of {format_value(loss.loss_s, 's')}: {', '.join(parts)}."
 
 
 def _waterfall_table(loss: LossSplit) -> Table:
     scale = unit_scale([share.time_s for share in loss.shares], "s")
-    return (
-        Rows(loss.shares)
-        .text("layer", lambda share: share.title)
-        .number("share", lambda share: share.share, percent)
-        .estimate(
-            scale.titled("time"),
-            lambda share: Estimate(share.time_s, share.lo_s, share.hi_s),
-            scale.show,
-            interval="90 %",
-        )
-        .table()
+    rows = Rows(loss.shares).text("layer", lambda share: share.title)
+    rows.number("share", lambda share: share.share, percent).estimate(
+        scale.titled("time"),
+        lambda share: Estimate(share.time_s, share.lo_s, share.hi_s),
+        scale.show,
+        interval="90 %",
     )
+    return rows.table()
 
 
 def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw a strip for each function: the sizes that an application uses, over those measured."""
     strips = grouped_by(_predictions(document, spec).strips, lambda strip: strip.application)
     for application, own in strips.items():
+        used, outside = sum(len(one.used) for one in own), sum(len(one.outside) for one in own)
+        where = f"{outside} lie beyond it" if outside else "all lie within the measured range"
         yield Draft(
             title=f"{application}: sizes used and sizes measured",
             what=(application,),
@@ -305,17 +279,10 @@ def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
             ],
             layer=SECTION,
             drawing=both_widths(coverage_chart, own, wide=False),
-            summary=_coverage_words(own),
+            summary=f"{count(used, 'size')} of {count(len(own), 'function')}: {where}.",
             table=_coverage_table(own),
             data=[row for strip in own for row in strip.rows()],
         )
-
-
-def _coverage_words(strips: Sequence[CurveCoverage]) -> str:
-    used = sum(len(strip.used) for strip in strips)
-    outside = sum(len(strip.outside) for strip in strips)
-    where = "all lie within the measured range" if not outside else f"{outside} lie beyond it"
-    return f"{count(used, 'size')} of {count(len(strips), 'function')}: {where}."
 
 
 def _coverage_table(strips: Sequence[CurveCoverage]) -> Table:

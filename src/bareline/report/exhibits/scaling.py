@@ -38,7 +38,6 @@ from bareline.report.figures.theme import colour
 from bareline.stats import paired_ratio
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer, Scalar, format_point, parse_point
-from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import count, listing
 
 #: Layers whose probes solve a problem, which more ranks are to solve sooner.
@@ -76,60 +75,47 @@ def efficiencies(
     bases: dict[bool, Cell] = {}
     for cell in known:
         bases.setdefault(cell.simulated, cell)
-    launches = {} if samples is None else _launches(known, samples)
-    return [_point(cell, bases[cell.simulated], x, weak, launches) for cell in known]
+    launches = {cell.place: _launches(cell, samples) for cell in known}
+    points = []
+    for cell in known:
+        base, ranks = bases[cell.simulated], position(cell, x)
+        # A time measures the work that was done only if that is the same; a rate counts it itself.
+        counted = weak and cell.metric.better == "lower"
+        ideal = 1.0 if counted else ranks / position(base, x)
+        slower = cell.metric.worse(cell.median, base.median)
+        assert slower is not None
+        ends: Sequence[float | None] = (None, None)
+        if cell is not base and not cell.simulated:
+            found = _slower(launches[cell.place], launches[base.place], cell.rate)
+            ends = [100 / (end * ideal) for end in reversed(found)] or ends
+        points.append(EfficiencyPoint(cell, ranks, Estimate(100 / (slower * ideal), *ends)))
+    return points
 
 
-def _point(
-    cell: Cell, base: Cell, x: str, weak: bool, launches: Mapping[Place, Launches]
-) -> EfficiencyPoint:
-    ranks = position(cell, x)
-    growth = ranks / position(base, x)
-    # A time measures the work that was done only if that is the same; a rate counts it itself.
-    ideal = growth if not (weak and cell.metric.better == "lower") else 1.0
-
-    def share(slowdown: float) -> float:
-        return 100 / (slowdown * ideal)
-
-    slower = cell.metric.worse(cell.median, base.median)
-    assert slower is not None
-    alone = cell is base or cell.simulated
-    bounds = None if alone else _paired(launches, cell, base)
-    ends = (share(bounds[1]), share(bounds[0])) if bounds else (None, None)
-    return EfficiencyPoint(cell, ranks, Estimate(share(slower), *ends))
-
-
-def _paired(
-    launches: Mapping[Place, Launches], cell: Cell, base: Cell
-) -> tuple[float, float] | None:
+def _slower(own: Launches, base: Launches, rate: bool) -> list[float]:
     """Give the interval of how many times slower a cell is than the base, from common blocks."""
-    own, first = launches.get(cell.place, {}), launches.get(base.place, {})
-    shared = sorted(set(own) & set(first))
-    if not shared:
-        return None
-    values, bases = (np.array([side[block] for block in shared]) for side in (own, first))
-    if (values <= 0).any() or (bases <= 0).any():
-        return None
-    worse = (values, bases) if cell.metric.better == "lower" else (bases, values)
-    found = paired_ratio(*worse)
-    low, high = float(found.lo), float(found.hi)
-    return (low, high) if np.isfinite(low) and np.isfinite(high) else None
+    shared = sorted(own.keys() & base.keys())
+    values, bases = (np.array([side[block] for block in shared]) for side in (own, base))
+    if not shared or (values <= 0).any() or (bases <= 0).any():
+        return []
+    found = paired_ratio(bases, values) if rate else paired_ratio(values, bases)
+    ends = [float(found.lo), float(found.hi)]
+    return ends if np.isfinite(ends).all() else []
 
 
-def _launches(cells: Sequence[Cell], samples: pl.DataFrame) -> dict[Place, Launches]:
-    """Give each cell's values by run and block."""
-    found: dict[Place, Launches] = {}
-    for cell in cells:
-        place = cell.place
-        rows = samples.filter(
-            platform=cell.platform, params=place.params, ranks=place.ranks, threads=place.threads,
-            nodes=place.nodes, point=place.point,
-        )  # fmt: skip
-        found[place] = {
-            (int(run), int(block)): float(value)
-            for run, block, value in rows.select("run", "block", "value").iter_rows()
-        }
-    return found
+def _launches(cell: Cell, samples: pl.DataFrame | None) -> Launches:
+    """Give a cell's values by run and block."""
+    if samples is None:
+        return {}
+    place = cell.place
+    rows = samples.filter(
+        platform=cell.platform, params=place.params, ranks=place.ranks, threads=place.threads,
+        nodes=place.nodes, point=place.point,
+    )  # fmt: skip
+    return {
+        (int(run), int(block)): float(value)
+        for run, block, value in rows.select("run", "block", "value").iter_rows()
+    }
 
 
 def each_rank(cell: Cell, growing: Collection[str]) -> Cell:

@@ -10,7 +10,7 @@ from typing import Any
 from bareline.analysis.judgements.trend import ChangePoint, Trend, TrendSeries
 from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.words.remarks import step_words
-from bareline.report.blocks import Field, Rows, Table
+from bareline.report.blocks import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case, verdict_tone
 from bareline.report.exhibits.along import ALL_LARGE
@@ -25,12 +25,8 @@ from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Verdict
 
-HEIGHT_PX = 180
 #: Most panels of a figure: those with steps come first, the table has the others, too.
 MOST_PANELS = 12
-_DAY_S = 86400
-#: Most dates along an axis of 300 px.
-_DATES = 4
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
@@ -59,7 +55,8 @@ def _figure(trend: Trend, what: tuple[str, str], series: Sequence[TrendSeries]) 
     moved = [
         f"{one.words} on {one.platform} {step_words(trend, one.step)}" for one in series if one.step
     ]
-    said = "; ".join(moved) or _undecided(trend)
+    lacking = f", {MIN_RUNS} runs are needed to decide" if len(trend.runs) < MIN_RUNS else ""
+    said = "; ".join(moved) or f"no certain change{lacking}"
     more, runs = len(points) - len(drawn), count(len(trend.runs), "run")
     return Draft(
         title=f"{sentence_case(metric_name(metric))} of {probe} over runs",
@@ -91,11 +88,6 @@ def _figure(trend: Trend, what: tuple[str, str], series: Sequence[TrendSeries]) 
     )  # fmt: skip
 
 
-def _undecided(trend: Trend) -> str:
-    lacking = f", {MIN_RUNS} runs are needed to decide" if len(trend.runs) < MIN_RUNS else ""
-    return f"no certain change{lacking}"
-
-
 def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
     def ends(one: TrendSeries, at: int) -> Field:
         known = [value for value in one.medians if value is not None]
@@ -105,23 +97,19 @@ def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
         facts = one.step.changed if one.step else ()
         return "; ".join(f"{name}: {before} → {after}" for name, before, after in facts)
 
+    def tone(one: TrendSeries) -> Tone:
+        return verdict_tone(one.step.verdict if one.step else None)
+
     names = varying(one.place for one in series)
     rows = Rows(series, lambda one: one.place)
     if names:
         rows.text("point", lambda one: one.place.words_of(names), wrap=True)
-    return (
-        rows.platform(lambda one: one.platform)
-        .estimate(
-            "ratio at the step",
-            lambda one: one.step.ratio if one.step else None,
-            tone=lambda one: verdict_tone(one.step.verdict if one.step else None),
-        )
-        .text("since", lambda one: trend.runs[one.step.at].header.created[:10] if one.step else "–")
-        .text("what else changed then", changed, wrap=True)
-        .column(scale.titled("first run"), lambda one: ends(one, 0))
-        .column(scale.titled("last run"), lambda one: ends(one, -1))
-        .table()
-    )  # fmt: skip
+    rows.platform(lambda one: one.platform)
+    rows.estimate("ratio at the step", lambda one: one.step.ratio if one.step else None, tone=tone)
+    rows.text("since", lambda one: trend.runs[one.step.at].header.created[:10] if one.step else "–")
+    rows.text("what else changed then", changed, wrap=True)
+    rows.column(scale.titled("first run"), lambda one: ends(one, 0))
+    return rows.column(scale.titled("last run"), lambda one: ends(one, -1)).table()
 
 
 class _Axes:
@@ -138,10 +126,24 @@ class _Axes:
         self.looks = looks(list(names))
 
     def panel(self, title: str, series: Sequence[TrendSeries]) -> Chart:
-        """Draw the lines of a point."""
+        """Draw the lines of a point, a stair over each that moved, and how much it did."""
         name = self.scale.titled(metric_name(series[0].place.metric))
-        stairs = [row for one in series for row in self._stair(one)]
-        labels = [row for one in series for row in self._step_labels(one)]
+        stairs: list[dict[str, Any]] = []
+        labels: list[dict[str, Any]] = []
+        # No line crosses a step: nothing was measured where the level turns.
+        places = {one.platform: [*self.times] for one in series}
+        for one in series:
+            if one.step is None:
+                continue
+            ink = {"colour": self.looks[one.platform].colour}
+            turn, before, after = self._turn(one, one.step.at)
+            places[one.platform].append(turn)
+            first, last = self.times[0], self.times[-1]
+            corners = (first, before), (turn, before), (turn, after), (last, after)
+            for number, line in enumerate((corners[:2], corners[2:], corners[1:3])):
+                stretch = {"stretch": f"{one.platform} {number}", **ink}
+                stairs += [{"x": x, "y": y, **stretch} for x, y in line]
+            labels.append({"x": turn, "y": max(before, after), "text": _amount(one.step), **ink})
 
         def over(across: Channel, up: Channel) -> Iterable[Chart]:
             yield from dashes(stairs)(across, up)
@@ -152,64 +154,30 @@ class _Axes:
             sentence_case(f"{title}: {name}" if title else name),
             [row for one in series for row in self._marks(one)],
             self.values,
-            HEIGHT_PX,
+            180,
             over=over,
             named=True,
             whiskers=True,
         )
-        # No line crosses a step: nothing was measured where the level turns.
-        turns = {one.platform: [turn for turn, _, _ in self._levels(one)[1:]] for one in series}
-        places = {platform: [*self.times, *own] for platform, own in turns.items()}
         return strip.chart(x_axis(self.across, "begun", labels=True, log=False), places)
 
-    def _marks(self, one: TrendSeries) -> Iterable[dict[str, Any]]:
+    def _marks(self, one: TrendSeries) -> Iterator[dict[str, Any]]:
         every = zip(self.trend.runs, self.times, one.medians, one.lo, one.hi, strict=True)
         ink = self.looks[one.platform].ink(hollow=one.simulated)
         for run, at, value, lo, hi in every:
             if value is not None and value > 0:
                 shown = Estimate(value, lo, hi).times(self.scale.factor)
-                tooltip = (
-                    f"{one.platform}, {run.path.name} ({run.header.created[:10]}): "
-                    f"{self.scale.show(value)} {self.scale.unit}"
-                )
+                where = f"{one.platform}, {run.path.name} ({run.header.created[:10]})"
+                tooltip = f"{where}: {self.scale.show(value)} {self.scale.unit}"
                 yield line_mark(at, shown, one.platform, ink, tooltip)
 
-    def _levels(self, one: TrendSeries) -> list[tuple[float, float, float]]:
-        """Give where each level begins and ends, and its median, where there is a step."""
-        if one.step is None:
-            return []
-        at = one.step.at
-        turn = (self.times[at - 1] + self.times[at]) / 2
-        sides = ((self.times[0], turn, one.medians[:at]), (turn, self.times[-1], one.medians[at:]))
-        return [
-            (begin, end, median(v for v in values if v is not None) * self.scale.factor)
-            for begin, end, values in sides
-        ]
-
-    def _stair(self, one: TrendSeries) -> Iterable[dict[str, Any]]:
-        levels = self._levels(one)
-        lines = [((begin, value), (end, value)) for begin, end, value in levels]
-        if levels:
-            (_, turn, before), (_, _, after) = levels
-            lines.append(((turn, before), (turn, after)))
-        for number, line in enumerate(lines):
-            for x, y in line:
-                yield {
-                    "x": x,
-                    "y": y,
-                    "colour": self.looks[one.platform].colour,
-                    "stretch": f"{one.platform} {number}",
-                }
-
-    def _step_labels(self, one: TrendSeries) -> Iterable[dict[str, Any]]:
-        if one.step is not None:
-            (_, turn, before), (_, _, after) = self._levels(one)
-            yield {
-                "x": turn,
-                "y": max(before, after),
-                "text": _amount(one.step),
-                "colour": self.looks[one.platform].colour,
-            }
+    def _turn(self, one: TrendSeries, at: int) -> tuple[float, float, float]:
+        """Give when a step was made, between two runs, and the medians before and after it."""
+        before, after = (
+            median(value for value in values if value is not None) * self.scale.factor
+            for values in (one.medians[:at], one.medians[at:])
+        )
+        return (self.times[at - 1] + self.times[at]) / 2, before, after
 
 
 def _amount(step: ChangePoint) -> str:
@@ -228,8 +196,9 @@ def _dates(times: Sequence[float]) -> Ticks:
     """Lay out an axis from the first run to the last; dates, or hours of a day, where runs are."""
     first, last = times[0], times[-1]
     pad = max(0.04 * (last - first), 1.0)
-    shape = "%Y-%m-%d" if last - first >= 2 * _DAY_S else "%d %H:%M"
-    wanted = [first + (last - first) * step / (_DATES - 1) for step in range(_DATES)]
+    shape = "%Y-%m-%d" if last - first >= 2 * 86400 else "%d %H:%M"
+    # An axis of 300 px has room for four dates.
+    wanted = [first + (last - first) * step / 3 for step in range(4)]
     ticks = sorted({min(times, key=lambda time: abs(time - one)) for one in wanted})
     labels = [f"{datetime.fromtimestamp(tick, UTC):{shape}}" for tick in ticks]
     return Ticks((first - pad, last + pad), tuple(ticks), tuple(labels))

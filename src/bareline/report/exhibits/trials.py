@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from statistics import median
@@ -24,12 +24,8 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import count, plain, whole
 
-#: Most rows of a table; beyond, trials are thinned evenly over their order.
-MOST_TRIALS = 100
 #: What is listed beside the value where the probe counts it.
 COUNT = "retransmissions"
-#: Its head, as nuttcp prints it: each platform has such a column.
-_SHORT = "retrans"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +75,7 @@ def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence
         ],
         probe=place.probe,
         layer=cells[0].layer,
-        drawing=both_widths(_strips, document, listings, cells, scale),
+        drawing=both_widths(_strips, document, listings, cells, sentence_case(what)),
         summary=_summary(listings, what),
         table=_table(listings),
         data=[
@@ -91,48 +87,39 @@ def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence
 
 
 def _table(listings: Sequence[_Listing]) -> Table:
+    def at(fields: Sequence[Field]) -> Callable[[int], Field]:
+        return lambda index: fields[index] if index < len(fields) else Field("")
+
     rows = Rows(range(max((len(one.trials) for one in listings), default=0)))
     rows.number("trial", lambda index: index + 1)
     foot = [Field("median", "")]
     for one in listings:
-        rows.column(one.title, _at(one.trials))
+        rows.column(one.title, at(one.trials))
         foot.append(one.foot)
         if one.counts:
-            rows.column(_SHORT, _at(one.counts), "light")
+            rows.column("retrans", at(one.counts), "light")  # as nuttcp prints it
             foot.append(Field(""))
     return rows.table(tuple(foot))
 
 
 def _strips(
-    document: Document, listings: Sequence[_Listing], cells: Sequence[Cell], scale: Scale, *,
+    document: Document, listings: Sequence[_Listing], cells: Sequence[Cell], title: str, *,
     narrow: bool,
 ) -> Chart:  # fmt: skip
     styles, simulated = looks(document.names), {c.platform for c in cells if c.simulated}
     rows = []
-    for name, own in grouped_by(listings, lambda one: one.platform).items():
+    for name, every in grouped_by(listings, lambda one: one.platform).items():
         # A role that nobody took has the ink of no platform.
         ink = {"colour": colour("soft"), "fill": colour("paper"), "shape": PUBLISHED_SHAPE}
         if name in styles:
             ink = styles[name].ink(hollow=name in simulated)
-        here = [one for one in own if not one.printed and one.marks]
-        there = [one for one in own if one.printed]
-        rows.append(
-            StripRow(
-                name,
-                ink,
-                [mark for one in here for mark in one.marks],
-                [mark for one in there for mark in one.marks],
-                *(_middle(found) for found in (here, there)),
-            )
+        own, printed = (
+            [mark for one in every if one.printed is side for mark in one.marks]
+            for side in (False, True)
         )
-    drawn = [row for row in rows if row.own or row.printed]
-    title = sentence_case(scale.titled(metric_name(cells[0].place.metric)))
-    return strip_plot(drawn, title, narrow=narrow)
-
-
-def _middle(listings: Sequence[_Listing]) -> float | None:
-    values = [value for one in listings for value, _ in one.marks]
-    return median(values) if values else None
+        if own or printed:
+            rows.append(StripRow(name, ink, own, printed))
+    return strip_plot(rows, title, narrow=narrow)
 
 
 def _summary(listings: Sequence[_Listing], what: str) -> str:
@@ -144,80 +131,62 @@ def _summary(listings: Sequence[_Listing], what: str) -> str:
     return f"{sentence_case(what)}, single trials: {'; '.join(parts)}."
 
 
-def _at(fields: Sequence[Field]) -> Callable[[int], Field]:
-    return lambda index: fields[index] if index < len(fields) else Field("")
-
-
 def _measured(
     document: Document, cells: Sequence[Cell], scale: Scale, *, in_order: bool
 ) -> tuple[list[_Listing], str]:
     present = {cell.platform: cell for cell in cells}
-    dots = trial_dots(document, cells, MOST_TRIALS * len(cells))
-    listings, counts = [], []
+    # At most 100 rows of a table; beyond, trials are thinned evenly over their order.
+    dots = trial_dots(document, cells, 100 * len(cells))
+    listings, notes = [], [dots.note.replace("drawn as dots", "listed")]
     for name in (name for name in document.names if name in present):
         cell = present[name]
         own = [dot for dot in dots.dots if dot.cell.platform == name]
         own.sort(key=lambda dot: (dot.block, dot.trial) if in_order else (dot.value, dot.trial))
-        counted = _counted(document, cell)
+        counted: dict[int, float] = {}
+        if cell.place.metric != COUNT:
+            other = replace(cell, place=replace(cell.place, metric=COUNT))
+            counted = {dot.trial: dot.value for dot in trial_dots(document, [other]).dots}
+        counts = [counted.get(dot.trial) for dot in own] if counted else []
         middle = scale.show(cell.median) if cell.value else verdict_word(cell.verdict)
+        shown = [(dot, f"{scale.show(dot.value)} {scale.unit}") for dot in own if dot.value > 0]
         listings.append(
             _Listing(
                 name,
-                f"{name} ({scale.unit})" if scale.unit else name,
+                scale.titled(name),
                 [Field(scale.show(dot.value), dot.value) for dot in own],
-                [_count(counted.get(dot.trial)) for dot in own] if counted else (),
+                [Field("–" if one is None else whole(one), one) for one in counts],
                 Field(middle, caveats=cell.caveats),
                 [
-                    (
-                        dot.value * scale.factor,
-                        f"{name}, trial {dot.trial}: {scale.show(dot.value)} {scale.unit}",
-                    )
-                    for dot in own
-                    if dot.value > 0
+                    (dot.value * scale.factor, f"{name}, trial {dot.trial}: {words}")
+                    for dot, words in shown
                 ],
             )
         )
         if cell.n_failed:
-            counts.append(f"{name}: {count(cell.n_failed, 'further trial')} failed.")
-    note = " ".join(filter(None, [dots.note.replace("drawn as dots", "listed"), *counts]))
-    return listings, note
-
-
-def _counted(document: Document, cell: Cell) -> dict[int, float]:
-    """Give what the probe counts beside the value, by trial."""
-    if cell.place.metric == COUNT:
-        return {}
-    other = replace(cell, place=replace(cell.place, metric=COUNT))
-    return {dot.trial: dot.value for dot in trial_dots(document, [other]).dots}
-
-
-def _count(value: float | None) -> Field:
-    return Field("–") if value is None else Field(whole(value), value)
+            notes.append(f"{name}: {count(cell.n_failed, 'further trial')} failed.")
+    return listings, " ".join(filter(None, notes))
 
 
 def _published(
     document: Document, spec: ExhibitSpec, cell: Cell, scale: Scale
-) -> Iterable[_Listing]:
+) -> Iterator[_Listing]:
     """Give the trials that the publication lists for platforms that have somebody here."""
     cast = {name: role for role in document.roles.values() for name in role.published}
+    here = (cell.place.probe, cell.place.metric)
     for study in publications().values():
         for trials in study.trials:
             benchmark = study.benchmark(trials.benchmark)
+            role = cast.get(f"{study.id}:{trials.platform}")
             wanted = not spec.published or f"{study.id}:{trials.part}" in spec.published
-            if (
-                wanted
-                and f"{study.id}:{trials.platform}" in cast
-                and benchmark is not None
-                and (benchmark.probe, benchmark.metrics.get(trials.metric))
-                == (cell.place.probe, cell.place.metric)
-            ):
-                role = cast[f"{study.id}:{trials.platform}"]
-                short, label = study.publication.short, study.part(trials.part).label
-                title = role.title or trials.platform
-                unit, factor = UNITS[trials.unit]
-                # Bits and bytes are not laid beside each other.
-                drawn = float(factor) * scale.factor if unit == cell.metric.unit else None
-                yield _listed(trials, role.platform or title, title, f"{short}, {label}", drawn)
+            if role is None or benchmark is None or not wanted:
+                continue
+            if (benchmark.probe, benchmark.metrics.get(trials.metric)) != here:
+                continue
+            title, (unit, factor) = role.title or trials.platform, UNITS[trials.unit]
+            source = f"{study.publication.short}, {study.part(trials.part).label}"
+            # Bits and bytes are not laid beside each other.
+            drawn = float(factor) * scale.factor if unit == cell.metric.unit else None
+            yield _listed(trials, role.platform or title, title, source, drawn)
 
 
 def _listed(

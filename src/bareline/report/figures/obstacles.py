@@ -12,10 +12,6 @@ from bareline.vocabulary.errors import ReportError
 _LIFT = "see `ulimit -v`, and run it where that is unlimited"
 #: What draws, all of the extra ``figures``.
 _PACKAGES = {"altair": "altair", "vl_convert": "vl-convert-python"}
-#: What the engine reserves when it starts: 64 GiB, and a little for what it does.
-_ADDRESSES_BYTES = 66 << 30
-#: What tables and the threads that read them reserve; within less they end the process, or hang.
-_TABLES_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +35,8 @@ def why_undrawn() -> Obstacle | None:
     if missing:
         reason = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
         return Obstacle(reason, "to get them: pip install 'bareline[figures]'")
-    drawing = f"drawing reserves {_ADDRESSES_BYTES >> 30} GiB of it"
-    reason = _too_few(_ADDRESSES_BYTES, drawing)
+    # 64 GiB, and a little for what it does.
+    reason = _too_few(66 << 30, "drawing reserves 66 GiB of it")
     return Obstacle(reason, _LIFT) if reason else None
 
 
@@ -58,8 +54,7 @@ def refuse_too_little_room() -> None:
 
     Raises ReportError: the address space is limited to little more than what is in use.
     """
-    least = f"a report takes {_TABLES_BYTES >> 20} MiB more than what is in use"
-    if reason := _too_few(_TABLES_BYTES, least):
+    if reason := _too_few(1 << 30, "a report takes 1024 MiB more than what is in use"):
         raise ReportError(reason, hint=_LIFT)
 
 

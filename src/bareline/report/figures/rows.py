@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from bareline.analysis.numbers.cell import Estimate
@@ -195,18 +196,16 @@ Mark = tuple[float, str]
 
 @dataclass(frozen=True, slots=True)
 class StripRow:
-    """A platform: its trials and their median, and those that are printed for it."""
+    """A platform: its trials, and those that are printed for it."""
 
     name: str
     ink: dict[str, str]
     own: Sequence[Mark]
     printed: Sequence[Mark]
-    median: float | None = None
-    printed_median: float | None = None
 
 
 def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) -> Chart:
-    """Draw the rows; `narrow` writes their names above them, not at their left."""
+    """Draw the rows with their medians; `narrow` writes names above them, not at their left."""
     ticks = log_ticks(value for row in rows for value, _ in (*row.own, *row.printed))
     pitch, width_px, labels_px = 48.0, 300.0, 0.0
     if not narrow:
@@ -216,13 +215,10 @@ def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) ->
     for place, row in enumerate(rows):
         middle = (place + 0.5) * pitch + (8 if narrow else 0)
         laid["names"].append({"y": middle - 20 if narrow else middle, "text": row.name, **row.ink})
-        for name, marks, median, y in (
-            ("own", row.own, row.median, middle + 7),
-            ("printed", row.printed, row.printed_median, middle - 7),
-        ):
+        for name, marks, y in (("own", row.own, middle + 7), ("printed", row.printed, middle - 7)):
             laid[name] += [{"x": value, "y": y, "tip": tip, **row.ink} for value, tip in marks]
-            if median:
-                laid["medians"].append({"x": median, "top": y - 6, "bottom": y + 6, **row.ink})
+            if marks and (x := median(value for value, _ in marks)):
+                laid["medians"].append({"x": x, "top": y - 6, "bottom": y + 6, **row.ink})
     up, across = rows_axis(height_px), value_axis(ticks, log=True)
     small: Style = {"x": across, "y": up, "tips": True, "strokeWidth": 1.2, "opacity": 0.75}
     there: Style = {"shape": PUBLISHED_SHAPE, "size": 44, "fill": colour("paper")}

@@ -15,8 +15,6 @@ from bareline.vocabulary.units import format_size, grouped, plain, scale_of, who
 #: Ticks of a message size axis, in bytes.
 SIZE_TICKS = (1, 64, 4096, 262_144, 16_777_216, 1 << 30)
 
-_PREFIXED = {"B/s": "B/s", "flop/s": "flop/s", "op/s": "op/s", "Hz": "Hz"}
-
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -45,12 +43,13 @@ class Ticks:
     @property
     def label_expression(self) -> str:
         """The labels as a Vega expression over ``datum.index``-free tick values."""
-        pairs = zip(self.values, self.labels, strict=True)
-        cases = "".join(
-            f"abs(datum.value - {value!r}) <= {abs(value) * 1e-9!r} ? '{label}' : "
-            for value, label in pairs
+        return (
+            "".join(
+                f"abs(datum.value - {value!r}) <= {abs(value) * 1e-9!r} ? '{label}' : "
+                for value, label in zip(self.values, self.labels, strict=True)
+            )
+            + "''"
         )
-        return cases + "''"
 
 
 def unit_scale(values: Iterable[float | None], unit: str) -> Scale:
@@ -59,7 +58,7 @@ def unit_scale(values: Iterable[float | None], unit: str) -> Scale:
     if not sizes:
         return Scale(1.0, "" if unit == "1" else unit)
     factor, name = scale_of(math.sqrt(min(sizes)) * math.sqrt(max(sizes)), unit)
-    if unit in _PREFIXED and max(sizes) * factor >= 1e5:
+    if unit in ("B/s", "flop/s", "op/s", "Hz") and max(sizes) * factor >= 1e5:
         factor, name = scale_of(max(sizes) / 100, unit)
     return Scale(factor, name)
 
@@ -69,9 +68,12 @@ def log_ticks(values: Iterable[float], *, most: int = 6, pad: float = 0.06) -> T
 
     Decades when they suffice, else 1-2-5 steps, else evenly spaced round numbers.
     """
-    low, high = _span([value for value in values if value > 0 and math.isfinite(value)])
-    reach = math.log(high / low)
-    margin = max(reach * pad, 0.01)
+    positive = [value for value in values if value > 0 and math.isfinite(value)]
+    low, high = min(positive, default=1.0), max(positive, default=10.0)
+    if high / low < 1.02:
+        middle = math.sqrt(low * high)
+        low, high = middle / 1.02, middle * 1.02
+    margin = max(math.log(high / low) * pad, 0.01)
     domain = (low * math.exp(-margin), high * math.exp(margin))
     for steps in ((1,), (1, 3), (1, 2, 5)):
         ticks = _decade_ticks(domain, steps)
@@ -95,11 +97,9 @@ def signed_ticks(values: Iterable[float]) -> Ticks:
     """Lay out a linear axis that holds zero and values on either side of it."""
     finite = [value for value in values if math.isfinite(value)]
     low, high = min([0.0, *finite]), max([0.0, *finite])
-    if high - low < 1e-9:
-        high = 1.0
-    reach = high - low
-    ticks = tuple(_round_steps(low, high, 5))
-    return Ticks((low - 0.04 * reach, high + 0.04 * reach), ticks, _even_labels(ticks))
+    high = 1.0 if high - low < 1e-9 else high
+    margin, ticks = 0.04 * (high - low), tuple(_round_steps(low, high, 5))
+    return Ticks((low - margin, high + margin), ticks, _even_labels(ticks))
 
 
 def ratio_ticks(values: Iterable[float]) -> Ticks:
@@ -107,16 +107,14 @@ def ratio_ticks(values: Iterable[float]) -> Ticks:
     finite = [value for value in values if value > 0 and math.isfinite(value)]
     low, high = min([1.0, *finite]), max([1.0, *finite])
     low, high = min(low / 1.03, 0.95), max(high * 1.05, 1.06)
-    ladder: tuple[float, ...]
-    ladder = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
     if high / low < 2.2:
-        ticks = tuple(tick for tick in _round_steps(low, high, 5) if tick > 0)
-        ticks = tuple(sorted({*ticks, 1.0}))
+        ticks = tuple(sorted({*(tick for tick in _round_steps(low, high, 5) if tick > 0), 1.0}))
         return Ticks((low, high), ticks, _even_labels(ticks))
+    ladder: Sequence[float] = [step * 10.0**power for power in range(-2, 4) for step in (1, 2, 5)]
     if high / low < 5:
         ladder = (0.2, 0.25, 0.33, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5)
     elif high / low > 300:
-        ladder = (1e-4, 0.001, 0.01, 0.1, 1, 10, 100, 1000, 10_000, 100_000)
+        ladder = [10.0**power for power in range(-4, 6)]
     ticks = tuple(float(tick) for tick in ladder if low <= tick <= high)
     return Ticks((low, high), ticks, tuple(map(_tick_label, ticks)))
 
@@ -126,13 +124,11 @@ def size_ticks(sizes: Sequence[float]) -> Ticks:
     low, high = min(sizes), max(sizes)
     domain = (low / 1.3, high * 1.3)
     ticks = [float(tick) for tick in SIZE_TICKS if low <= tick <= high]
-    step = 4
-    while len(ticks) < 3 and step >= 1:
-        first = math.ceil(math.log2(low) / step) * step
-        ticks = [2.0**e for e in range(first, math.floor(math.log2(high)) + 1, step)]
-        step //= 2
-    if not ticks:
-        ticks = [float(low)]
+    for step in (4, 2, 1):
+        if len(ticks) < 3:
+            first = math.ceil(math.log2(low) / step) * step
+            ticks = [2.0**e for e in range(first, math.floor(math.log2(high)) + 1, step)]
+    ticks = ticks or [float(low)]
     labels = tuple(format_size(tick).replace(" ", "\u00a0") for tick in ticks)
     return Ticks(domain, tuple(ticks), labels)
 
@@ -171,16 +167,6 @@ def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> d
         name: min(max(level, low), highest) + index * gap
         for index, (name, level) in enumerate(zip(order, levels, strict=True))
     }
-
-
-def _span(values: Sequence[float]) -> tuple[float, float]:
-    if not values:
-        return 1.0, 10.0
-    low, high = min(values), max(values)
-    if high / low < 1.02:
-        middle = math.sqrt(low * high)
-        return middle / 1.02, middle * 1.02
-    return low, high
 
 
 def _decade_ticks(domain: tuple[float, float], steps: Sequence[int]) -> tuple[float, ...]:

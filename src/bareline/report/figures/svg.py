@@ -8,30 +8,24 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from bareline.report.figures.grammar import Chart
 from bareline.report.figures.obstacles import refuse_undrawn
 from bareline.report.figures.theme import COLOURS, FONT, colour, config
 from bareline.vocabulary.texts import cleaned, cleaned_all
 
-_VEGA_LITE = "6.1"
-_ENLARGED = 1.12
-_NOTE_PX = 10.5
-_NOTE_LINE_PX = 14.0
-_NOTE_INDENT_PX = 3.0
-_NOTE_CHARACTER_PX = 5.3  # on average, in the widest of the fonts
+#: Of the notes under a drawing; a character on average, in the widest of the fonts.
+_NOTE_PX, _NOTE_LINE_PX, _NOTE_INDENT_PX, _NOTE_CHARACTER_PX = 10.5, 14.0, 3.0, 5.3
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 #: Classes of the groups in which Vega draws titles of axes and of panels.
 _TITLE_ROLES = frozenset({"role-axis-title", "role-title-text"})
-_CLIP_PATH = f"{_NAMESPACE}clipPath"
-_GROUP = f"{_NAMESPACE}g"
-_PATH = f"{_NAMESPACE}path"
+_GROUP, _PATH, _TEXT = (f"{_NAMESPACE}{name}" for name in ("g", "path", "text"))
 _CIRCLE = re.compile(r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0(?:Z)?")
 _PLACE = re.compile(r"translate\(([-\d.e]+),([-\d.e]+)\)")
 _NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 _STROKE = re.compile(r"([A-Za-z])([^A-Za-z]*)")
-_PAINTS = ("fill", "stroke", "stop-color")
 _DROPPED = ("role", "aria-roledescription", "aria-hidden", "class", "stroke-miterlimit")
 #: What an element keeps for itself: its place, outline and words. The rest a group can say for all.
 _OWN = frozenset(
@@ -58,7 +52,7 @@ def draw(chart: Chart) -> str:
     refuse_undrawn()
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(specification(chart), vl_version=_VEGA_LITE))
+    return str(vl_convert.vegalite_to_svg(specification(chart), vl_version="6.1"))
 
 
 def for_page(
@@ -76,38 +70,31 @@ def for_page(
       names.
     """
     root = ElementTree.fromstring(drawing)
-    if term is not None:
-        _name_terms(root, term)
-    variables = {light: f"var(--{token})" for token, (light, _) in COLOURS.items()}
+    groups = list(root.iter(_GROUP))
+    classes = {group: frozenset((group.get("class") or "").split()) for group in groups}
+    for group in (group for group in groups if classes[group] & _TITLE_ROLES):
+        for text in group.iter(_TEXT):
+            if term and (explained := term("".join(text.itertext()))):
+                text.set("data-term", explained)
     for parent in list(root.iter()):
         for child in list(parent):
             if _is_empty(child):
                 parent.remove(child)
     # Vega counts its clip paths over all drawings of a process.
-    clips = [element.get("id", "") for element in root.iter() if element.tag == _CLIP_PATH]
+    clips = (element.get("id", "") for element in root.iter(f"{_NAMESPACE}clipPath"))
     ids = {old: f"{prefix}clip{number}" for number, old in enumerate(clips)}
-    groups = list(root.iter(_GROUP))
-    marks = {group for group in groups if "mark-symbol" in (group.get("class") or "").split()}
+    variables = {light: f"var(--{token})" for token, (light, _) in COLOURS.items()}
     for element in root.iter():
         _reduce(element, variables, ids)
     for group in groups:
-        _share(group, any_order=group in marks)
+        _share(group, any_order="mark-symbol" in classes[group])
     # Drawn a little larger than made, for wide screens; the page's style shrinks it to fit.
-    root.set("width", f"{float(root.attrib['width']) * _ENLARGED:.0f}")
+    root.set("width", f"{float(root.attrib['width']) * 1.12:.0f}")
     for name in ("height", "version"):
         root.attrib.pop(name, None)
     root.set("role", "img")
     root.set("aria-label", label)
     return ElementTree.tostring(root, encoding="unicode")
-
-
-def _name_terms(root: ElementTree.Element, term: Callable[[str], str]) -> None:
-    for group in root.iter(f"{_NAMESPACE}g"):
-        if _TITLE_ROLES.isdisjoint((group.get("class") or "").split()):
-            continue
-        for text in group.iter(f"{_NAMESPACE}text"):
-            if explained := term("".join(text.itertext())):
-                text.set("data-term", explained)
 
 
 def for_file(drawing: str, notes: Sequence[str] = ()) -> str:
@@ -119,13 +106,13 @@ def for_file(drawing: str, notes: Sequence[str] = ()) -> str:
     for number, line in enumerate(written, 1):
         place = {"x": f"{_NOTE_INDENT_PX:g}", "y": f"{height + number * _NOTE_LINE_PX:g}"}
         ink = {"font-family": FONT, "font-size": f"{_NOTE_PX:g}px", "fill": colour("soft")}
-        ElementTree.SubElement(root, f"{_NAMESPACE}text", {**place, **ink}).text = line
+        ElementTree.SubElement(root, _TEXT, {**place, **ink}).text = line
     if written:
         height += (len(written) + 1) * _NOTE_LINE_PX
     root.set("viewBox", f"{left:g} {top:g} {width:g} {height:g}")
     root.set("height", f"{height:g}")
     paper = {"width": f"{width:g}", "height": f"{height:g}", "fill": colour("paper")}
-    root.insert(0, ElementTree.Element(f"{_NAMESPACE}rect", paper))
+    root.insert(0, Element(f"{_NAMESPACE}rect", paper))
     return ElementTree.tostring(root, encoding="unicode")
 
 
@@ -136,24 +123,56 @@ def to_png(drawing: str, scale: float = 2) -> bytes:
     return bytes(vl_convert.svg_to_png(drawing, scale=scale))
 
 
-def _shorten(element: ElementTree.Element) -> None:
+def _is_empty(element: Element) -> bool:
+    path = element.tag == _PATH
+    invisible = element.get("display") == "none" or element.get("d") in ("", "M0,0h0v0h0Z")
+    background = element.get("class") == "background" and element.get("fill") is None
+    return path and (invisible or background)
+
+
+def _reduce(element: Element, variables: Mapping[str, str], ids: Mapping[str, str]) -> None:
+    """Drop what says nothing, and write colours, places, tips and ids as the page has them."""
+    own = element.attrib
+    for name in [name for name in own if name in _DROPPED or _DEFAULTS.get(name) == own[name]]:
+        del own[name]
+    for name in ("fill", "stroke", "stop-color"):
+        if own.get(name) in variables:
+            own[name] = variables[own[name]]
+    if "stroke" not in own and element.tag == _PATH:
+        own.pop("stroke-width", None)
+    # How opaque its only paint is a group can say, its opacity it cannot.
+    painted = [name for name in ("fill", "stroke") if own.get(name, "none") != "none"]
+    if len(painted) == 1 and not len(element) and "opacity" in own:
+        paint = f"{painted[0]}-opacity"
+        if paint not in own:
+            own[paint] = own.pop("opacity")
+    _shorten(element)
+    if tip := own.pop("aria-label", None):
+        own["data-tip"] = tip
+    if own.get("id") in ids:
+        own["id"] = ids[own["id"]]
+    clip = own.get("clip-path", "")[5:-1]
+    if clip in ids:
+        own["clip-path"] = f"url(#{ids[clip]})"
+
+
+def _shorten(element: Element) -> None:
     """Round coordinates to a hundredth of a pixel; a mark's outline begins where it stands."""
+    own = element.attrib
     for name in ("d", "transform", "x", "y", "x2", "y2", "width", "height"):
-        long = element.get(name)
-        if long is not None:
-            element.set(name, _LONG_NUMBER.sub(lambda match: _short(float(match[0])), long))
-    place = _PLACE.fullmatch(element.get("transform", ""))
+        if name in own:
+            own[name] = _LONG_NUMBER.sub(lambda match: _short(float(match[0])), own[name])
+    place = _PLACE.fullmatch(own.get("transform", ""))
     if place is None or element.tag != _PATH:
         return
-    outline = element.get("d", "")
+    outline = own.get("d", "")
     if circle := _CIRCLE.fullmatch(outline):
-        del element.attrib["d"], element.attrib["transform"]
+        del own["d"], own["transform"]
         element.tag = f"{_NAMESPACE}circle"
-        for name, value in (("cx", place[1]), ("cy", place[2]), ("r", circle[1])):
-            element.set(name, value)
+        own |= {"cx": place[1], "cy": place[2], "r": circle[1]}
     elif moved := _moved(outline, float(place[1]), float(place[2])):
-        del element.attrib["transform"]
-        element.set("d", moved)
+        del own["transform"]
+        own["d"] = moved
 
 
 def _short(value: float) -> str:
@@ -194,7 +213,7 @@ def _moved(outline: str, x: float, y: float) -> str:
     return "".join(written)
 
 
-def _share(group: ElementTree.Element, *, any_order: bool) -> None:
+def _share(group: Element, *, any_order: bool) -> None:
     """Write what neighbours in a group look like once, on a group around them.
 
     - `any_order`: they may change places: each look's marks then stand together.
@@ -203,13 +222,13 @@ def _share(group: ElementTree.Element, *, any_order: bool) -> None:
     if any_order:
         first = {look: place for place, look in reversed([*enumerate(map(_look, children))])}
         children.sort(key=lambda child: first[_look(child)])
-    shared: list[ElementTree.Element] = []
+    shared: list[Element] = []
     for look, run in groupby(children, key=_look):
         alike = list(run)
         if not look or len(alike) < 2:
             shared += alike
             continue
-        wrapper = ElementTree.Element(_GROUP, dict(look))
+        wrapper = Element(_GROUP, dict(look))
         for child in alike:
             for name, _ in look:
                 del child.attrib[name]
@@ -218,50 +237,8 @@ def _share(group: ElementTree.Element, *, any_order: bool) -> None:
     group[:] = shared
 
 
-def _look(element: ElementTree.Element) -> tuple[tuple[str, str], ...]:
+def _look(element: Element) -> tuple[tuple[str, str], ...]:
     """Give the attributes that an element could take over from a group around it."""
     if len(element):
         return ()
     return tuple(sorted(item for item in element.attrib.items() if item[0] not in _OWN))
-
-
-def _is_empty(element: ElementTree.Element) -> bool:
-    path = element.tag == _PATH
-    invisible = element.get("display") == "none" or element.get("d") in ("", "M0,0h0v0h0Z")
-    background = element.get("class") == "background" and element.get("fill") is None
-    return path and (invisible or background)
-
-
-def _inherit_opacity(element: ElementTree.Element) -> None:
-    """Say how opaque the only paint of an element is: a group can say that, opacity it cannot."""
-    painted = [name for name in ("fill", "stroke") if element.get(name, "none") != "none"]
-    if len(painted) == 1 and not len(element) and f"{painted[0]}-opacity" not in element.attrib:
-        opacity = element.attrib.pop("opacity", None)
-        if opacity is not None:
-            element.set(f"{painted[0]}-opacity", opacity)
-
-
-def _reduce(
-    element: ElementTree.Element, variables: Mapping[str, str], ids: Mapping[str, str]
-) -> None:
-    for name in _DROPPED:
-        element.attrib.pop(name, None)
-    for name, value in _DEFAULTS.items():
-        if element.get(name) == value:
-            del element.attrib[name]
-    for name in _PAINTS:
-        paint = element.get(name)
-        if paint is not None and paint in variables:
-            element.set(name, variables[paint])
-    if "stroke" not in element.attrib and element.tag == _PATH:
-        element.attrib.pop("stroke-width", None)
-    _inherit_opacity(element)
-    _shorten(element)
-    tip = element.attrib.pop("aria-label", None)
-    if tip:
-        element.set("data-tip", tip)
-    if element.get("id") in ids:
-        element.set("id", ids[element.attrib["id"]])
-    clip = element.get("clip-path", "")
-    if clip[5:-1] in ids:
-        element.set("clip-path", f"url(#{ids[clip[5:-1]]})")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
+from itertools import cycle
 from typing import Any
 
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
@@ -22,27 +22,24 @@ FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-ser
 LABEL_PX = 11.5
 
 #: Token: (light, dark). Each light colour is unique, because it stands for its token in figures.
-COLOURS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "paper": ("#fefefe", "#16181b"),
-        "ink": ("#1d2126", "#e6e7e9"),
-        "soft": ("#5b626b", "#a3aab3"),
-        "faint": ("#8c939c", "#7b828b"),
-        "line": ("#dfe2e6", "#33383e"),
-        "band": ("#e6eaef", "#2a3037"),
-        "worse": ("#a63a00", "#ff9a62"),
-        "better": ("#00684b", "#4fd1a5"),
-        "baseline": ("#50555c", "#c3c7cc"),
-        "p1": ("#0072b2", "#4aa8e0"),
-        "p2": ("#d55e00", "#ff8a3d"),
-        "p3": ("#009e73", "#2cc79b"),
-        "p4": ("#cc79a7", "#e39bc4"),
-        "p5": ("#e69f00", "#f2b632"),
-        "p6": ("#56b4e9", "#8fd0f7"),
-        "p7": ("#b3a400", "#f0e442"),
-    }
-)
-
+COLOURS: Mapping[str, tuple[str, str]] = {
+    "paper": ("#fefefe", "#16181b"),
+    "ink": ("#1d2126", "#e6e7e9"),
+    "soft": ("#5b626b", "#a3aab3"),
+    "faint": ("#8c939c", "#7b828b"),
+    "line": ("#dfe2e6", "#33383e"),
+    "band": ("#e6eaef", "#2a3037"),
+    "worse": ("#a63a00", "#ff9a62"),
+    "better": ("#00684b", "#4fd1a5"),
+    "baseline": ("#50555c", "#c3c7cc"),
+    "p1": ("#0072b2", "#4aa8e0"),
+    "p2": ("#d55e00", "#ff8a3d"),
+    "p3": ("#009e73", "#2cc79b"),
+    "p4": ("#cc79a7", "#e39bc4"),
+    "p5": ("#e69f00", "#f2b632"),
+    "p6": ("#56b4e9", "#8fd0f7"),
+    "p7": ("#b3a400", "#f0e442"),
+}
 _PLATFORM_TOKENS = ("p1", "p2", "p3", "p4", "p5", "p6", "p7")
 
 _STAR = (
@@ -63,18 +60,16 @@ _SHAPES = (
 PUBLISHED_SHAPE = "diamond"
 
 #: Outlines for the page's own legend, in a box from -1 to 1.
-_OUTLINES: Mapping[str, str] = MappingProxyType(
-    {
-        "circle": "M-.9,0A.9,.9,0,1,1,.9,0A.9,.9,0,1,1,-.9,0Z",
-        "square": "M-.8,-.8H.8V.8H-.8Z",
-        "triangle-up": "M0,-.85L1,.85H-1Z",
-        "triangle-down": "M0,.85L1,-.85H-1Z",
-        "triangle-right": "M.85,0L-.85,1V-1Z",
-        "triangle-left": "M-.85,0L.85,1V-1Z",
-        "cross": "M-1,-.4H-.4V-1H.4V-.4H1V.4H.4V1H-.4V.4H-1Z",
-        "diamond": "M0,-1.05L.8,0L0,1.05L-.8,0Z",
-    }
-)
+_OUTLINES: Mapping[str, str] = {
+    "circle": "M-.9,0A.9,.9,0,1,1,.9,0A.9,.9,0,1,1,-.9,0Z",
+    "square": "M-.8,-.8H.8V.8H-.8Z",
+    "triangle-up": "M0,-.85L1,.85H-1Z",
+    "triangle-down": "M0,.85L1,-.85H-1Z",
+    "triangle-right": "M.85,0L-.85,1V-1Z",
+    "triangle-left": "M-.85,0L.85,1V-1Z",
+    "cross": "M-1,-.4H-.4V-1H.4V-.4H1V.4H.4V1H-.4V.4H-1Z",
+    "diamond": "M0,-1.05L.8,0L0,1.05L-.8,0Z",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +105,19 @@ def looks(names: Sequence[str]) -> dict[str, MarkLook]:
 
     Seven colours against eight shapes: the pair repeats only after 56 platforms.
     """
-    chosen = {names[0]: MarkLook("baseline", "circle")} if names else {}
-    for index, name in enumerate(names[1:]):
-        token = _PLATFORM_TOKENS[index % len(_PLATFORM_TOKENS)]
-        chosen[name] = MarkLook(token, _SHAPES[index % len(_SHAPES)])
-    return chosen
+    baseline = {name: MarkLook("baseline", "circle") for name in names[:1]}
+    return baseline | _cycled(names[1:], _PLATFORM_TOKENS, _SHAPES)
 
 
 def line_looks(names: Sequence[str]) -> dict[str, MarkLook]:
     """Give lines of one platform, e.g. a program each, looks of their own; eight are distinct."""
-    tokens, shapes = (*_PLATFORM_TOKENS, "ink"), ("circle", *_SHAPES)
-    return {
-        name: MarkLook(tokens[index % len(tokens)], shapes[index % len(shapes)])
-        for index, name in enumerate(names)
-    }
+    return _cycled(names, (*_PLATFORM_TOKENS, "ink"), ("circle", *_SHAPES))
+
+
+def _cycled(
+    names: Sequence[str], tokens: Sequence[str], shapes: Sequence[str]
+) -> dict[str, MarkLook]:
+    return dict(zip(names, map(MarkLook, cycle(tokens), cycle(shapes)), strict=False))
 
 
 def colour(token: str) -> str:
@@ -134,54 +128,28 @@ def colour(token: str) -> str:
 def config() -> dict[str, Any]:
     """Give the Vega-Lite configuration that every figure is drawn with."""
     ink, soft, line = colour("ink"), colour("soft"), colour("line")
-    axis = {
-        "aria": False,
-        "domain": False,
-        "grid": True,
-        "gridColor": line,
-        "gridWidth": 0.7,
-        "ticks": False,
-        "labelColor": soft,
-        "labelFontSize": LABEL_PX,
-        "labelPadding": 5,
-        "labelSeparation": 4,
-        "titleColor": ink,
-        "titleFontSize": 11.5,
-        "titleFontWeight": "normal",
-        "titlePadding": 6,
-    }
+    grid = {"domain": False, "grid": True, "gridColor": line, "gridWidth": 0.7, "ticks": False}
+    room = {"labelPadding": 5, "labelSeparation": 4, "titlePadding": 6, "titleFontSize": 11.5}
+    label = {"labelColor": soft, "labelFontSize": LABEL_PX}
+    title = {"titleColor": ink, "titleFontWeight": "normal"}
+    head = {"anchor": "start", "color": ink, "fontSize": 12, "fontWeight": 600, "offset": 8}
+    under = {"subtitleColor": soft, "subtitleFontSize": LABEL_PX}
+    keys = {"labelColor": ink, "labelFontSize": 11.5, "symbolSize": 60, "orient": "top"}
     return {
         "font": FONT,
         "background": None,
         "padding": {"left": 2, "right": 6, "top": 4, "bottom": 4},
         "view": {"stroke": None},
-        "axis": axis,
-        "title": {
-            "aria": False,
-            "anchor": "start",
-            "color": ink,
-            "fontSize": 12,
-            "fontWeight": 600,
-            "offset": 8,
-            "subtitleColor": soft,
-            "subtitleFontSize": LABEL_PX,
-        },
-        "legend": {
-            "aria": False,
-            "labelColor": ink,
-            "labelFontSize": 11.5,
-            "symbolSize": 60,
-            "orient": "top",
-            "offset": 4,
-        },
+        "axis": {"aria": False, **grid, **room, **label, **title},
+        "title": {"aria": False, **head, **under},
+        "legend": {"aria": False, **keys, "offset": 4},
         "text": {"fontSize": LABEL_PX, "color": ink},
     }
 
 
 def css_variables() -> tuple[str, str]:
     """Give the light and the dark set of CSS variables."""
-
-    def declare(index: int) -> str:
-        return "".join(f"--{name}:{pair[index]};" for name, pair in COLOURS.items())
-
-    return declare(0), declare(1)
+    light, dark = (
+        "".join(f"--{name}:{pair[index]};" for name, pair in COLOURS.items()) for index in (0, 1)
+    )
+    return light, dark
