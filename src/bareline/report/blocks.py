@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain, product
 from string import ascii_lowercase
-from typing import Generic, Literal, Self, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
 from bareline.analysis.numbers.cell import Estimate, between, figure
 from bareline.analysis.words.parts import Sentence
@@ -116,9 +116,13 @@ class Rows(Generic[R]):
         self._fields: list[list[Field]] = []
 
     def column(self, title: str, field: Callable[[R], Field], kind: Kind = "number") -> Self:
-        """Add a column of fields."""
+        """Add a column of a field for each row."""
+        return self.fields(title, map(field, self.rows), kind)
+
+    def fields(self, title: str, fields: Iterable[Field], kind: Kind = "number") -> Self:
+        """Add a column of fields in the order of the rows."""
         self._columns.append(Column(title, kind))
-        self._fields.append([field(row) for row in self.rows])
+        self._fields.append([*fields])
         return self
 
     def text(self, title: str, words: Callable[[R], str], *, wrap: bool = False) -> Self:
@@ -141,14 +145,13 @@ class Rows(Generic[R]):
         *,
         kind: Kind = "number",
         absent: str = "–",
-        tone: Callable[[R], Tone] | None = None,
+        tone: Callable[[R], Tone] = lambda _: "",
     ) -> Self:
         """Add a column of figures; `absent` stands where there is none."""
 
         def field(row: R) -> Field:
             own = value(row)
-            text = absent if own is None else write(own)
-            return Field(text, own, tone=tone(row) if tone else "")
+            return Field(absent if own is None else write(own), own, tone(row))
 
         return self.column(title, field, kind)
 
@@ -159,15 +162,15 @@ class Rows(Generic[R]):
         write: Callable[[float], str] = plain,
         *,
         interval: str = "95 %",
-        tone: Callable[[R], Tone] | None = None,
-        caveats: Callable[[R], tuple[Caveat, ...]] | None = None,
+        tone: Callable[[R], Tone] = lambda _: "",
+        caveats: Callable[[R], tuple[Caveat, ...]] = lambda _: (),
     ) -> Self:
         """Add a column of figures and, unless its head is empty, one of their intervals."""
 
         def field(row: R) -> Field:
             own = estimate(row)
-            value, doubts = own.value if own else None, caveats(row) if caveats else ()
-            return Field(figure(value, write), value, tone(row) if tone else "", doubts)
+            value = own.value if own else None
+            return Field(figure(value, write), value, tone(row), caveats(row))
 
         self.column(title, field)
         return self.interval(estimate, write, title=interval) if interval else self
@@ -187,15 +190,12 @@ class Rows(Generic[R]):
 
         return self.column(title, field, "light")
 
-    def table(
-        self, foot: tuple[Field, ...] = (), look: Look = "data", label: str = "", *,
-        whole: bool = False,
-    ) -> Table:  # fmt: skip
-        """Give the table."""
+    def table(self, foot: tuple[Field, ...] = (), look: Look = "data", **how: Any) -> Table:
+        """Give the table; `how` as `Table` has it."""
         keys = [self._group(row) if self._group else None for row in self.rows]
         starts = frozenset(i for i in range(1, len(keys)) if keys[i] != keys[i - 1])
         rows = tuple(zip(*self._fields, strict=True))
-        return Table(tuple(self._columns), rows, starts, foot, look, label=label, whole=whole)
+        return Table(tuple(self._columns), rows, starts, foot, look, **how)
 
 
 #: Text, or a sentence whose amounts, intervals and platforms a writer sets apart. Text between

@@ -188,10 +188,11 @@ def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> RangeSc
 
     - `printed`: ends of all ranges that were printed, of points that nothing stands beside too.
     """
-    found = [meeting for meeting in meetings if meeting.counts]
     given = sum(meeting.is_given for meeting in meetings)
-    ranges = [meeting for meeting in found if not meeting.is_bound]
-    bounds = [meeting for meeting in found if meeting.is_bound]
+    ranges, bounds = (
+        [meeting for meeting in meetings if meeting.counts and meeting.is_bound is bound]
+        for bound in (False, True)
+    )
     ends = [end for meeting in ranges for end in (meeting.low, meeting.high) if end]
     ends += [end for end in printed if end > 0]
     least, most = (min(ends), max(ends)) if ends else (1.0, 1.0)
@@ -202,7 +203,7 @@ def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> RangeSc
         bounds_inside=sum(meeting.inside for meeting in bounds),
         bounds=len(bounds),
         given=given,
-        disturbed=len(meetings) - len(found) - given,
+        disturbed=len(meetings) - len(ranges) - len(bounds) - given,
         off=statistics.median(meeting.off for meeting in ranges) if ranges else 1.0,
         coin=sum(math.log(m.high / m.low) / span for m in ranges if m.low and m.high),
         least=least,
@@ -269,14 +270,12 @@ def published_lines(document: Document, spec: ExhibitSpec) -> list[RatioLine]:
 
 
 def _same_ranks(point: PublishedPoint, cell: Cell) -> bool:
-    ranks = point.ratio.conditions.get("ranks")
-    if ranks is None:
-        return True
+    ranks = point.ratio.conditions.get("ranks", cell.place.ranks)
     if isinstance(ranks, Spread):
         # "all plotted": a label without a number holds for whatever was plotted.
-        numbers = (ranks.low, ranks.high, ranks.above, ranks.inferred)
-        return all(number is None for number in numbers) or ranks.holds(cell.place.ranks)
-    return cell.place.ranks in ranks if isinstance(ranks, list) else cell.place.ranks == ranks
+        numbers = {ranks.low, ranks.high, ranks.above, ranks.inferred}
+        return numbers == {None} or ranks.holds(cell.place.ranks)
+    return cell.place.ranks in (ranks if isinstance(ranks, list) else [ranks])
 
 
 def _panel(document: Document, lines: Sequence[RatioLine], *, narrow: bool) -> Chart:
@@ -308,7 +307,6 @@ def _panel(document: Document, lines: Sequence[RatioLine], *, narrow: bool) -> C
 
 
 def _dots(line: RatioLine, y: float, look: MarkLook) -> Iterator[dict[str, Any]]:
-    """Lay out the run's own ratios beside a published one."""
     names = varying(meeting.cell.place for meeting in line.meetings)
     for meeting in line.meetings:
         at = ", ".join(filter(None, [line.point.platform, meeting.cell.place.words_of(names)]))

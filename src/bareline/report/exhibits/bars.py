@@ -9,7 +9,7 @@ from dataclasses import replace
 from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dot
-from bareline.report.content.published import PublishedPoint, points_of
+from bareline.report.content.published import points_of
 from bareline.report.content.wording import (
     distinct_parts,
     metric_name,
@@ -100,9 +100,16 @@ def _bar(
     def amount(value: float) -> str:
         return f"{unit.show(value)} {unit.unit}"
 
+    # What a platform would have measured here with the published ratio to the baseline.
+    middle = base.median if base and cell.metric.directed else None
     printed = [
-        (value * unit.factor, point.tip, point.elsewhere(cell.place))
-        for point, value in expected(cell, base, chosen.published)
+        (
+            unit.factor * (middle / point.middle if cell.rate else middle * point.middle),
+            point.tip,
+            point.elsewhere(cell.place),
+        )
+        for point in points_of(chosen.published, cell)
+        if middle
     ]
     if cell.value is None:
         return Bar(name, verdict_word(cell.verdict) or "missing", printed=printed)
@@ -123,19 +130,6 @@ def _bar(
     )
 
 
-def expected(
-    cell: Cell, base: Cell | None, published: Sequence[PublishedPoint]
-) -> list[tuple[PublishedPoint, float]]:
-    """Give what a platform would have measured here with the published ratio to the baseline."""
-    value = base.median if base else None
-    if not value or not cell.metric.directed:
-        return []
-    return [
-        (point, value / point.middle if cell.rate else value * point.middle)
-        for point in points_of(published, cell)
-    ]
-
-
 def trial_notes(chosen: Chosen) -> tuple[str, ...]:
     """Say what must be known of trials and diamonds."""
     return chosen.trials.note, _EXPECTED if chosen.published else ""
@@ -150,38 +144,37 @@ def _valued(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
 
 
 def _amount(cell: Cell, unit: Scale) -> str:
-    """Say what a platform has: its median, or why there is none."""
     if cell.value is None:
         return f"{cell.platform} {verdict_word(cell.verdict) or 'missing'}"
     return f"{cell.platform} {unit.show(cell.median)} {unit.unit}"
 
 
 def _medians_summary(chosen: Chosen) -> str:
-    groups = {
+    words = {
         label: [_amount(row.cell, chosen.unit) for row in rows]
         for label, rows in chosen.groups.items()
     }
-    return f"{chosen.probe}, medians. {summed_up(groups)}"
+    return f"{chosen.probe}, medians. {summed_up(words)}"
 
 
 def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     """Choose cells as a rule reports them: their values, without the intervals of the medians."""
+    cells = select(document, spec)
+    bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
+
+    def ruled(cell: Cell) -> Cell:
+        base, value = bases.get(cell.place), ruled_value(document, cell, spec.rule)
+        ratio = None if cell is base else ruled_ratio(document, cell, base, spec.rule)
+        return replace(cell, value=None if value is None else Estimate(value), ratio=ratio)
+
     for chosen in _valued(document, spec):
-        if spec.rule not in RULES:
-            yield chosen
-            continue
-        bases = {c.place: c for c in chosen.cells if c.platform == document.baseline}
-
-        def ruled(cell: Cell, bases: Mapping[Place, Cell] = bases) -> Cell:
-            base, value = bases.get(cell.place), ruled_value(document, cell, spec.rule)
-            ratio = None if cell is base else ruled_ratio(document, cell, base, spec.rule)
-            return replace(cell, value=None if value is None else Estimate(value), ratio=ratio)
-
-        yield replace(chosen, rows=[replace(row, cell=ruled(row.cell)) for row in chosen.rows])
+        rows = chosen.rows
+        if spec.rule in RULES:
+            rows = [replace(row, cell=ruled(row.cell)) for row in rows]
+        yield replace(chosen, rows=rows)
 
 
 def _with_loss(cell: Cell, unit: Scale) -> str:
-    """Write a value, and the loss."""
     value, share = unit.show(cell.median), lost(cell.ratio)
     if cell.verdict is Verdict.NOT_COMPARABLE:
         return f"{value}  ({verdict_word(cell.verdict)})"
@@ -205,22 +198,18 @@ def _losses_summary(chosen: Chosen) -> str:
 def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     """Choose a figure for all probes of a layer that tell their parts."""
     metrics = (TOTAL, *(metric for metric, *_ in PARTS))
-    cells = [
-        cell
-        for metric in metrics
-        for cell in select(document, spec.model_copy(update={"metric": metric}))
-    ]
+    asked = [spec.model_copy(update={"metric": metric}) for metric in metrics]
+    cells = [cell for one in asked for cell in select(document, one)]
     known = {place.probe for _, place in parts_of(cells)}
-    cells = [cell for cell in cells if cell.place.probe in known]
-    for own in grouped_by(cells, lambda cell: cell.layer).values():
-        totals = [cell for cell in own if cell.place.metric == TOTAL]
+    every = [cell for cell in cells if cell.place.probe in known and cell.place.metric == TOTAL]
+    for totals in grouped_by(every, lambda cell: cell.layer).values():
         places = {cell.place for cell in totals}
         shown = [
             cell
             for cell in document.cells
             if cell.place.metric in metrics and replace(cell.place, metric=TOTAL) in places
         ]
-        probes = list(dict.fromkeys(cell.place.probe for cell in own))
+        probes = list(dict.fromkeys(cell.place.probe for cell in totals))
         rows, probe = labelled(totals), probes[0]
         if len(probes) > 1:
             # What is compared stands together: all on the fewest ranks first.
@@ -229,7 +218,7 @@ def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
             parts = [(row, (shorts[row.cell.place.probe], row.title)) for row in rows]
             rows = [replace(row, title=", ".join(filter(None, names))) for row, names in parts]
             rows.sort(key=lambda row: row.cell.place.ranks)
-        what = probe or spec.probe or own[0].layer
+        what = probe or spec.probe or totals[0].layer
         yield Chosen(document, spec, shown, rows, what=(what,), probe=probe)
 
 
@@ -269,15 +258,12 @@ def _degraded(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     ]
     bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
     names = varying(cell.place for cell in cells)
-    rows = [
-        Row(
-            cell,
-            titled(document, cell, names, metric=False),
-            lost(ruled_ratio(document, cell, bases.get(cell.place), spec.rule)),
-        )
-        for cell in cells
-        if cell.platform != document.baseline
-    ]
+
+    def row(cell: Cell) -> Row:
+        share = lost(ruled_ratio(document, cell, bases.get(cell.place), spec.rule))
+        return Row(cell, titled(document, cell, names, metric=False), share)
+
+    rows = [row(cell) for cell in cells if cell.platform != document.baseline]
     if any(row.shown for row in rows):
         rows = [row for own in grouped_by(rows, lambda row: row.title).values() for row in own]
         what = (spec.probe or "all", spec.metric or "")
@@ -305,7 +291,6 @@ def _losses(chosen: Chosen) -> Drawing:
 
 
 def _loss_words(row: Row) -> str:
-    """Write the loss, or why there is none."""
     if row.shown is None:
         return verdict_word(row.cell.verdict) or "missing"
     return f"{row.shown.value:.1f} %"

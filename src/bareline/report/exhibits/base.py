@@ -229,8 +229,8 @@ class Chosen:
     @cached_property
     def unit(self) -> Scale:
         """The unit of what the rows draw."""
-        cells = [row.cell for row in self.rows]
-        return unit_scale((cell.median for cell in cells), cells[0].metric.unit)
+        medians = (row.cell.median for row in self.rows)
+        return unit_scale(medians, self.rows[0].cell.metric.unit)
 
     @cached_property
     def trials(self) -> Dots:
@@ -298,9 +298,9 @@ class Declared(Exhibit, Generic[C]):
 def by_unit(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     """Choose a figure for each probe and unit, so that the unit can stand in a head."""
     groups = grouped_by(select(document, spec), lambda cell: (cell.place.probe, cell.metric.unit))
-    for (probe, unit), cells in groups.items():
+    for what, cells in groups.items():
         rows = labelled(headline_first(cells))
-        yield Chosen(document, spec, cells, rows, what=(probe, unit), probe=probe)
+        yield Chosen(document, spec, cells, rows, what=what, probe=what[0])
 
 
 def labelled(cells: Sequence[Cell]) -> list[Row]:
@@ -332,16 +332,13 @@ def default_exhibits(document: Document) -> tuple[ExhibitSpec, ...]:
     in it, else as bars together with the probe's other single numbers.
     """
     chosen = [ExhibitSpec(kind="overview")]
-    barred: set[str] = set()
-    for (probe, metric), cells in by_metric(
-        [cell for cell in document.cells if not cell.metric.detail]
-    ):
-        x = numeric_axis(cells)
-        if x is not None:
+    shown = [cell for cell in document.cells if not cell.metric.detail]
+    for (probe, metric), cells in by_metric(shown):
+        bars = ExhibitSpec(kind="bars", probe=probe)
+        if x := numeric_axis(cells):
             chosen.append(ExhibitSpec(kind="curve", probe=probe, metric=metric, x=x))
-        elif probe not in barred:
-            barred.add(probe)
-            chosen.append(ExhibitSpec(kind="bars", probe=probe))
+        elif bars not in chosen:
+            chosen.append(bars)
     return tuple(chosen)
 
 

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Self, TypeVar
 
 from bareline.analysis.numbers.cell import Cell, Estimate, figure
-from bareline.report.blocks import Field, Rows, Table, Tone
+from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
@@ -39,6 +39,7 @@ class CellRows(Rows[R]):
     ) -> None:
         super().__init__(rows, group)
         self.cell = cell
+        self.cells = [*map(cell, self.rows)]
 
     def platforms(self) -> Self:
         """Add the platforms."""
@@ -46,14 +47,13 @@ class CellRows(Rows[R]):
 
     def parameter(self, name: str) -> Self:
         """Add a parameter, in the order of its numbers where it has any."""
-
-        def field(row: R) -> Field:
-            value = self.cell(row).place.coordinates.get(name)
-            order = value if isinstance(value, int | float) else None
-            return Field(parameter_value(name, value), order)
-
-        first = self.cell(self.rows[0]).place.coordinates.get(name) if self.rows else None
-        return self.column(axis_name(name), field, "text" if isinstance(first, str) else "number")
+        values = [cell.place.coordinates.get(name) for cell in self.cells]
+        fields = [
+            Field(parameter_value(name, value), value if isinstance(value, int | float) else None)
+            for value in values
+        ]
+        worded = isinstance(next(iter(values), None), str)
+        return self.fields(axis_name(name), fields, "text" if worded else "number")
 
     def doubted(
         self,
@@ -65,8 +65,9 @@ class CellRows(Rows[R]):
     ) -> Self:
         """Add the figure that the cells' caveats doubt."""
         head = "95 %" if interval else ""
-        doubts: Callable[[R], tuple[Caveat, ...]] = lambda row: self.cell(row).caveats  # noqa: E731
-        return self.estimate(title, estimate, write, interval=head, caveats=doubts)
+        return self.estimate(
+            title, estimate, write, interval=head, caveats=lambda row: self.cell(row).caveats
+        )
 
     def median(self, title: str, scale: Scale, *, interval: bool = True) -> Self:
         """Add the medians, with their intervals."""
@@ -79,24 +80,19 @@ class CellRows(Rows[R]):
 
     def verdict(self) -> Self:
         """Add the verdicts."""
-        return self.column(
-            "verdict", lambda row: graded(self.cell(row).verdict, self.cell(row).grade), "text"
-        )
+        fields = [graded(cell.verdict, cell.grade) for cell in self.cells]
+        return self.fields("verdict", fields, "text")
 
     def ratio(self) -> Self:
         """Add the ratios to the baseline, with intervals and verdicts."""
-        self.column("ratio", lambda row: _ratio(self.cell(row)))
+        self.fields("ratio", map(_ratio, self.cells))
         return self.interval(lambda row: self.cell(row).ratio).verdict()
 
     def published(self, points: Sequence[PublishedPoint]) -> Self:
         """Add the published ratios that speak of the rows' cells, if any does."""
-        ratios = [points_of(points, self.cell(row)) for row in self.rows] if points else []
-        if not any(ratios):
-            return self
-        fields = iter(
-            [_published(own, self.cell(row)) for own, row in zip(ratios, self.rows, strict=True)]
-        )
-        return self.column("published ratio", lambda _: next(fields), "text")
+        ratios = [points_of(points, cell) for cell in self.cells] if points else []
+        fields = map(_published, ratios, self.cells)
+        return self.fields("published ratio", fields, "text") if any(ratios) else self
 
 
 def _ratio(cell: Cell) -> Field:
@@ -139,9 +135,15 @@ def cells_table(chosen: Chosen) -> Table:
     names = varying(cell.place for cell in cells)
     metrics = list(dict.fromkeys(cell.place.metric for cell in headline_first(cells)))
 
+    def order(value: Scalar | None) -> tuple[int, float, str]:
+        """Order what is absent first, then numbers, then texts."""
+        if value is None:
+            return (0, 0.0, "")
+        return (2, 0.0, value) if isinstance(value, str) else (1, float(value), "")
+
     def group(cell: Cell) -> tuple[object, ...]:
         known = cell.place.coordinates
-        return (metrics.index(cell.place.metric), *(_orderable(known.get(name)) for name in names))
+        return (metrics.index(cell.place.metric), *(order(known.get(name)) for name in names))
 
     rows = CellRows(sorted(cells, key=group), lambda cell: cell, group)
     if len(metrics) > 1:
@@ -188,16 +190,20 @@ class _Columns(CellRows[Row]):
 
     def factor(self) -> None:
         head = "" if self.chosen.spec.rule in RULES else "95 %"
-        tone: Callable[[Row], Tone] = lambda row: verdict_tone(row.cell.verdict)  # noqa: E731
-        self.estimate("factor", lambda row: row.ratio, interval=head, tone=tone)
+        self.estimate(
+            "factor",
+            lambda row: row.ratio,
+            interval=head,
+            tone=lambda row: verdict_tone(row.cell.verdict),
+        )
 
     def lost(self) -> None:
         ruled = self.chosen.spec.rule in RULES
         self.doubted("lost (%)", lambda row: row.shown, "{:.1f}".format, interval=not ruled)
 
     def lost_share(self) -> None:
-        share = lambda row: lost(row.ratio)  # noqa: E731
-        self.estimate("performance lost (%)", share, "{:.1f}".format, interval="")
+        head = "performance lost (%)"
+        self.estimate(head, lambda row: lost(row.ratio), "{:.1f}".format, interval="")
 
     def speed(self) -> None:
         self.doubted("relative performance", lambda row: row.shown)
@@ -209,24 +215,15 @@ class _Columns(CellRows[Row]):
         self.median(f"median {self.chosen.metric}", self.chosen.scale, interval=False)
 
     def baseline(self) -> None:
-        self.column(self.chosen.document.baseline, lambda row: _amount(row, row.base))
+        self.column(self.chosen.document.baseline, lambda row: _amount(row, row.base, ()))
 
     def compared(self) -> None:
         self.column("value", lambda row: _amount(row, row.value, row.cell.caveats))
 
 
-def _amount(row: Row, value: float | None, caveats: tuple[Caveat, ...] = ()) -> Field:
+def _amount(row: Row, value: float | None, caveats: tuple[Caveat, ...]) -> Field:
     unit = row.cell.metric.unit
     return Field(figure(value, lambda own: format_value(own, unit)), value, caveats=caveats)
-
-
-def _orderable(value: Scalar | None) -> tuple[int, float, str]:
-    """Order what is absent first, then numbers, then texts."""
-    if value is None:
-        return (0, 0.0, "")
-    if isinstance(value, str):
-        return (2, 0.0, value)
-    return (1, float(value), "")
 
 
 #: What stands in a caption when a rule is used.

@@ -10,7 +10,7 @@ from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.report.blocks import Table
 from bareline.report.content.cells import numeric_axis, position, varying_without
 from bareline.report.content.document import Document
-from bareline.report.content.dots import Dots, trial_dots
+from bareline.report.content.dots import Dot, Dots, trial_dots
 from bareline.report.content.wording import (
     axis_name,
     compared_words,
@@ -68,19 +68,14 @@ def _curve_panels(chosen: Chosen) -> Drawing:
     every = [dot.value for found in trials.values() for dot in found.dots]
     along, scale = Along(chosen, others=every), chosen.unit
 
+    def spot(dot: Dot) -> dict[str, Any]:
+        place = {"x": along.at(position(dot.cell, chosen.x)), "y": dot.value * scale.factor}
+        tip = f"{along.where(dot.cell)}, trial {dot.trial}: {scale.show(dot.value)} {scale.unit}"
+        return {**place, "colour": along.looks[dot.cell.platform].colour, "tip": tip}
+
     def panel(title: str, rows: Sequence[Row]) -> Chart:
         cells = [row.cell for row in rows]
-        spots: list[dict[str, Any]] = [
-            {
-                "x": along.at(position(dot.cell, chosen.x)),
-                "y": dot.value * scale.factor,
-                "colour": along.looks[dot.cell.platform].colour,
-                "tip": f"{along.where(dot.cell)}, trial {dot.trial}: "
-                f"{scale.show(dot.value)} {scale.unit}",
-            }
-            for dot in trials[title].dots
-            if dot.value > 0
-        ]
+        spots = [spot(dot) for dot in trials[title].dots if dot.value > 0]
         strips = [along.value_strip(cells, title, under=lambda x, y: [dots(spots, x, y)])]
         if any(cell.ratio is not None for cell in cells):
             strips.append(along.ratio_strip(cells))
@@ -149,13 +144,11 @@ def _relative_panels(chosen: Chosen) -> Drawing:
     along.looks = dict.fromkeys(along.looks, MarkLook("soft", "circle"))
 
     def panel(platform: str) -> Chart:
-        own = {
-            title: found
-            for title, rows in chosen.groups.items()
-            if (found := [row.cell for row in rows if row.cell.platform == platform])
-        }
+        own = grouped_by(
+            [row for row in chosen.rows if row.cell.platform == platform], lambda row: row.title
+        )
+        lines = {shorts[title]: [row.cell for row in rows] for title, rows in own.items()}
         title = f"{platform}, ratio to {chosen.document.baseline}"
-        lines = {shorts[title]: cells for title, cells in own.items()}
         strip = along.lines_strip(title, lines, styles)
         return along.panel([strip], {shorts[title]: chosen.places[title] for title in own})
 
@@ -173,22 +166,21 @@ def _relative_words(chosen: Chosen) -> str:
     """Say the ratios at the far end of the axis."""
     ratios = {}
     for title, rows in chosen.groups.items():
-        most = max(position(row.cell, chosen.x) for row in rows)
-        last = [row.cell for row in rows if position(row.cell, chosen.x) == most]
-        ratios[f"{title} at {_at(chosen, last[0])}"] = [
-            f"{cell.platform} {compared_words(cell)}" for cell in last
-        ]
+        places = grouped_by((row.cell for row in rows), lambda cell: position(cell, chosen.x))
+        last = places[max(places)]
+        words = [f"{cell.platform} {compared_words(cell)}" for cell in last]
+        ratios[f"{title} at {_at(chosen, last[0])}"] = words
     what, lines = _relative_title(chosen), count(len(chosen.groups), "line")
     return f"{what} by {axis_name(chosen.x)}, {lines}. {summed_up(ratios, len(ratios))}"
 
 
 def _relative_columns(chosen: Chosen) -> Table:
-    ordered = [
-        row
-        for rows in chosen.groups.values()
-        for row in sorted(rows, key=lambda row: (position(row.cell, chosen.x), row.cell.platform))
-    ]
-    chosen = replace(chosen, rows=ordered)
+    titles = [*chosen.groups]
+
+    def order(row: Row) -> tuple[int, float, str]:
+        return titles.index(row.title), position(row.cell, chosen.x), row.cell.platform
+
+    chosen = replace(chosen, rows=sorted(chosen.rows, key=order))
     return columns(chosen, "benchmark x platforms ratio printed n", lambda row: row.title)
 
 

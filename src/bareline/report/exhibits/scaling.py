@@ -17,14 +17,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from bareline.analysis.numbers.cell import Cell, Estimate
-from bareline.report.content.cells import is_number, position, varying_without
+from bareline.report.content.cells import position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_name, sentence_case, summed_up, value_words
 from bareline.report.exhibits.along import DIAMONDS, RATIO_HEIGHT_PX, Along, placed
@@ -127,8 +126,7 @@ def each_rank(cell: Cell, growing: Collection[str]) -> Cell:
         return cell
     shares: dict[str, Scalar] = {}
     for name, value in parse_point(cell.place.params).items():
-        if name in growing and is_number(value):
-            assert isinstance(value, int | float)
+        if name in growing and isinstance(value, int | float) and not isinstance(value, bool):
             shares[f"{name}_per_rank"] = value / cell.place.ranks
         else:
             shares[name] = value
@@ -182,11 +180,8 @@ def _scaled(document: Document, spec: ExhibitSpec) -> Iterator[_Scaled]:
         weak = spec.scaling == "weak"
         growing = document.records.growing.get(what[0], ()) if weak else ()
         names = varying_without([each_rank(cell, growing) for cell in cells], x)
-        titles = (each_rank(cell, growing).place.words_of(names) for cell in cells)
-        panels = {
-            title: [cell for _, cell in own]
-            for title, own in grouped_by(zip(titles, cells, strict=True), itemgetter(0)).items()
-        }
+        titles = {cell: each_rank(cell, growing).place.words_of(names) for cell in cells}
+        panels = grouped_by(cells, titles.__getitem__)
         samples = document.metric_samples.get(what)
         lines = {
             title: {
@@ -241,15 +236,13 @@ def _places(
 
 def _panels(chosen: _Scaled) -> Drawing:
     """Draw the panels; a program without ratios ends with its efficiency."""
-    ends = [
-        chosen.ideal(line[0], line[-1].ranks)
-        for *_, line in chosen.every
-        if chosen.program and len(line) > 1
-    ]
-    along = Along(chosen, others=ends)
-    shares = log_ticks(
-        [100.0, *(end for row in chosen.rows if row.shown for end in row.shown.known)]
-    )
+    long = [line for *_, line in chosen.every if chosen.program and len(line) > 1]
+    along = Along(chosen, others=[chosen.ideal(line[0], line[-1].ranks) for line in long])
+    known = (end for row in chosen.rows if row.shown for end in row.shown.known)
+    shares = log_ticks([100.0, *known])
+
+    def whole(_: Channel, up: Channel) -> list[Chart]:
+        return [layer("rule", [{"y": 100}], y=up, color=colour("baseline"), strokeDash=[4, 3])]
 
     def panel(title: str, own: Sequence[Cell]) -> Chart:
         lines = chosen.lines[title]
@@ -268,7 +261,7 @@ def _panels(chosen: _Scaled) -> Drawing:
                 if share.value > 0
             ]
             name = "Parallel efficiency (%)"
-            strips.append(AxesStrip(name, rows, shares, RATIO_HEIGHT_PX, under=_whole))
+            strips.append(AxesStrip(name, rows, shares, RATIO_HEIGHT_PX, under=whole))
         if any(cell.ratio is not None for cell in own) or not chosen.program:
             strips.append(along.ratio_strip(own))
         return along.panel(strips, chosen.places[title])
@@ -281,19 +274,14 @@ def _certain(share: Estimate) -> Estimate:
     return Estimate(100.0, share.lo or 100.0, share.hi or 100.0) if share.value == 100 else share
 
 
-def _whole(_: Channel, up: Channel) -> Iterator[Chart]:
-    yield layer("rule", [{"y": 100}], y=up, color=colour("baseline"), strokeDash=[4, 3])
-
-
 def _ideal(
     chosen: _Scaled, along: Along, name: str, line: Sequence[EfficiencyPoint]
 ) -> Iterator[dict[str, Any]]:
     """Lay out the ideal line from the first point to the last, within the axes."""
     (low, high), ink = along.values.domain, along.looks[name].colour
     for step in range(21) if len(line) > 1 and chosen.program else ():
-        first, last = line[0], line[-1]
-        ranks = first.ranks * (last.ranks / first.ranks) ** (step / 20)
-        value = chosen.ideal(first, ranks) * along.scale.factor
+        ranks = line[0].ranks * (line[-1].ranks / line[0].ranks) ** (step / 20)
+        value = chosen.ideal(line[0], ranks) * along.scale.factor
         if low <= value <= high:
             yield {"x": ranks, "y": value, "colour": ink, "stretch": name}
 
@@ -313,14 +301,18 @@ def _notes(chosen: _Scaled) -> Iterable[str]:
 
 def _words(chosen: _Scaled) -> str:
     """Say where each platform's line ends: its efficiency, or its value where it has none."""
-    ends: dict[str, list[str]] = {title: [] for title in chosen.lines}
-    for title, name, line in chosen.every:
-        if len(line) > 1:
-            last, unit = line[-1], chosen.unit
-            value = f"{unit.show(last.cell.median)} {unit.unit}"
-            value = f"{last.efficiency.value:.0f} %" if chosen.program else value
-            ends[title].append(f"{name} {value} at {chosen.whole(last.ranks)}")
-    every = {title: own or ["one place only"] for title, own in ends.items()}
+    unit = chosen.unit
+
+    def end(name: str, last: EfficiencyPoint) -> str:
+        value = f"{unit.show(last.cell.median)} {unit.unit}"
+        value = f"{last.efficiency.value:.0f} %" if chosen.program else value
+        return f"{name} {value} at {chosen.whole(last.ranks)}"
+
+    every = {
+        title: [end(name, line[-1]) for name, line in own.items() if len(line) > 1]
+        or ["one place only"]
+        for title, own in chosen.lines.items()
+    }
     what = "Parallel efficiency" if chosen.program else sentence_case(chosen.metric)
     return f"{what} by {axis_name(chosen.x)}. {summed_up(every, len(every))}"
 

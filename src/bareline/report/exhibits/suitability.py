@@ -33,22 +33,30 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     sides = {", published": theirs, "": judged}
     yield Draft(
         title="What the platforms suit",
-        notes=[_CAPTION, _THEIRS if theirs else ""],
+        notes=[
+            "Suited: at least 90 % of the baseline's performance is left; suited at a cost: at "
+            "least half. An answer that rests on doubtful or approximate figures says so.",
+            "Published: the same rules on the publication's own figures." if theirs else "",
+        ],
         summary="; ".join(
             f"{row.application_class.title} on {row.platform}: {row.answer.value}"
             for row in known[:12]
         )
         + ".",
         table=suitability_table(sides, reasons=True),
-        data=map(_tidy, judged),
+        data=[
+            {
+                "class": row.application_class.name,
+                "platform": row.platform,
+                "baseline": row.baseline,
+                "answer": row.answer.value,
+                "certainty": row.certainty.value,
+                "reason": reason_of(row),
+                "caveats": "; ".join(map(str, row.caveats)),
+            }
+            for row in judged
+        ],
     )
-
-
-_CAPTION = (
-    "Suited: at least 90 % of the baseline's performance is left; suited at a cost: at least half. "
-    "An answer that rests on doubtful or approximate figures says so."
-)
-_THEIRS = "Published: the same rules on the publication's own figures."
 
 
 def _published(document: Document) -> list[Judgement]:
@@ -62,21 +70,6 @@ def _published(document: Document) -> list[Judgement]:
         if f"{study.id}:{judgement.platform}" in cast
     ]
 
-
-def _tidy(row: Judgement) -> dict[str, str]:
-    return {
-        "class": row.application_class.name,
-        "platform": row.platform,
-        "baseline": row.baseline,
-        "answer": row.answer.value,
-        "certainty": row.certainty.value,
-        "reason": reason_of(row),
-        "caveats": "; ".join(map(str, row.caveats)),
-    }
-
-
-#: A fact, and what it is on each platform and in each publication.
-_Row = tuple[FactKey, list[Field]]
 
 #: What publications print and no node can tell.
 _TOLD_ONLY = {
@@ -125,24 +118,25 @@ def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     theirs = _described(document, spec)
     known = {name: document.facts.get(name, {}) for name in document.names}
     texts = {row.fact.key: row.texts for row in table(known)}
-    every: list[_Row] = []
+    every: list[tuple[FactKey, list[Field]]] = []
     for key, names, unit in ROWS:
-        fields = [Field(texts.get(key, {}).get(name, "")) for name in document.names]
+        fields = [Field(texts.get(key, {}).get(name, "–") or "–") for name in document.names]
         for short, platform in theirs:
             printed = _printed(platform.facts, names, unit)
-            fields.append(Field(printed, tip=f"{short}, {platform.where}" if printed else ""))
-        if any(field.text for field in fields):
-            fields = [field if field.text else Field("–") for field in fields]
+            tip = f"{short}, {platform.where}" if printed else ""
+            fields.append(Field(printed or "–", tip=tip))
+        if any(field.text != "–" for field in fields):
             every.append((_TOLD_ONLY.get(key) or describe(key), fields))
     if not every:
         return
-    rows = Rows(every, lambda row: row[0].group)
-    first = {row[0].group: row[0].key for row in reversed(every)}
-    rows.text("", lambda row: row[0].group.value if row[0].key in first.values() else "")
-    rows.text("characteristic", lambda row: row[0].label)
+    facts = [fact for fact, _ in every]
+    first = {fact.group: fact.key for fact in reversed(facts)}
+    groups = [fact.group.value if first[fact.group] == fact.key else "" for fact in facts]
+    rows = Rows(facts, lambda fact: fact.group).fields("", map(Field, groups), "text")
+    rows.text("characteristic", lambda fact: fact.label)
     heads = [*document.names, *(f"{platform.name}, published" for _, platform in theirs)]
-    for place, head in enumerate(heads):
-        rows.column(head, lambda row, place=place: row[1][place], "text")  # type: ignore[misc]
+    for head, fields in zip(heads, zip(*(fields for _, fields in every), strict=True), strict=True):
+        rows.fields(head, fields, "text")
     yield Draft(title="Characteristics of the platforms", table=rows.table())
 
 
@@ -151,16 +145,15 @@ def _described(document: Document, spec: ExhibitSpec) -> Sequence[tuple[str, Pub
 
     Without a table of its own, those of the roles.
     """
-    everything = publications()
-    wanted = set(spec.published)
     found: dict[str, tuple[str, PublishedPlatform]] = {}
-    for study in everything.values():
+    roles = {name for role in document.roles.values() for name in role.published}
+    for study in publications().values():
         for platform in study.platforms:
             name = f"{study.id}:{platform.id}"
-            cast = any(name in role.published for role in document.roles.values())
-            if f"{study.id}:{platform.part}" in wanted or (cast and not wanted):
+            cast = not spec.published and name in roles
+            if platform.facts and (cast or f"{study.id}:{platform.part}" in spec.published):
                 found[name] = (study.publication.short, platform)
-    return [found[name] for name in found if found[name][1].facts]
+    return list(found.values())
 
 
 def _printed(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
@@ -168,53 +161,46 @@ def _printed(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
     known = [name for name in names if name in facts]
     if "jumbo_frame_bytes" in known:
         return f"{facts['jumbo_frame_bytes']} B"
-    values = [_value_text(facts[name]) for name in known]
-    text = ", ".join(dict.fromkeys(filter(None, values)))
-    return f"{text} {unit}" if text and unit else text
 
+    def text(value: Any) -> str:
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, list):
+            return ", ".join(map(str, value))
+        return "" if value == "NA" else str(value)
 
-def _value_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return "" if value in ("NA", "") else str(value)
-
-
-_SHARES = (
-    "Shares of the time from MPI_Init to MPI_Finalize, a rank's mean; the median over the trials. "
-    "Of the first trial: the calls with their message sizes that most time went to, each with its "
-    "number in a rank and its share of the time of all calls that move data; the memory of the "
-    "rank with most; what all ranks read from files and wrote to them."
-)
+    texts = ", ".join(dict.fromkeys(filter(None, (text(facts[name]) for name in known))))
+    return f"{texts} {unit}" if texts and unit else texts
 
 
 def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Give one table; none where no trial of the probe was profiled."""
-    lines = [
-        line
-        for line in document.profiles
-        if spec.probe is None or fnmatchcase(line.probe, spec.probe)
-    ]
-    table = (
-        share_rows(lines, "application")
-        .text(
-            "dominant calls and sizes",
-            lambda line: "; ".join(map(_named, line.dominant)) or "none",
-        )
-        .number("memory per rank", lambda line: line.memory_bytes, format_size)
-        .number("read and written", lambda line: line.file_bytes, format_size)
-        .table()
+    pattern = spec.probe or "*"
+    lines = [line for line in document.profiles if fnmatchcase(line.probe, pattern)]
+    if not lines:
+        return
+
+    def named(one: Dominant) -> str:
+        size = format_size(one.low_bytes)
+        if one.high_bytes != one.low_bytes:
+            size = f"{size} to {format_size(one.high_bytes)}"
+        return f"{one.name} of {size}: {one.per_rank:,.0f} calls, {percent(one.share)}"
+
+    rows = share_rows(lines, "application")
+    rows.text("dominant calls and sizes", lambda one: "; ".join(map(named, one.dominant)) or "none")
+    rows.number("memory per rank", lambda line: line.memory_bytes, format_size)
+    rows.number("read and written", lambda line: line.file_bytes, format_size)
+    yield Draft(
+        title="What the applications ask",
+        notes=[
+            "Shares of the time from MPI_Init to MPI_Finalize, a rank's mean; the median over the "
+            "trials. Of the first trial: the calls with their message sizes that most time went "
+            "to, each with its number in a rank and its share of the time of all calls that move "
+            "data; the memory of the rank with most; what all ranks read from files and wrote to "
+            "them."
+        ],
+        table=rows.table(),
     )
-    if lines:
-        yield Draft(title="What the applications ask", notes=[_SHARES], table=table)
-
-
-def _named(one: Dominant) -> str:
-    size = format_size(one.low_bytes)
-    if one.high_bytes != one.low_bytes:
-        size = f"{size} to {format_size(one.high_bytes)}"
-    return f"{one.name} of {size}: {one.per_rank:,.0f} calls, {percent(one.share)}"
 
 
 EXHIBITS = (

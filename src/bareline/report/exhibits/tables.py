@@ -48,9 +48,9 @@ def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     cells = [c for c in cells if c.place in printed or c.place.probe not in spec.also]
     parts = {"": cells}
     if spec.published and printed:
+        rest = [cell for cell in cells if cell.place not in printed]
         main = [cell for cell in cells if cell.place in printed]
         main.sort(key=lambda cell: (printed[cell.place], cell.place.probe in spec.also))
-        rest = [cell for cell in cells if cell.place not in printed]
         parts = {"": main, "what is not printed": rest}
     for label, own in parts.items():
         rows = _rows(document, spec, own)
@@ -67,8 +67,7 @@ def _printed(cells: Sequence[Cell], points: Sequence[PublishedPoint]) -> dict[Pl
         first.setdefault(point.ratio.results, number)
     found: dict[Place, int] = {}
     for cell in cells:
-        nearest = next((point for point in points if point.about(cell)), None)
-        if nearest:
+        if nearest := next((point for point in points if point.about(cell)), None):
             number = first[nearest.ratio.results]
             found[cell.place] = min(number, found.get(cell.place, number))
     return found
@@ -78,16 +77,20 @@ def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> list[
     """Lay every cell beside the baseline's; those of a place follow each other."""
     order = {place: number for number, place in enumerate(dict.fromkeys(c.place for c in cells))}
     bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
-    names = {
-        probe: varying(cell.place for cell in cells if cell.place.probe == probe)
-        for probe in {cell.place.probe for cell in cells}
-    }
+    probes = grouped_by(order, lambda place: place.probe)
+    names = {probe: varying(places) for probe, places in probes.items()}
+
+    def title(cell: Cell) -> str:
+        # Among the metrics of one probe by its metric, a further probe's with its name.
+        if spec.also and cell.place.probe == spec.probe:
+            return sentence_case(metric_name(cell.place.metric))
+        text, probe = titled(document, cell, names[cell.place.probe]), cell.place.probe
+        return f"{text} ({probe})" if probe in spec.also else text
 
     def row(cell: Cell, base: Cell | None) -> Row:
-        title = _title(document, spec, cell, names[cell.place.probe])
         ratio = ruled_ratio(document, cell, base, spec.rule)
         under = None if base is None else ruled_value(document, base, spec.rule)
-        return Row(cell, title, None, ratio, under, ruled_value(document, cell, spec.rule))
+        return Row(cell, title(cell), None, ratio, under, ruled_value(document, cell, spec.rule))
 
     return [
         row(cell, bases.get(cell.place))
@@ -96,26 +99,10 @@ def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> list[
     ]
 
 
-def _title(document: Document, spec: ExhibitSpec, cell: Cell, names: Sequence[str]) -> str:
-    """Name a row: among the metrics of one probe by its metric, a further probe's with its name."""
-    if spec.also and cell.place.probe == spec.probe:
-        return sentence_case(metric_name(cell.place.metric))
-    title = titled(document, cell, names)
-    return f"{title} ({cell.place.probe})" if cell.place.probe in spec.also else title
-
-
-_FACTORS = "benchmark platforms factor verdict printed lost_share baseline compared n"
-
-
 #: What OSU and IMB print: the unit of each metric that they measure by size.
 _SCALES: Mapping[str, Scale] = {"latency": Scale(1e6, "µs"), "bandwidth": Scale(1e-6, "MB/s")}
 #: The mean over a plain loop, which they print, beside the median of the slowest rank.
 _MEAN = "_loop_mean"
-#: What columns of their own say.
-_SHOWN = ("size_bytes", "ranks", "nodes")
-
-#: The cells of a place, by platform.
-_Row = tuple[Place, Mapping[str, Cell]]
 
 
 def _by_size(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
@@ -123,75 +110,71 @@ def _by_size(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     for metric, scale in _SCALES.items():
         cells = _cells(document, spec, metric)
         places = grouped_by(cells, lambda cell: cell.place)
-        names = {
-            probe: [name for name in varying(own) if name not in _SHOWN]
-            for probe, own in grouped_by(places, lambda place: place.probe).items()
-        }
-        titles = {
-            place: titled(document, own[0], names[place.probe], metric=False)
-            for place, own in places.items()
-        }
-        means = any(place.metric.endswith(_MEAN) for place in places)
-        what = metric_name(metric)
-        if cells:
-            yield Draft(
-                title=f"{sentence_case(what)} by size",
-                what=(metric,),
-                label=what if spec.title else "",
-                notes=[
-                    "The mean over a loop, as OSU and IMB print it; the median over launches."
-                    if means
-                    else "The median over launches of the slowest rank."
-                ],
-                cells=cells,
-                table=_size_rows(document, places, titles, scale),
-                folded=True,
-            )
+        if not places:
+            continue
+        probes, titles = grouped_by(places, lambda place: place.probe), {}
+        for own in probes.values():
+            # The others have columns of their own.
+            names = [name for name in varying(own) if name not in ("size_bytes", "ranks", "nodes")]
+            for place in own:
+                titles[place] = titled(document, places[place][0], names, metric=False)
+        means, what = cells[0].place.metric.endswith(_MEAN), metric_name(metric)
+        yield Draft(
+            title=f"{sentence_case(what)} by size",
+            what=(metric,),
+            label=what if spec.title else "",
+            notes=[
+                "The mean over a loop, as OSU and IMB print it; the median over launches."
+                if means
+                else "The median over launches of the slowest rank."
+            ],
+            cells=cells,
+            table=_size_table(document, places, titles, scale),
+            folded=True,
+        )
 
 
-def _size_rows(
+def _size_table(
     document: Document,
     places: Mapping[Place, Sequence[Cell]],
     titles: Mapping[Place, str],
     scale: Scale,
 ) -> Table:
-    order = lambda at: (titles[at], at.nodes, at.ranks, at.threads, at.size_bytes or 0)  # noqa: E731
-    ordered = [
-        (at, {cell.platform: cell for cell in places[at]}) for at in sorted(places, key=order)
-    ]
-    rows = Rows(ordered, lambda row: (titles[row[0]], row[0].layout))
-    rows.text("function", lambda row: titles[row[0]])
+    def order(at: Place) -> tuple[object, ...]:
+        return titles[at], at.nodes, at.ranks, at.threads, at.size_bytes or 0
+
+    def value(platform: str) -> Callable[[Place], float | None]:
+        known = {
+            place: cell.median * scale.factor
+            for place, own in places.items()
+            for cell in own
+            if cell.platform == platform and cell.median is not None
+        }
+        return known.get
+
+    rows = Rows(sorted(places, key=order), lambda at: (titles[at], at.layout))
+    rows.text("function", lambda at: titles[at])
     if any(place.nodes for place in places):
-        rows.number("nodes", lambda row: row[0].nodes or None)
-    rows.number("ranks", lambda row: row[0].ranks).number("size (B)", lambda row: row[0].size_bytes)
+        rows.number("nodes", lambda at: at.nodes or None)
+    rows.number("ranks", lambda at: at.ranks).number("size (B)", lambda at: at.size_bytes)
     there = {cell.platform for own in places.values() for cell in own}
     for name in (name for name in document.names if name in there):
-        rows.number(f"{name} ({scale.unit})", _value(name, scale), "{:.2f}".format)
+        rows.number(f"{name} ({scale.unit})", value(name), "{:.2f}".format)
     return rows.table()
 
 
 def _cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Cell]:
     """Give the cells with a size: the means over loops where all functions have them."""
-    found = {
-        name: [
+    own, means = (
+        [
             cell
             for cell in select(document, spec.model_copy(update={"metric": name}))
             if cell.place.size_bytes is not None
         ]
         for name in (metric, metric + _MEAN)
-    }
-    own, means = found.values()
-    return (
-        means if {cell.place.case for cell in own} == {cell.place.case for cell in means} else own
     )
-
-
-def _value(name: str, scale: Scale) -> Callable[[_Row], float | None]:
-    def value(row: _Row) -> float | None:
-        cell = row[1].get(name)
-        return None if cell is None or cell.median is None else cell.median * scale.factor
-
-    return value
+    alike = {cell.place.case for cell in own} == {cell.place.case for cell in means}
+    return means if alike else own
 
 
 EXHIBITS = (
@@ -208,7 +191,11 @@ EXHIBITS = (
         kind="factors",
         summary="values, performance factor and performance lost in percent, one row per benchmark",
         query=_factors,
-        columns=lambda chosen: columns(chosen, _FACTORS, lambda row: row.cell.place),
+        columns=lambda chosen: columns(
+            chosen,
+            "benchmark platforms factor verdict printed lost_share baseline compared n",
+            lambda row: row.cell.place,
+        ),
         title=lambda chosen: f"Performance against {chosen.document.baseline}",
         notes=lambda chosen: (
             "A factor above 1 is worse; the loss is 1 - 1/factor of the baseline's performance.",

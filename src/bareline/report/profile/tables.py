@@ -12,7 +12,6 @@ from bareline.profile.summary import (
     DISTURBED,
     CallSum,
     SizeSum,
-    TimeShare,
     imbalance,
     other_threads_mpi_s,
     queued_share,
@@ -43,15 +42,10 @@ def split_table(profile: Profile) -> Table:
         for part in split
     ]
     rows.append(("start-up (MPI_Init), before that", None, start))
-    return (
-        Rows(rows)
-        .text("", lambda row: row[0])
-        .number("share", lambda row: row[1], percent, absent="")
-        .estimate(
-            scale.titled("mean"), lambda row: row[2], scale.show, interval=scale.titled("ranks")
-        )
-        .table()
-    )
+    table = Rows(rows).text("", lambda row: row[0])
+    table.number("share", lambda row: row[1], percent, absent="")
+    head, ranks = scale.titled("mean"), scale.titled("ranks")
+    return table.estimate(head, lambda row: row[2], scale.show, interval=ranks).table()
 
 
 def regions_table(profile: Profile) -> Table | None:
@@ -97,6 +91,10 @@ def sites_table(sites: Sequence[CallSite]) -> Table:
     """Sum up where calls come from."""
     times = unit_scale([site.time_s for site in sites], "s")
     each = unit_scale([site.mean_s for site in sites], "s")
+
+    def imbalance(site: CallSite) -> float | None:
+        return site.imbalance if site.ranks > 1 else None
+
     return (
         Rows(sites)
         .text("call", lambda site: site.call)
@@ -105,10 +103,9 @@ def sites_table(sites: Sequence[CallSite]) -> Table:
         .number(times.titled("time"), lambda site: site.time_s, times.show)
         .number("calls", lambda site: site.count)
         .number(each.titled("mean"), lambda site: site.mean_s, each.show)
-        .number("most/mean", lambda site: site.imbalance if site.ranks > 1 else None,
-                "{:.2f}".format, absent="")
+        .number("most/mean", imbalance, "{:.2f}".format, absent="")
         .table()
-    )  # fmt: skip
+    )
 
 
 def sizes_table(own: Sequence[SizeSum]) -> Table:
@@ -146,11 +143,14 @@ def findings(profile: Profile) -> list[str]:
     """Say in a few sentences where the time goes."""
     split = time_split(profile)
     wall = float(profile.rank_table["wall_ns"].mean() or 0.0) * 1e-9  # type: ignore[arg-type]
-    # What rounds to nothing is left to the table.
-    whole_parts = [part for part in split if not part.is_part and part.share >= 0.0005]
-    kinds = [part for part in split if part.is_part and part.share >= 0.01]
+
+    def listed(least: float, *, parts: bool) -> str:
+        """Write what rounds to something; the rest is left to the table."""
+        own = [one for one in split if one.is_part is parts and one.share >= least]
+        return ", ".join(f"{one.what} {percent(one.share)}" for one in own)
+
     sentences = disturbances(profile)
-    sentences.append(f"Of {format_value(wall, 's')} per rank: {_listed(whole_parts)}.")
+    sentences.append(f"Of {format_value(wall, 's')} per rank: {listed(0.0005, parts=False)}.")
     threads = int(profile.rank_table["threads"].sum()) - profile.ranks
     if threads > 0:
         other = format_value(other_threads_mpi_s(profile), "s")
@@ -159,8 +159,8 @@ def findings(profile: Profile) -> list[str]:
             f"({threads / profile.ranks:.3g} per rank) spent {other} per rank in MPI "
             "calls beside them."
         )
-    if len(kinds) > 1:
-        sentences.append(f"The MPI calls: {_listed(kinds)}.")
+    if sum(one.is_part and one.share >= 0.01 for one in split) > 1:
+        sentences.append(f"The MPI calls: {listed(0.01, parts=True)}.")
     calls = [call for call in top_calls(profile) if call.kind != "posix-io"]
     if calls:
         sentences.append(_busiest(calls[0]))
@@ -191,17 +191,11 @@ def disturbances(profile: Profile) -> list[str]:
     return found
 
 
-def _listed(parts: Sequence[TimeShare]) -> str:
-    return ", ".join(f"{part.what} {percent(part.share)}" for part in parts)
-
-
 def _busiest(call: CallSum) -> str:
     size = f" of {format_size(round(call.bytes / call.count))} on average" if call.bytes else ""
-    waited = ""
-    if call.waited is not None:
-        waited = f", {percent(call.waited)} of it waiting for other ranks"
+    waiting = "" if call.waited is None else percent(call.waited)
+    waited = f", {waiting} of it waiting for other ranks" if waiting else ""
     return (
         f"{call_name(call.call, call.kind)} takes most time in calls, {percent(call.share)}: "
-        f"{count(call.count, 'call')}{size}, "
-        f"{format_value(call.mean_s, 's')} each{waited}."
+        f"{count(call.count, 'call')}{size}, {format_value(call.mean_s, 's')} each{waited}."
     )

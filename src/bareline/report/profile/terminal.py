@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from bareline.profile.comparison import CallPair, ProfileComparison, QuantityPair
+from bareline.profile.comparison import CallPair, ProfileComparison, QuantityPair, SitePair
 from bareline.profile.model import Profile
 from bareline.profile.sites import call_sites
 from bareline.profile.summary import SizeSum, communication_matrix, remarks, sizes, top_calls
@@ -26,12 +27,11 @@ from bareline.report.profile.tables import (
 )
 from bareline.vocabulary.units import format_size, format_value, significant, whole
 
+#: Rows of a table of calls.
 _CALLS = 12
-_SIZES_PER_CALL = 8
-_SITES = 8
-_CELLS = 32
 #: From nothing to the most bytes, on a logarithmic scale.
 _SHADES = " ░▒▓█"
+P = TypeVar("P", CallPair, SitePair)
 
 
 def profile_blocks(profile: Profile, *, everything: bool = False) -> Iterator[Block]:
@@ -43,11 +43,6 @@ def profile_blocks(profile: Profile, *, everything: bool = False) -> Iterator[Bl
     for remark in remarks(profile):
         yield Remark(f"Note: {remark}.", "caution")
     yield Remark()
-    yield from _sections(profile, everything=everything)
-    yield from _matrix(profile)
-
-
-def _sections(profile: Profile, *, everything: bool) -> Iterator[Section]:
     yield Section("Time per rank", (split_table(profile),))
     if (regions := regions_table(profile)) is not None:
         yield Section("Regions, all ranks together", (regions,))
@@ -57,10 +52,12 @@ def _sections(profile: Profile, *, everything: bool) -> Iterator[Section]:
         left = len(every) - len(calls)
         more = [Note(f"{left} more; --all shows them")] if left else []
         yield Section("Calls, all ranks together", (calls_table(calls), *more))
-    if sites := call_sites(profile, None if everything else _SITES):
+    if sites := call_sites(profile, None if everything else 8):
         yield Section("Call sites, all ranks together", (sites_table(sites),))
     if (found := _sizes(profile, everything=everything)) is not None:
         yield Section("Message sizes", (found,))
+    if not profile.send_table.is_empty():
+        yield from _matrix(profile)
 
 
 def profile_line_blocks(lines: Sequence[ProfileLine]) -> Iterator[Block]:
@@ -79,16 +76,15 @@ def profile_line_blocks(lines: Sequence[ProfileLine]) -> Iterator[Block]:
 
 def _sizes(profile: Profile, *, everything: bool) -> Table | None:
     """Draw how many messages of each size the busiest calls made; None without messages."""
-    found = sizes(profile)
-    each = unit_scale([size.mean_s for size in found], "s")
-    with_sizes = {(size.call, size.kind) for size in found}
-    busiest = [(call.call, call.kind) for call in top_calls(profile)]
-    busiest = [key for key in busiest if key in with_sizes]
+    found: dict[tuple[str, str], list[SizeSum]] = {}
+    for size in sizes(profile):
+        found.setdefault((size.call, size.kind), []).append(size)
+    each = unit_scale([size.mean_s for own in found.values() for size in own], "s")
+    busiest = [key for call in top_calls(profile) if (key := (call.call, call.kind)) in found]
     shown: list[tuple[str, SizeSum, int]] = []
     for key in busiest if everything else busiest[: _CALLS // 2]:
-        own = [size for size in found if (size.call, size.kind) == key]
-        rows = own if everything else sorted(own, key=lambda size: -size.time_s)[:_SIZES_PER_CALL]
-        top = max(size.count for size in own)
+        own, top = found[key], max(size.count for size in found[key])
+        rows = own if everything else sorted(own, key=lambda size: -size.time_s)[:8]
         for number, size in enumerate(sorted(rows, key=lambda size: size.low)):
             shown.append(("" if number else call_name(*key), size, top))
     if not shown:
@@ -106,9 +102,7 @@ def _sizes(profile: Profile, *, everything: bool) -> Table | None:
 
 
 def _matrix(profile: Profile) -> Iterator[Block]:
-    if profile.send_table.is_empty():
-        return
-    matrix = communication_matrix(profile, _CELLS)
+    matrix = communication_matrix(profile, 32)
     shades = len(_SHADES) - 1
     place = np.minimum(matrix.strength * shades, shades - 1).astype(int)
     step = np.where(matrix.count > 0, 1 + place, 0)
@@ -152,30 +146,17 @@ def profile_pair_blocks(both: ProfileComparison) -> Iterator[Block]:
 
 def _changes(both: ProfileComparison) -> Iterator[Block]:
     yield _split(both)
-    scale = unit_scale(
-        [max(pair.time_s_before, pair.time_s_after) for pair in both.calls] or [1.0], "s"
-    )
+    longest = [max(pair.time_s_before, pair.time_s_after) for pair in both.calls]
+    scale = unit_scale(longest or [1.0], "s")
     if calls := both.calls[:_CALLS]:
-        yield Section("Calls, per rank", (_call_pairs(calls, scale),))
+        yield Section("Calls, per rank", (_compared(_counts(calls), scale),))
     if moved := [pair for pair in both.sizes if pair.change_s][:_CALLS]:
-        title = "Message sizes that change most, per rank"
-        yield Section(title, (_call_pairs(moved, scale),))
+        table = _compared(_counts(moved, sized=True), scale, uneven=False)
+        yield Section("Message sizes that change most, per rank", (table,))
     if sites := [pair for pair in both.sites if pair.change_s][:_CALLS]:
         rows = Rows(sites).text("call", lambda pair: pair.call)
         rows.text("called from", lambda pair: pair.place)
-        # A place that one profile lacks has no time there.
-        rows.figure(
-            scale.titled("time before"),
-            lambda pair: scale.show(pair.time_s_before) if pair.imbalance_before else "",
-        )
-        rows.figure(
-            scale.titled("after"),
-            lambda pair: scale.show(pair.time_s_after) if pair.imbalance_after else "",
-        )
-        rows.number(scale.titled("change"), lambda pair: pair.change_s, scale.show)
-        rows.figure("most/mean before", lambda pair: _factor(pair.imbalance_before))
-        rows.figure("after", lambda pair: _factor(pair.imbalance_after))
-        yield Section("Call sites that change most, per rank", (rows.table(),))
+        yield Section("Call sites that change most, per rank", (_compared(rows, scale),))
 
 
 def _split(both: ProfileComparison) -> Table:
@@ -199,22 +180,29 @@ def _split(both: ProfileComparison) -> Table:
     )
 
 
-def _call_pairs(pairs: Sequence[CallPair], scale: Scale) -> Table:
-    """Lay calls side by side, by size where they have one."""
-    sized = pairs[0].size_low is not None
+def _counts(pairs: Sequence[CallPair], *, sized: bool = False) -> Rows[CallPair]:
     rows = Rows(pairs).text("call", lambda pair: pair.call)
     if sized:
         rows.figure("size", lambda pair: size_range(pair.size_low or 0, pair.size_high or 0))
     rows.number("calls before", lambda pair: round(pair.count_before))
-    rows.number("after", lambda pair: round(pair.count_after))
-    rows.number(scale.titled("time before"), lambda pair: pair.time_s_before, scale.show)
-    rows.number(scale.titled("after"), lambda pair: pair.time_s_after, scale.show)
+    return rows.number("after", lambda pair: round(pair.count_after))
+
+
+def _compared(rows: Rows[P], scale: Scale, *, uneven: bool = True) -> Table:
+    """Add the times, and how uneven the ranks are."""
+
+    def there(pair: P, time: float, imbalance: float | None) -> float | None:
+        # A place that one profile lacks has no time there.
+        return None if isinstance(pair, SitePair) and not imbalance else time
+
+    before, after = scale.titled("time before"), scale.titled("after")
+    rows.number(
+        before, lambda p: there(p, p.time_s_before, p.imbalance_before), scale.show, absent=""
+    )
+    rows.number(after, lambda p: there(p, p.time_s_after, p.imbalance_after), scale.show, absent="")
     rows.number(scale.titled("change"), lambda pair: pair.change_s, scale.show)
-    if not sized:
-        rows.figure("most/mean before", lambda pair: _factor(pair.imbalance_before))
-        rows.figure("after", lambda pair: _factor(pair.imbalance_after))
+    if uneven:
+        ratio = "{:.2f}".format
+        rows.number("most/mean before", lambda pair: pair.imbalance_before, ratio, absent="")
+        rows.number("after", lambda pair: pair.imbalance_after, ratio, absent="")
     return rows.table()
-
-
-def _factor(imbalance: float | None) -> str:
-    return "" if imbalance is None else f"{imbalance:.2f}"
