@@ -135,8 +135,9 @@ def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     rows = Rows(facts, lambda fact: fact.group).fields("", map(Field, groups), "text")
     rows.text("characteristic", lambda fact: fact.label)
     heads = [*document.names, *(f"{platform.name}, published" for _, platform in theirs)]
-    for head, fields in zip(heads, zip(*(fields for _, fields in every), strict=True), strict=True):
-        rows.fields(head, fields, "text")
+    columns = zip(*(fields for _, fields in every), strict=True)
+    for head, column in zip(heads, columns, strict=True):
+        rows.fields(head, column, "text")
     yield Draft(title="Characteristics of the platforms", table=rows.table())
 
 
