@@ -69,14 +69,12 @@ class Along:
         values = [end for cell in cells if cell.value for end in cell.value.known]
         self.values = log_ticks(value * self.scale.factor for value in (*values, *others))
         ratios = [end for cell in cells if cell.ratio for end in cell.ratio.known]
-        ratios += [
-            end
-            for point in self.published
-            if point.places(x) or any(_spread(point, cell, x) for cell in cells)
-            for end in (point.low, point.high, point.middle)
-            if end
-        ]
-        self.ratios: Ticks = ratio_ticks(ratios)
+        for point in self.published:
+            # Without a place on the axis it holds for all of it that a cell is on.
+            placeless = x in _LAYOUT and "placement" in point.ratio.conditions
+            if point.places(x) or (placeless and any(point.about(cell) for cell in cells)):
+                ratios += [end for end in (point.low, point.high, point.middle) if end]
+        self.ratios = ratio_ticks(ratios)
         self.looks: Mapping[str, MarkLook] = looks(chosen.document.names)
 
     def at(self, value: float) -> float:
@@ -253,11 +251,6 @@ def largest(
 def is_within(value: float, ranges: Iterable[tuple[float, float]]) -> bool:
     """Tell whether a value lies in one of the ranges that a published ratio is told for."""
     return any(low <= value <= high for low, high in ranges)
-
-
-def _spread(point: PublishedPoint, cell: Cell, x: str) -> bool:
-    """Tell whether a point without a place on the axis holds for all of it that a cell is on."""
-    return x in _LAYOUT and "placement" in point.ratio.conditions and point.about(cell)
 
 
 def parameter_axis(x: str, positions: Collection[float]) -> tuple[Ticks, float]:

@@ -249,13 +249,11 @@ def ruled_value(document: Document, cell: Cell, rule: str) -> float | None:
     if rule not in RULES or cell.value is None:
         return cell.median
     values = [dot.value for dot in trial_dots(document, [cell]).dots]
-    if not values:
-        return None
     if rule == "mean":
-        return fmean(values)
-    best_is_low = cell.metric.better == "lower"
+        return fmean(values) if values else None
     wants_best = cell.platform == document.baseline
-    return min(values) if best_is_low == wants_best else max(values)
+    least = wants_best == (cell.metric.better == "lower")
+    return min(values, default=None) if least else max(values, default=None)
 
 
 def ruled_ratio(document: Document, cell: Cell, base: Cell | None, rule: str) -> Estimate | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Any
@@ -36,11 +36,7 @@ _Row = Sequence[Finding]
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     """Draw one figure over all probes: ratios to the baseline with intervals, on a log axis."""
-    findings = [
-        finding
-        for finding in document.findings
-        if spec.probe is None or finding.probe == spec.probe
-    ]
+    findings = [one for one in document.findings if spec.probe in (None, one.probe)]
     if not findings:
         return
     rows, note = _fold(document, findings)
@@ -84,10 +80,11 @@ def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[_Row], 
     rows.sort(key=lambda row: order.index(row[0].layer))
     if len(rows) <= MOST_ROWS:
         return [*rows], ""
-    worst = [
-        max(own, key=lambda row: max(finding.weight for finding in row))
-        for own in grouped_by(rows, lambda row: row[0].probe).values()
-    ]
+
+    def weight(row: _Row) -> Any:
+        return max(finding.weight for finding in row)
+
+    worst = [max(own, key=weight) for own in grouped_by(rows, lambda row: row[0].probe).values()]
     return [*worst], (
         f"Of {len(rows)} rows one is shown for each probe: the one that differs most on any "
         "platform. The table below has all shown values, the sections the rest."
@@ -235,14 +232,12 @@ def _summary(rows: Sequence[_Row]) -> str:
     findings = [finding for row in rows for finding in row]
     text = f"{count(len(rows), 'row')} in {len({f.layer for f in findings})} layers."
     for name, own in grouped_by(findings, lambda finding: finding.platform).items():
-        numbers = {verdict: sum(f.verdict is verdict for f in own) for verdict in Verdict}
-        parts = [f"{count(n, 'row')} {verdict}" for verdict, n in numbers.items() if n]
-        text += f" {name}: {', '.join(parts)}"
-        losses = [(f.ratio.value, f) for f in own if f.ratio is not None and f.ratio.value > 1]
-        if losses:
-            most, worst = max(losses, key=lambda loss: loss[0])
-            text += f"; most in {worst.subject}, {plain(most)} times"
-        text += "."
+        numbers = Counter(finding.verdict for finding in own)
+        parts = [f"{count(numbers[one], 'row')} {one}" for one in Verdict if numbers[one]]
+        losses = {one.subject: one.ratio.value for one in own if one.ratio and one.ratio.value > 1}
+        worst = max(losses, key=losses.__getitem__, default="")
+        most = f"; most in {worst}, {plain(losses[worst])} times" if worst else ""
+        text += f" {name}: {', '.join(parts)}{most}."
     return text
 
 

@@ -12,8 +12,6 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-import polars as pl
-
 from bareline.analysis.numbers.cell import Cell, Estimate, read_cells
 from bareline.report.blocks import Field, Table
 from bareline.report.content.document import Document
@@ -55,14 +53,21 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         return
     cells = [cell for cell in select(document, spec) if cell.metric.better != "none"]
     names = varying(cell.place for cell in cells)
-    before, first = _lookup(compared.from_before), _lookup(compared.from_first)
+    before, first = (
+        {(cell.platform, cell.place): cell for cell in read_cells(None, comparison)}
+        for comparison in (compared.from_before, compared.from_first)
+    )
     usual = "An improvement above 1 is better than the step it refers to."
     for place, own in grouped_by(cells, lambda cell: cell.place).items():
         # The baseline is the last of the steps.
         steps = sorted(own, key=lambda cell: compared.rungs.index(cell.platform))
         printed = printed_values(document.roles, own[0]) if spec.published else {}
         scale = unit_scale((cell.median for cell in own), own[0].metric.unit)
-        shown = (document, steps, printed, scale)
+        medians = [cell.median for cell in steps if cell.median is not None]
+        worst = max if steps[0].metric.better == "lower" else min
+        # Platforms are steps where the first of them is the worst.
+        climbs = medians and steps[0].median == worst(medians)
+        drawn = both_widths(_stairs, document, steps, printed, scale) if climbs else NO_DRAWING
         yield Draft(
             title=f"{metric_name(place.metric)}, step by step",
             what=(place.probe, place.metric),
@@ -73,17 +78,10 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
             ],
             cells=own,
             probe=place.probe,
-            drawing=both_widths(_stairs, *shown) if _climbs(steps) else NO_DRAWING,
+            drawing=drawn,
             summary=_summary(steps, printed, scale),
-            table=_table(*shown[1:], before, first),
+            table=_table(steps, printed, scale, before, first),
         )
-
-
-def _climbs(steps: Sequence[Cell]) -> bool:
-    """Tell whether platforms are steps: the first of them is the worst."""
-    medians = [cell.median for cell in steps if cell.median is not None]
-    worst = max if steps[0].metric.better == "lower" else min
-    return bool(medians) and steps[0].median == worst(medians)
 
 
 def _table(
@@ -138,16 +136,12 @@ def _stairs(
 
 
 def _summary(steps: Sequence[Cell], printed: Printed, scale: Scale) -> str:
-    parts = []
-    for cell in steps:
-        one = printed.get(cell.platform)
-        text = f"{cell.platform} {value_words(cell, scale)}"
-        parts.append(f"{text} (printed: {one.text})" if one else text)
+    def words(cell: Cell) -> str:
+        one, text = printed.get(cell.platform), f"{cell.platform} {value_words(cell, scale)}"
+        return f"{text} (printed: {one.text})" if one else text
+
+    parts = map(words, steps)
     return f"{sentence_case(metric_name(steps[0].place.metric))} by step: {'; '.join(parts)}."
-
-
-def _lookup(comparison: pl.DataFrame) -> _Lookup:
-    return {(cell.platform, cell.place): cell for cell in read_cells(None, comparison)}
 
 
 def _improvement(steps: _Lookup, cell: Cell) -> Estimate | None:
