@@ -10,7 +10,6 @@ from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
 from bareline.analysis.numbers.cell import Estimate, between, figure
 from bareline.analysis.words.parts import Sentence
-from bareline.report.figures.grammar import Chart
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.units import plain, whole
 
@@ -262,6 +261,10 @@ class Section:
 
 
 Block: TypeAlias = "Table | Prose | Note | Remark | Next | Folded | Section | Figure"
+
+
+#: A specification of Vega-Lite, as the dictionary that its manual describes.
+Chart = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bareline.report.blocks import Chart
 from bareline.report.figures.scales import Ticks
 
-Chart = dict[str, Any]
+__all__ = ["Chart"]
+
 #: What a mark takes from its row along one axis, or as one of its properties.
 Channel = dict[str, Any]
 Style = dict[str, Any]
