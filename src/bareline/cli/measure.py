@@ -256,8 +256,7 @@ def _complain_of(
     lacking: list[str], study: Study, specs: list[PlatformSpec], baseline: str
 ) -> None:
     """Say what of a study is not measured on these platforms, and what is measured in vain."""
-    from bareline.study.likeness import unlike
-    from bareline.study.plan import choose, left_out_lines
+    from bareline.study.plan import choose, left_out_lines, unlike
 
     left_out = [f"left out on {line}" for line in left_out_lines(choose(study, specs).left_out)]
     for line in [*filter(None, lacking), *left_out, *unlike(study, specs, baseline)]:

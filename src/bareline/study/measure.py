@@ -138,8 +138,7 @@ class Measure(PinningKeys, _Table):
         - `defaults`: what parameters are that are not given; the probe's own without it.
         """
         probe = probe or find_probe(self.probe, where=where)
-        self._check_names(where)
-        self._check_size(where)
+        self._check_sweep(where)
         sweep = self._shapes(where, probe.nodes)
         for values in itertools.product(*self.sweep.values()):
             fixed = {**self.params, **dict(zip(self.sweep, values, strict=True))}
@@ -188,19 +187,11 @@ class Measure(PinningKeys, _Table):
         """Give the nodes that the probe measures between where the study names none."""
         return probe.nodes or 1 if self.nodes is None and self.ranks_per_node is None else 1
 
-    def _check_names(self, where: str) -> None:
-        places: dict[str, Mapping[str, object]] = {
-            "params": self.params,
-            "sweep": self.sweep,
-            "per_rank": self.per_rank,
-        }
-        for first, second in itertools.combinations(places, 2):
-            both = sorted(set(places[first]) & set(places[second]))
-            if both:
-                raise StudyError(f"'{both[0]}' is in {first} and in {second}", where=where)
-
-    def _check_size(self, where: str) -> None:
+    def _check_sweep(self, where: str) -> None:
         """Refuse a sweep before its combinations are made."""
+        for first, second in itertools.combinations(("params", "sweep", "per_rank"), 2):
+            if both := sorted(set(getattr(self, first)) & set(getattr(self, second))):
+                raise StudyError(f"'{both[0]}' is in {first} and in {second}", where=where)
         count = math.prod(len(values) for values in self.sweep.values())
         for counts in (self.ranks, self.nodes):
             count *= len(counts) if isinstance(counts, list) else 1

@@ -1,8 +1,16 @@
 """The plan: which trial runs when. Pure and seeded, so that it can be made again from the run.
 
 Trials are ordered in randomised complete blocks: a block holds every case on every platform
-once, in an order drawn anew for each block (see `bareline.study.order`). Slow drift of a machine
-then falls on all platforms alike, and the analysis removes it by pairing within blocks.
+once, in an order drawn anew for each block. Slow drift of a machine then falls on all platforms
+alike, and the analysis removes it by pairing within blocks. A study names the order in a block:
+
+``pairs``: cases are shuffled, and the platforms of a case follow each other, so that what is
+compared lies close in time. Each platform takes each place equally often: over as many blocks as
+there are platforms, every one is first once, second once and so on. A platform whose turn costs
+seconds may take several cases at a turn; what is compared then lies that much further apart.
+
+``shuffled``: cases and platforms are shuffled together, as bareline 0.1.0 did at first. Pairs lie a
+third of a block apart on average, and a drift of the machine comes between them.
 
 References
 ----------
@@ -12,15 +20,16 @@ Reproducibility", arXiv:1505.07734.
 
 from __future__ import annotations
 
+import random
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bareline.study.order import order_block
-from bareline.study.study import Study
+from bareline.study.study import OrderKind, Study
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Case, Layout, Placement, Trial
 from bareline.vocabulary.pinning import Pinning
+from bareline.vocabulary.place import nodes_words
 from bareline.vocabulary.platform import Capacity, LeftOut, PlatformSpec
 from bareline.vocabulary.units import listing
 
@@ -28,6 +37,9 @@ from bareline.vocabulary.units import listing
 MOST_TRIALS = 1_000_000
 #: Reasons that an error names why nothing is left to measure.
 _MOST_REASONS = 3
+
+#: A cell of a block: number of the platform, number of the case.
+Cell = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +65,7 @@ class Choice:
     """
 
     cases: tuple[Case, ...]
-    cells: Mapping[tuple[int, int], PlanCell]
+    cells: Mapping[Cell, PlanCell]
     left_out: tuple[LeftOut, ...]
 
 
@@ -63,7 +75,7 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
     Raises StudyError: a measure is impossible on any platform.
     """
     numbers: dict[Case, int] = {}
-    cells: dict[tuple[int, int], PlanCell] = {}
+    cells: dict[Cell, PlanCell] = {}
     left_out: dict[tuple[int, Case], LeftOut] = {}
     capacities = [spec.capacity for spec in platforms]
     for measure, case in study.cases(platforms):
@@ -72,7 +84,9 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
         for number, (spec, capacity) in enumerate(zip(platforms, capacities, strict=True)):
             if not measure.asks(spec.name):
                 continue
-            reason = spec.refuses(command) or _unplaced(case, spec)
+            reason = spec.refuses(command)
+            if case.pinning and not spec.options.pins:
+                reason = reason or "cannot be placed: ranks are bound to nothing there"
             layout = None
             if not reason:
                 layout, lacking = lay_out(
@@ -80,30 +94,19 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
                 )
                 reason = f"does not fit: {lacking}"
             if layout is None:
-                row = LeftOut(platform=spec.name, case=case, reason=reason)
-                left_out[number, case] = row
+                left_out[number, case] = LeftOut(platform=spec.name, case=case, reason=reason)
             else:
                 at = numbers.setdefault(case, len(numbers))
                 asked = Pinning.parse(case.pinning) if case.pinning else spec.options.pinning
                 placed = replace(layout, pinning=asked) if command.mpi else layout
                 cell = PlanCell(placed, measure.timeout_s, measure.launches(case))
                 cells.setdefault((number, at), cell)
-    return Choice(
-        tuple(numbers),
-        cells,
-        tuple(
-            row
-            for (number, case), row in left_out.items()
-            if (number, numbers.get(case, -1)) not in cells
-        ),
+    missing = (
+        row
+        for (number, case), row in left_out.items()
+        if (number, numbers.get(case, -1)) not in cells
     )
-
-
-def _unplaced(case: Case, spec: PlatformSpec) -> str:
-    """Say why a platform cannot place the ranks of a case as the study asks; "" where it can."""
-    if not case.pinning or spec.options.pins:
-        return ""
-    return "cannot be placed: ranks are bound to nothing there"
+    return Choice(tuple(numbers), cells, tuple(missing))
 
 
 def make_plan(
@@ -154,6 +157,49 @@ def make_plan(
     )
 
 
+def order_block(
+    cells: Sequence[Cell], *, seed: int, block: int, kind: OrderKind, cases_per_turn: int = 1
+) -> list[Cell]:
+    """Order the cells of one block: numbers of the platform and of the case.
+
+    - `cells`: every platform and case that belong together, as numbers from 0.
+    - `seed`, `block`: what the order follows from.
+    - `cases_per_turn`: how many cases a platform takes before the next one does.
+    """
+    if kind == "shuffled":
+        order = list(cells)
+        random.Random(f"{seed}:{block}").shuffle(order)
+        return order
+    ordered = []
+    on: dict[int, set[int]] = {}
+    for platform, case in cells:
+        on.setdefault(case, set()).add(platform)
+    # Cases that share a turn are the same in every block.
+    together = sorted(on)
+    if cases_per_turn > 1:
+        random.Random(f"{seed}:groups").shuffle(together)
+    groups = [together[at : at + cases_per_turn] for at in range(0, len(together), cases_per_turn)]
+    numbers = list(range(len(groups)))
+    random.Random(f"{seed}:{block}:cases").shuffle(numbers)
+    for number in numbers:
+        cases = list(groups[number])
+        random.Random(f"{seed}:{block}:{number}").shuffle(cases)
+        platforms = sorted(set().union(*(on[case] for case in cases)))
+        for platform in _turns(platforms, seed, block, number):
+            ordered += [(platform, case) for case in cases if platform in on[case]]
+    return ordered
+
+
+def _turns(platforms: Sequence[int], seed: int, block: int, group: int) -> list[int]:
+    """Order the platforms of a group: a Latin square over as many blocks as there are platforms."""
+    square, row = divmod(block, len(platforms))
+    generator = random.Random(f"{seed}:{square}:{group}:turns")
+    first, shifts = list(platforms), list(range(len(platforms)))
+    generator.shuffle(first)
+    generator.shuffle(shifts)
+    return first[shifts[row] :] + first[: shifts[row]]
+
+
 def fresh_seed() -> int:
     """Draw a seed for a run that was given none; it is kept in the run directory."""
     return secrets.randbelow(1 << 31)
@@ -196,9 +242,8 @@ def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
     """Say in a line for each reason what is left out: on which platforms, of which probes."""
     probes: dict[tuple[str, str], dict[str, list[int]]] = {}
     for row in left_out:
-        probes.setdefault((row.platform, row.reason), {}).setdefault(row.case.probe, []).append(
-            row.case.ranks
-        )
+        cases = probes.setdefault((row.platform, row.reason), {})
+        cases.setdefault(row.case.probe, []).append(row.case.ranks)
     alike: dict[tuple[str, str], list[str]] = {}
     for (platform, reason), cases in probes.items():
         text = f"{cases_words(cases)}{':' if len(cases) > 1 else ''} {reason}"
@@ -211,10 +256,58 @@ def cases_words(ranks: Mapping[str, Iterable[int]]) -> str:
     alike: dict[tuple[int, ...], list[str]] = {}
     for probe, numbers in ranks.items():
         alike.setdefault(tuple(sorted(set(numbers))), []).append(probe)
-    return listing([f"{listing(probes)}{_with(numbers)}" for numbers, probes in alike.items()])
+    return listing(
+        [
+            listing(probes) + ("" if of == (1,) else f" with {listing(list(map(str, of)))} ranks")
+            for of, probes in alike.items()
+        ]
+    )
 
 
-def _with(ranks: Sequence[int]) -> str:
-    if tuple(ranks) == (1,):
-        return ""
-    return f" with {listing([str(number) for number in ranks])} ranks"
+def unlike(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> list[str]:
+    """Say in lines what could not be compared with the baseline, and what mends it.
+
+    Analysis refuses to compare two ranks that share a node's memory with two ranks on two nodes.
+    The plan knows the layouts before anything is measured.
+
+    - `baseline`: one of the platforms.
+    """
+    if study.layouts != "equal":
+        return []
+    choice = choose(study, platforms)
+    names = [spec.name for spec in platforms]
+    base = names.index(baseline)
+    groups: dict[tuple[str, str, str], dict[str, list[int]]] = {}
+    alike: set[str] = set()
+    nodes: set[int] = set()
+    for (number, at), cell in choice.cells.items():
+        other = choice.cells.get((base, at))
+        if number == base or other is None:
+            continue
+        if cell.layout == other.layout:
+            alike.add(names[number])
+            continue
+        nodes |= {cell.layout.nodes, other.layout.nodes}
+        case = choice.cases[at]
+        group = groups.setdefault((names[number], *_worded(cell.layout, other.layout)), {})
+        group.setdefault(case.probe, []).append(case.ranks)
+    if not groups:
+        return []
+    lines = []
+    for (name, own, theirs), probes in groups.items():
+        what = cases_words(probes)
+        lines.append(f"{what} cannot be compared: {own} on {name}, {theirs} on {baseline}")
+    nothing = [name for name in dict.fromkeys(key[0] for key in groups) if name not in alike]
+    if nothing:
+        lines.append(f"nothing of this study can be compared on {listing(nothing)}")
+    mend = (
+        "to compare, choose platforms of as many nodes (bare-pair is this machine as two hosts), "
+        f'write `nodes = {min(nodes)}` into the [[measure]], or `layouts = "any"` into [study]'
+    )
+    return [*lines, mend]
+
+
+def _worded(own: Layout, base: Layout) -> tuple[str, str]:
+    """Word two layouts so that they differ."""
+    first, second = nodes_words(own.nodes), nodes_words(base.nodes)
+    return (first, second) if first != second else (str(own), str(base))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import BaseModel, ValidationError
 
 from bareline.probes.app.program import Program
@@ -12,15 +14,17 @@ from bareline.vocabulary.errors import StudyError, did_you_mean
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.sources import Source
 
-#: How a file names what a study holds.
-_TABLES = {
-    "measures": "measure",
-    "exhibits": "exhibit",
-    "scales": "scale",
-    "roles": "role",
-    "programs": "app",
-    "sources": "from",
+#: Tables of a file: the key of `Study` that holds them, and what checks one.
+TABLES: Mapping[str, tuple[str, type[BaseModel]]] = {
+    "measure": ("measures", Measure),
+    "exhibit": ("exhibits", Exhibit),
+    "role": ("roles", Role),
+    "scale": ("scales", StudyScale),
+    "app": ("programs", Program),
+    "from": ("sources", Source),
 }
+#: Those of which a file has a list.
+_LISTED = ("measure", "exhibit")
 
 
 def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -> StudyError:
@@ -29,32 +33,22 @@ def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -
     - `study`: what was to be made of the file.
     """
     problem = problem_of(error)
-    location = list(problem.place)
-    model: type[BaseModel]
-    if location[:1] in (["scales"], ["roles"], ["programs"], ["sources"]):
-        table = _TABLES[location[0]]
-        key = f"[{table}.{location[1]}]" if len(location) > 1 else f"[{table}]"
-        key += f", key '{'.'.join(location[2:])}'" if len(location) > 2 else ""
-        models: dict[str, type[BaseModel]] = {
-            **{"scale": StudyScale, "role": Role, "app": Program, "from": Source}
-        }
-        model = models[table]
-    elif location and location[0] in ("measures", "exhibits"):
-        table = _TABLES[location[0]]
-        number = int(location[1]) + 1 if len(location) > 1 else 0
-        key = f"[[{table}]] number {number}" if number else f"[[{table}]]"
-        key += f", key '{'.'.join(location[2:])}'" if len(location) > 2 else ""
-        model = Measure if table == "measure" else Exhibit
-        if location[2:3] == ["scale"]:
-            model = MeasureScale
-    else:
-        key, model = f"[study], key '{'.'.join(location)}'", study
+    place = list(problem.place)
+    table = next((table for table, (key, _) in TABLES.items() if place[:1] == [key]), "")
+    model = TABLES[table][1] if table else study
     message, hint = problem.said, None
+    if not table:
+        key = f"[study], key '{'.'.join(place)}'" if place else "[study]"
+    elif table in _LISTED:
+        key = f"[[{table}]] number {int(place[1]) + 1}" if len(place) > 1 else f"[[{table}]]"
+        model = MeasureScale if place[2:3] == ["scale"] else model
+    else:
+        key = f"[{table}.{place[1]}]" if len(place) > 1 else f"[{table}]"
+    if table and len(place) > 2:
+        key += f", key '{'.'.join(place[2:])}'"
     if problem.kind == "extra_forbidden":
-        hint = suggest(location[-1], set(model.model_fields) - _TABLES.keys())
-    elif not location:
-        key = "[study]"
-    elif problem.kind == "too_short" and location == ["measures"]:
+        hint = suggest(place[-1], set(model.model_fields) - {key for key, _ in TABLES.values()})
+    elif problem.kind == "too_short" and place == ["measures"]:
         message, hint = "the study measures nothing", "add a [[measure]] table"
     return StudyError(f"{key}: {message}", where=where, hint=hint)
 

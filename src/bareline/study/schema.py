@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bareline.study.problems import TABLES
 from bareline.study.study import Study
 
-#: Tables of a file, and the key of `Study` that holds them.
-_TABLES = {
-    "role": "roles",
-    "scale": "scales",
-    "app": "programs",
-    "from": "sources",
-    "measure": "measures",
-    "exhibit": "exhibits",
-}
 #: What `Study.at_scale` writes, in run directories only.
 _OF_RUNS = ("scale", "scale_changes")
 
@@ -26,7 +18,7 @@ def study_schema() -> dict[str, Any]:
     # What makes a source of a text is no property: both forms are named here.
     definitions["Source"] = {"anyOf": [{"type": "string"}, definitions["Source"]]}
     definitions["Program"]["properties"]["from"] = {"$ref": "#/$defs/Source"}
-    tables = {table: keys.pop(name) for table, name in _TABLES.items()}
+    tables = {table: keys.pop(name) for table, (name, _) in TABLES.items()}
     head = {name: about for name, about in keys.items() if name not in _OF_RUNS}
     study = {"type": "object", "properties": head, "required": ["name"]}
     return {

@@ -17,8 +17,7 @@ from bareline.probes.app.program import Program, program_probe
 from bareline.probes.base import Probe, find_probe, load_probes
 from bareline.published.catalogue import find_part
 from bareline.study.measure import TRACE_BYTES, Exhibit, Measure
-from bareline.study.order import OrderKind
-from bareline.study.problems import study_error, suggest
+from bareline.study.problems import TABLES, study_error, suggest
 from bareline.study.question import check_question
 from bareline.study.roles import Role, cast_roles, check_published_platforms
 from bareline.study.scale import MeasureScale, StudyScale
@@ -37,6 +36,8 @@ from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.sources import Source
 from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 
+#: Orders of the trials in a block; see `bareline.study.plan`.
+OrderKind = Literal["pairs", "shuffled"]
 #: A boot is a level above a launch: what it brings is shared by all launches in it, which then
 #: count as one value. So each block has a boot of its own: docs/method/measuring.md, "Boots".
 BLOCKS_PER_BOOT = 1
@@ -144,12 +145,12 @@ class Study(Limits, BaseModel):
 
     def asking_also(self, platform: str, names: Sequence[str]) -> Study:
         """Give the study that asks of further platforms what it asks of one."""
-        measures = [
-            measure
-            if measure.platforms is None or platform not in measure.platforms
-            else measure.model_copy(update={"platforms": [*measure.platforms, *names]})
-            for measure in self.measures
-        ]
+        measures = []
+        for measure in self.measures:
+            if measure.platforms is not None and platform in measure.platforms:
+                also = {"platforms": [*measure.platforms, *names]}
+                measure = measure.model_copy(update=also)
+            measures.append(measure)
         return self.model_copy(update={"measures": measures})
 
     def _defaults_of(self, probe: Probe[Any]) -> Mapping[str, Scalar]:
@@ -232,14 +233,8 @@ class Study(Limits, BaseModel):
                 measures.append(change.over(table))
         head = {**self.scales[name].over(content["study"]), "scale": name}
         head["scale_changes"] = list(dict.fromkeys(changes))
-        scaled = {
-            "study": head,
-            "app": content.get("app", {}),
-            "from": content.get("from", {}),
-            "role": content.get("role", {}),
-            "measure": measures,
-            "exhibit": content["exhibit"],
-        }
+        scaled = {**content, "study": head, "measure": measures}
+        scaled.pop("scale")
         return study_from_toml(scaled, where=f"{where} at scale {name}", defaults=self._defaults)
 
     def with_roles(self, given: Sequence[str], on: Sequence[str]) -> Study:
@@ -253,20 +248,13 @@ class Study(Limits, BaseModel):
             return self
         if not cast.platforms:
             raise StudyError("no role has a platform", where=where, hint="add --as ROLE=PLATFORM")
-        measures = [
-            measure
-            if measure.roles is None
-            else measure.model_copy(
-                update={
-                    "roles": None,
-                    "platforms": [
-                        *(cast.roles[name] for name in measure.roles if name in cast.roles),
-                        *cast.others,
-                    ],
-                }
-            )
-            for measure in self.measures
-        ]
+        measures = []
+        for measure in self.measures:
+            if measure.roles is not None:
+                played = [cast.roles[name] for name in measure.roles if name in cast.roles]
+                there = {"roles": None, "platforms": [*played, *cast.others]}
+                measure = measure.model_copy(update=there)
+            measures.append(measure)
         roles = {
             name: role.model_copy(update={"platform": cast.roles.get(name)})
             for name, role in self.roles.items()
@@ -277,27 +265,18 @@ class Study(Limits, BaseModel):
 
     def precision_of(self, layer: Layer) -> float:
         """Give the target for the relative half-width of a layer's intervals; 0 for none."""
-        if self.precision is not None:
-            return self.precision
-        return DEFAULT_PRECISION[layer]
+        return DEFAULT_PRECISION[layer] if self.precision is None else self.precision
 
     def to_toml(self) -> dict[str, Any]:
         """Give the study as it stands in a file, for the run directory."""
         content = self.model_dump(mode="json", exclude_none=True)
-        measures, exhibits = content.pop("measures"), content.pop("exhibits")
-        roles, scales = content.pop("roles"), content.pop("scales")
-        programs, sources = content.pop("programs"), content.pop("sources")
-        for measure in measures:
+        tables = {table: content.pop(key) for table, (key, _) in TABLES.items()}
+        for measure in tables["measure"]:
             if not measure["scale"]:
                 del measure["scale"]
-        whole = {"study": content, "measure": measures, "exhibit": exhibits}
-        return {
-            **whole,
-            **({"role": roles} if roles else {}),
-            **({"scale": scales} if scales else {}),
-            **({"app": programs} if programs else {}),
-            **({"from": sources} if sources else {}),
-        }
+        needed = ("measure", "exhibit")
+        rest = {table: rows for table, rows in tables.items() if rows or table in needed}
+        return {"study": content, **rest}
 
 
 def study_from_toml(
@@ -311,7 +290,7 @@ def study_from_toml(
     - `defaults`: of a run: the defaults of each probe's parameters when it was made; today's
       without it.
     """
-    known = {"study", "role", "scale", "app", "from", "measure", "exhibit"}
+    known = {"study", *TABLES}
     for key in content:
         if key not in known:
             raise StudyError(f"unknown table '{key}'", where=where, hint=suggest(key, known))
@@ -329,26 +308,22 @@ def study_from_toml(
     try:
         study = Study.model_validate(given)
         study._defaults = defaults
-        _check_programs(study)
+        for name in study.programs:
+            if f"app.{name}" in load_probes():
+                raise StudyError(f"app.{name} is a probe of bareline", hint="choose another name")
         for _ in study.cases():
             pass
         _check_sources(study)
         _check_roles(study)
         study.check_question()
-        _check_exhibits(study)
+        for reference in (one for exhibit in study.exhibits for one in exhibit.published):
+            find_part(reference)
         _check_scales(study)
     except ValidationError as error:
         raise study_error(error, Study, where=where) from error
     except BarelineError as error:
         raise StudyError(str(error), where=where) from error
     return study
-
-
-def _check_programs(study: Study) -> None:
-    """Refuse a program with the name of a known probe."""
-    for name in study.programs:
-        if f"app.{name}" in load_probes():
-            raise StudyError(f"app.{name} is a probe of bareline", hint="choose another name")
 
 
 def _programs(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -394,13 +369,6 @@ def _check_roles(study: Study) -> None:
             if name not in study.roles:
                 hint = did_you_mean(name, study.roles, f"add a table [role.{name}]")
                 raise StudyError(f"no role is named '{name}'", where=where, hint=hint)
-
-
-def _check_exhibits(study: Study) -> None:
-    """Refuse an exhibit of a published table or figure that does not exist."""
-    for exhibit in study.exhibits:
-        for reference in exhibit.published:
-            find_part(reference)
 
 
 def _check_scales(study: Study) -> None:
