@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -23,9 +25,9 @@ from bareline.formats.document import (
     split_documents,
 )
 from bareline.formats.importer import Importer, holding, version_in
-from bareline.formats.reading import BANDWIDTH, LATENCY, Reading, as_detail, outcome_of
+from bareline.formats.reading import BANDWIDTH, LATENCY, Reading, as_detail, outcome_of, unread
 from bareline.vocabulary.errors import ParseError, UsageError
-from bareline.vocabulary.model import Failed, Layer, Metric, Sample, Scalar, Stage
+from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
 from bareline.vocabulary.units import parse_size
 
 _VERSION = re.compile(r'"fio version"\s*:\s*"fio-([^"\s]{1,30})"')
@@ -58,29 +60,24 @@ class _Way(JsonModel):
     lat_ns: _Latency
 
 
-class _Job(JsonModel):
+class _Named(JsonModel):
+    jobname: str
+
+
+class _Job(_Named):
     """fio prints all three ways; where one is gone, lines are."""
 
-    jobname: str
     error: int
     read: _Way
     write: _Way
     trim: _Way
     options: dict[str, Any] = Field(default_factory=dict, alias="job options")
 
-    def way(self, name: str) -> _Way:
-        """Give what the job did one way."""
-        return self.read if name == "read" else self.write
-
 
 class _Report(JsonModel):
     version: str = Field(alias="fio version")
     common: dict[str, Any] = Field(default_factory=dict, alias="global options")
     jobs: Annotated[list[dict[str, Any]], Field(min_length=1)]
-
-
-class _Name(JsonModel):
-    jobname: str
 
 
 def read(text: str) -> Iterable[Reading]:
@@ -91,43 +88,34 @@ def read(text: str) -> Iterable[Reading]:
             raise ParseError(f"{report.version} counts in other units than fio 3")
         groups: dict[str, list[dict[str, Any]]] = {}
         for content in report.jobs:
-            groups.setdefault(read_object(_Name, content).jobname, []).append(content)
+            groups.setdefault(read_object(_Named, content).jobname, []).append(content)
     except ParseError as error:
-        yield _reading("read", {}, Failed(Stage.PARSE, str(error)))
+        yield _reading("read", {}, unread(error))
         return
     common = _options(report.common)
     for name, contents in groups.items():
         try:
             jobs = [read_object(_Job, content) for content in contents]
         except ParseError as error:
-            yield _reading("read", {"job": name}, Failed(Stage.PARSE, str(error)))
+            yield _reading("read", {"job": name}, unread(error))
             continue
-        yield from _readings(name, jobs, common)
+        params = {"job": name, **common, **_options(jobs[0].options)}
+        ways = {"read": [job.read for job in jobs], "write": [job.write for job in jobs]}
+        used = [way for way, parts in ways.items() if any(part.total_ios for part in parts)]
+        for way in used or ["read"]:
+            read = partial(_samples, jobs, ways[way], way)
+            yield _reading(way, params, outcome_of(_METRICS, read))
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
-    return {name: _option(name, str(given[name])) for name in _OPTIONS if name in given}
+    found: dict[str, Scalar] = {name: str(given[name]) for name in _OPTIONS if name in given}
+    for name, text in found.items():
+        with suppress(UsageError, ValueError):
+            found[name] = parse_size(str(text)) if name == "bs" else int(text)
+    return found
 
 
-def _option(name: str, text: str) -> Scalar:
-    try:
-        return parse_size(text) if name == "bs" else int(text)
-    except (UsageError, ValueError):
-        return text
-
-
-def _readings(name: str, jobs: Sequence[_Job], common: Mapping[str, Scalar]) -> Iterable[Reading]:
-    params: dict[str, Scalar] = {"job": name, **common, **_options(jobs[0].options)}
-    used = [way for way in ("read", "write") if any(job.way(way).total_ios for job in jobs)]
-    for way in used or ["read"]:
-
-        def samples(way: str = way) -> Iterable[Sample]:
-            return list(_samples(jobs, way))
-
-        yield _reading(way, params, outcome_of(_METRICS, samples))
-
-
-def _reading(way: str, params: Mapping[str, Scalar], outcome: Any) -> Reading:
+def _reading(way: str, params: Mapping[str, Scalar], outcome: Measured | Failed) -> Reading:
     return Reading(
         probe=f"fio.{way}",
         title=f"{'reading' if way == 'read' else 'writing'} (fio)",
@@ -139,27 +127,22 @@ def _reading(way: str, params: Mapping[str, Scalar], outcome: Any) -> Reading:
     )
 
 
-def _samples(jobs: Sequence[_Job], way: str) -> Iterable[Sample]:
+def _samples(jobs: Sequence[_Job], parts: Sequence[_Way], way: str) -> Iterable[Sample]:
     """Add up jobs that ran at once; their latency is the mean over all operations."""
-    bandwidth = rate = weighted_ns = operations = highest_ns = 0.0
-    for job in jobs:
+    for job, part in zip(jobs, parts, strict=True):
         if job.error:
             raise ParseError(f"fio reports the error {job.error}")
-        part = job.way(way)
-        if not part.total_ios:
-            continue
-        _check(part, way)
-        bandwidth += part.bw_bytes
-        rate += part.iops
-        weighted_ns += part.lat_ns.mean * part.total_ios
-        operations += part.total_ios
-        highest_ns = max(highest_ns, part.lat_ns.max)
-    if not operations:
+        if part.total_ios:
+            _check(part, way)
+    used = [part for part in parts if part.total_ios]
+    if not used:
         raise ParseError("the job moved no data")
-    yield Sample("bandwidth", bandwidth)
-    yield Sample("operations", rate)
+    operations = sum(part.total_ios for part in used)
+    yield Sample("bandwidth", sum(part.bw_bytes for part in used))
+    yield Sample("operations", sum(part.iops for part in used))
+    weighted_ns = sum(part.lat_ns.mean * part.total_ios for part in used)
     yield Sample("latency", weighted_ns / operations * 1e-9)
-    yield Sample("latency_max", highest_ns * 1e-9)
+    yield Sample("latency_max", max(part.lat_ns.max for part in used) * 1e-9)
 
 
 def _check(part: _Way, way: str) -> None:

@@ -26,10 +26,11 @@ from bareline.formats.reading import (
     Reading,
     as_detail,
     outcome_of,
+    unread,
 )
 from bareline.formats.table import check_whole, integer, number, split_before
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
+from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
 
 HEAD = re.compile(r"^This is the DARPA/DOE HPC Challenge Benchmark", re.MULTILINE)
 _SUMMARY = re.compile(
@@ -66,18 +67,12 @@ class _Group:
         return {**self.values, **later}
 
 
-def _stream(kind: str, prefix: str) -> dict[str, _Value]:
-    names = ("Triad", "Copy", "Scale", "Add")
-    detail = bool(prefix)
-    return {
-        f"{kind}STREAM_{name}": (
-            f"{prefix}{name.lower()}",
-            as_detail(BANDWIDTH) if detail else BANDWIDTH,
-            1e9,
-        )
-        for name in names
-    }
+def _ways(key: str, name: str, metric: Metric, single: str) -> dict[str, _Value]:
+    """Give what all processes measure at once, and of one alone beside it."""
+    return {f"Star{key}": (name, metric, 1e9), f"Single{key}": (single, as_detail(metric), 1e9)}
 
+
+_STREAM = ("Triad", "Copy", "Scale", "Add")
 
 _GROUPS = (
     _Group(
@@ -94,42 +89,36 @@ _GROUPS = (
         "dgemm",
         "the DGEMM rate (HPCC)",
         Layer.COMPUTE,
-        {
-            "StarDGEMM_Gflops": ("rate", _RATE, 1e9),
-            "SingleDGEMM_Gflops": ("rate_single", as_detail(_RATE), 1e9),
-        },
+        _ways("DGEMM_Gflops", "rate", _RATE, "rate_single"),
         {"n": "DGEMM_N"},
     ),
     _Group(
         "fft",
         "the FFT rate (HPCC)",
         Layer.COMPUTE,
-        {
-            "StarFFT_Gflops": ("rate", _RATE, 1e9),
-            "SingleFFT_Gflops": ("rate_single", as_detail(_RATE), 1e9),
-        },
+        _ways("FFT_Gflops", "rate", _RATE, "rate_single"),
         {"n": "FFT_N"},
     ),
     _Group(
         "stream",
         "memory bandwidth (HPCC STREAM)",
         Layer.MEMORY,
-        {**_stream("Star", ""), **_stream("Single", "single_")},
+        {
+            **{f"StarSTREAM_{one}": (one.lower(), BANDWIDTH, 1e9) for one in _STREAM},
+            **{
+                f"SingleSTREAM_{one}": (f"single_{one.lower()}", as_detail(BANDWIDTH), 1e9)
+                for one in _STREAM
+            },
+        },
         {"vector": "STREAM_VectorSize"},
     ),
     _Group(
         "randomaccess",
         "random memory updates (HPCC)",
         Layer.MEMORY,
-        {
-            "StarRandomAccess_GUPs": ("rate", _UPDATES, 1e9),
-            "SingleRandomAccess_GUPs": ("rate_single", as_detail(_UPDATES), 1e9),
-        },
+        _ways("RandomAccess_GUPs", "rate", _UPDATES, "rate_single"),
         {"n": "RandomAccess_N"},
-        {
-            "StarRandomAccess_LCG_GUPs": ("rate_lcg", as_detail(_UPDATES), 1e9),
-            "SingleRandomAccess_LCG_GUPs": ("rate_lcg_single", as_detail(_UPDATES), 1e9),
-        },
+        _ways("RandomAccess_LCG_GUPs", "rate_lcg", as_detail(_UPDATES), "rate_lcg_single"),
     ),
     _Group(
         "ptrans",
@@ -191,16 +180,15 @@ def summary_metrics() -> dict[str, Metric]:
 
 def read(text: str) -> Iterable[Reading]:
     """Read the benchmarks of the summary."""
-    problem: ParseError | None = None
-    values: dict[str, str] = {}
     try:
         values = _summary(text)
     except ParseError as error:
-        problem = error
+        for group in _GROUPS:
+            yield replace(_imported(group, {}, text), outcome=unread(error))
+        return
     for group in _GROUPS:
-        yield _imported(group, values, problem, text)
-    if problem is None:
-        yield from _other_systems(values, text)
+        yield _imported(group, values, text)
+    yield from _other_systems(values, text)
 
 
 def started(text: str) -> datetime | None:
@@ -248,38 +236,31 @@ def _summary(text: str) -> dict[str, str]:
     return values
 
 
-def _imported(
-    group: _Group, values: Mapping[str, str], problem: ParseError | None, text: str
-) -> Reading:
+def _imported(group: _Group, values: Mapping[str, str], text: str) -> Reading:
     metrics = {name: metric for name, metric, _ in group.known(values).values()}
-    ranks = values.get("CommWorldProcs", "")
-    params: dict[str, Scalar] = {}
+    ranks, params = UNKNOWN_RANKS, dict[str, Scalar]()
     try:
         for name, key in group.params.items():
             if key in values:
                 params[name] = integer(values[key], key)
-        known_ranks = integer(ranks, "CommWorldProcs") if ranks else UNKNOWN_RANKS
+        if values.get("CommWorldProcs"):
+            ranks = integer(values["CommWorldProcs"], "CommWorldProcs")
+        outcome: Measured | Failed = outcome_of(metrics, partial(_samples, group, values, text))
     except ParseError as error:
-        problem, known_ranks = problem or error, UNKNOWN_RANKS
-
-    def read() -> Iterable[Sample]:
-        if problem is not None:
-            raise problem
-        _check(group, values, text)
-        return list(_samples(group, values))
-
+        outcome = unread(error)
     return Reading(
         probe=f"hpcc.{group.name}",
         title=group.title,
         layer=group.layer,
         metrics=metrics,
         params=params,
-        ranks=known_ranks,
-        outcome=outcome_of(metrics, read),
+        ranks=ranks,
+        outcome=outcome,
     )
 
 
-def _samples(group: _Group, values: Mapping[str, str]) -> Iterable[Sample]:
+def _samples(group: _Group, values: Mapping[str, str], text: str) -> Iterable[Sample]:
+    _check(group, values, text)
     for key, (name, _, scale) in group.known(values).items():
         if key not in values:
             raise ParseError(f"the summary has no {key}")

@@ -39,6 +39,9 @@ _METRICS: Mapping[str, Metric] = {
 }
 
 
+_MADE = partial(Reading, probe="hpl", title="the HPL rate", layer=Layer.COMPUTE, metrics=_METRICS)
+
+
 @dataclass(slots=True)
 class _Result:
     """One line of results: its fields as printed, and what the check said."""
@@ -55,12 +58,16 @@ def read(text: str, *, end: str = _END) -> Iterable[Reading]:
     """
     cases: dict[tuple[str, ...], list[_Result]] = {}
     for result in _results(text):
-        cases.setdefault(_case_of(result), []).append(result)
+        cases.setdefault(tuple(result.fields[:5]), []).append(result)
     if not cases:
-        yield _failed("there is no line of results: the output is truncated", text)
-    whole = end in text
+        yield _MADE(ranks=UNKNOWN_RANKS, outcome=outcome_of(_METRICS, partial(_nothing, text)))
     for results in cases.values():
-        yield _imported(results, text, whole=whole)
+        yield _imported(results, text, whole=end in text)
+
+
+def _nothing(text: str) -> Iterable[Sample]:
+    check_whole(text)
+    raise ParseError("there is no line of results: the output is truncated")
 
 
 def _results(text: str) -> list[_Result]:
@@ -72,10 +79,6 @@ def _results(text: str) -> list[_Result]:
             earlier = found[-1].passed
             found[-1].passed = match[2] == "PASSED" and earlier is not False
     return found
-
-
-def _case_of(result: _Result) -> tuple[str, ...]:
-    return tuple(result.fields[:5])
 
 
 def _imported(results: Sequence[_Result], text: str, *, whole: bool) -> Reading:
@@ -97,28 +100,14 @@ def _imported(results: Sequence[_Result], text: str, *, whole: bool) -> Reading:
     def read() -> Iterable[Sample]:
         if not _HEADER.search(text):
             raise ParseError("the titles of HPL's columns are missing")
-        if not whole:
-            _check_last(results[-1], text)
+        if not whole and results[-1].passed is None:
+            check_whole(text)
         pairs = [_check(result, text) for result in results]
         yield Sample("rate", median(rate for rate, _ in pairs))
         yield Sample("time", median(time for _, time in pairs))
 
-    return Reading(
-        probe="hpl",
-        title="the HPL rate",
-        layer=Layer.COMPUTE,
-        metrics=_METRICS,
-        params=params,
-        ranks=ranks,
-        caveats=caveats,
-        outcome=outcome_of(_METRICS, read),
-    )
-
-
-def _check_last(result: _Result, text: str) -> None:
-    """Refuse what a torn output may have torn."""
-    if result.passed is None:
-        check_whole(text)
+    outcome = outcome_of(_METRICS, read)
+    return _MADE(params=params, ranks=ranks, caveats=caveats, outcome=outcome)
 
 
 def _check(result: _Result, text: str) -> tuple[float, float]:
@@ -130,14 +119,12 @@ def _check(result: _Result, text: str) -> tuple[float, float]:
         raise ParseError(f"{where}: the residual check FAILED")
     if result.passed is None and _UNCHECKED not in text:
         raise ParseError(f"{where} has no residual check: the output is truncated")
-    variant, n_text, nb_text, p_text, q_text, time_text, rate_text = result.fields
+    variant, *counts, time_text, rate_text = result.fields
     if not _VARIANT.fullmatch(variant):
         raise ParseError(f"{where}: '{variant}' is no variant of HPL")
     n, nb, p, q = (
         integer(field, f"{where}: {name}")
-        for name, field in zip(
-            ("N", "NB", "P", "Q"), (n_text, nb_text, p_text, q_text), strict=True
-        )
+        for name, field in zip(("N", "NB", "P", "Q"), counts, strict=True)
     )
     _check_asked(n, nb, (p, q), text, where)
     if "e" in time_text or "e" not in rate_text:
@@ -165,41 +152,19 @@ def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) 
         name: [int(value) for value in values.split()] for name, values in _ASKED.findall(text)
     }
     grids = list(zip(asked.get("P", []), asked.get("Q", []), strict=False))
-    for name, value, values in (
-        ("N", n, asked.get("N")),
-        ("NB", nb, asked.get("NB")),
-        ("P x Q", grid, grids),
-    ):
+    rows = (("N", n, asked.get("N")), ("NB", nb, asked.get("NB")), ("P x Q", grid, grids))
+    for name, value, values in rows:
         if not values:
             raise ParseError(f"the parameter {name} is missing above the results")
         if value not in values:
             raise ParseError(f"{where}: {name} = {value} was not asked for: a column shifted")
 
 
-def _failed(reason: str, text: str) -> Reading:
-    def read() -> Iterable[Sample]:
-        check_whole(text)
-        raise ParseError(reason)
-
-    return Reading(
-        probe="hpl",
-        title="the HPL rate",
-        layer=Layer.COMPUTE,
-        metrics=_METRICS,
-        ranks=UNKNOWN_RANKS,
-        outcome=outcome_of(_METRICS, read),
-    )
-
-
-def _sniff(text: str) -> bool:
-    # HPCC embeds HPL, and has an importer of its own.
-    return TITLE.search(text) is not None and "HPC Challenge Benchmark" not in text
-
-
 IMPORTER = Importer(
     name="hpl",
     title="HPL (HPLinpack) 1.0 to 2.3",
-    sniff=_sniff,
+    # HPCC embeds HPL, and has an importer of its own.
+    sniff=lambda text: bool(TITLE.search(text)) and "HPC Challenge Benchmark" not in text,
     launches=partial(split_before, TITLE),
     parse=read,
     facts=version_in("import.hpl", TITLE),

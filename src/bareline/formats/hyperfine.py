@@ -14,6 +14,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import repeat
 from statistics import fmean, median
 from typing import Annotated, Any
@@ -23,7 +24,7 @@ from pydantic import Field
 from bareline.formats.document import Amount, Count, JsonModel, find_object, read_object
 from bareline.formats.foreign import plain_key, scalar
 from bareline.formats.importer import Importer, holding
-from bareline.formats.reading import Reading, as_detail, outcome_of
+from bareline.formats.reading import Reading, as_detail, outcome_of, unread
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Failed, Layer, Metric, Sample, Scalar, Stage
 
@@ -60,17 +61,13 @@ def split(text: str) -> Sequence[str]:
         return (text,)
     if any(result.run is not None for result in results):
         return (text,)
-    return [
-        json.dumps({"results": [{**content, **_lists(result, run), "run": run}]}, indent=1)
-        for content, result in zip(report.results, results, strict=True)
-        for run in range(len(result.times))
-    ]
-
-
-def _lists(result: _Result, run: int) -> dict[str, Any]:
-    """Give what a result lists by runs, of one run."""
-    listed = {name: getattr(result, name) for name in ("times", "exit_codes", "memory_usage_byte")}
-    return {name: [values[run]] for name, values in listed.items() if values}
+    launches = []
+    for content, result in zip(report.results, results, strict=True):
+        lists = result.model_dump(include={"times", "exit_codes", "memory_usage_byte"})
+        for run in range(len(result.times)):
+            own = {name: [values[run]] for name, values in lists.items() if values}
+            launches.append(json.dumps({"results": [{**content, **own, "run": run}]}, indent=1))
+    return launches
 
 
 def read(text: str) -> Iterable[Reading]:
@@ -79,18 +76,18 @@ def read(text: str) -> Iterable[Reading]:
         report = read_object(_Report, find_object(text))
         results = [_checked(content) for content in report.results]
     except ParseError as error:
-        yield _reading({}, Failed(Stage.PARSE, str(error)))
+        yield _reading({}, unread(error))
         return
     for result in results:
-        params = {"command": result.command}
         parameters = {plain_key(key): scalar(value) for key, value in result.parameters.items()}
+        params = {**parameters, "command": result.command}
         for time, code, memory in zip(
             result.times,
             repeat(0) if result.exit_codes is None else result.exit_codes,
             result.memory_usage_byte or repeat(None),
             strict=False,
         ):
-            yield _launch({**parameters, **params}, time, code, memory)
+            yield _launch(params, time, code, memory)
 
 
 def _checked(content: Mapping[str, Any]) -> _Result:
@@ -104,13 +101,9 @@ def _checked(content: Mapping[str, Any]) -> _Result:
         times = result.times
         found = (fmean(times), median(times), min(times), max(times))
         summary = (result.mean, result.median, result.min, result.max)
-        if not all(map(_alike, found, summary)):
+        if not all(map(partial(math.isclose, rel_tol=1e-9, abs_tol=1e-15), found, summary)):
             raise ParseError(f"'{result.command}': the times are not those of its summary")
     return result
-
-
-def _alike(first: float, second: float) -> bool:
-    return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-15)
 
 
 def _launch(

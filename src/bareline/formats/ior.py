@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from statistics import fmean, median
 
 from bareline.formats.importer import Importer, holding, moment_in, version_in
-from bareline.formats.reading import BANDWIDTH, LATENCY, Reading, as_detail, outcome_of
+from bareline.formats.reading import BANDWIDTH, LATENCY, Reading, as_detail, outcome_of, unread
 from bareline.formats.table import check_whole, number, rounding, split_before
 from bareline.vocabulary.errors import ParseError, UsageError
-from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar, Stage
+from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
 from bareline.vocabulary.units import parse_size
 
 _MIB = 1 << 20
@@ -51,8 +52,6 @@ _METRICS: Mapping[str, Metric] = {
     "open_time": as_detail(LATENCY),
     "close_time": as_detail(LATENCY),
 }
-#: Titles of the rows, and what becomes of them.
-_TIMES = {"open(s)": "open_time", "close(s)": "close_time"}
 
 
 def read(text: str) -> Iterable[Reading]:
@@ -74,15 +73,12 @@ def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
         params, ranks = _case(options, command)
         rows = _rows(test)
     except ParseError as error:
-        yield _reading("write", {}, Failed(Stage.PARSE, str(error)))
+        yield _reading("write", {}, unread(error))
         return
     for way in dict.fromkeys(name for name, _ in rows):
-
-        def samples(way: str = way) -> Iterable[Sample]:
-            own = [row for name, row in rows if name == way]
-            return _samples(own, options, _summaries(text, way))
-
-        yield _reading(way, params, outcome_of(_METRICS, samples), ranks)
+        own = [row for name, row in rows if name == way]
+        read = partial(_samples, own, options, text, way)
+        yield _reading(way, params, outcome_of(_METRICS, read), ranks)
 
 
 def _case(options: Mapping[str, str], command: Sequence[str]) -> tuple[dict[str, Scalar], int]:
@@ -92,13 +88,9 @@ def _case(options: Mapping[str, str], command: Sequence[str]) -> tuple[dict[str,
         raise ParseError(f"the option '{missing[0]}' is missing")
     params: dict[str, Scalar] = {}
     for name, key in _CASES.items():
-        value = options.get(name)
-        if value is None:
-            continue
-        if key.endswith("_bytes"):
-            params[key] = _size(value, name)
-        else:
-            params[key] = int(value) if value.isdecimal() else value
+        if (value := options.get(name)) is not None:
+            plain = int(value) if value.isdecimal() else value
+            params[key] = _size(value, name) if key.endswith("_bytes") else plain
     flags = "".join(word[1:] for word in command if re.fullmatch(r"-[A-Za-z]+", word))
     params["fsync"] = "e" in flags
     params["direct"] = any("odirect" in word.lower() or "O_DIRECT=1" in word for word in command)
@@ -137,11 +129,14 @@ def _rows(test: str) -> list[tuple[str, dict[str, str]]]:
 
 
 def _samples(
-    rows: Sequence[Mapping[str, str]], options: Mapping[str, str], summaries: Sequence[str]
+    rows: Sequence[Mapping[str, str]], options: Mapping[str, str], text: str, way: str
 ) -> Iterable[Sample]:
-    if [row.get("iter") for row in rows] != [
-        str(at) for at in range(_whole(options["repetitions"], "repetitions"))
-    ]:
+    start = _SUMMARY.search(text)
+    if start is None:
+        raise ParseError("there is no summary: IOR did not finish")
+    summaries = re.findall(rf"^{way} +(.*)$", text[start.end() :], re.MULTILINE)
+    repetitions = _whole(options["repetitions"], "repetitions")
+    if [row.get("iter") for row in rows] != list(map(str, range(repetitions))):
         raise ParseError("as many rows as repetitions were expected")
     moved_bytes = _size(options["aggregate filesize"], "aggregate filesize")
     figures = [_bandwidth(row, moved_bytes, options) for row in rows]
@@ -153,8 +148,9 @@ def _samples(
     yield Sample("bandwidth", median(rates) * _MIB)
     yield Sample("bandwidth_min", min(rates) * _MIB)
     yield Sample("bandwidth_max", max(rates) * _MIB)
-    for title, name in _TIMES.items():
-        yield Sample(name, median(number(row.get(title, ""), title) for row in rows))
+    for name in ("open", "close"):
+        times_s = [number(row.get(f"{name}(s)", ""), f"{name}(s)") for row in rows]
+        yield Sample(f"{name}_time", median(times_s))
 
 
 def _bandwidth(
@@ -171,14 +167,6 @@ def _bandwidth(
     if not stonewalled and abs(rate * _MIB * time_s / moved_bytes - 1) > slack:
         raise ParseError("bandwidth, size and time contradict each other")
     return rate, rounding(text)
-
-
-def _summaries(text: str, way: str) -> list[str]:
-    """Give the lines of the summary that are of one way."""
-    start = _SUMMARY.search(text)
-    if start is None:
-        raise ParseError("there is no summary: IOR did not finish")
-    return re.findall(rf"^{way} +(.*)$", text[start.end() :], re.MULTILINE)
 
 
 def _alike(summary: str, ends: Sequence[float], off: float) -> bool:
@@ -207,7 +195,7 @@ IMPORTER = Importer(
     name="ior",
     title="IOR 3.2 to 4.x",
     sniff=holding(_START),
-    launches=lambda text: split_before(_START, text),
+    launches=partial(split_before, _START),
     parse=read,
     started=moment_in(_BEGAN, "%a %b %d %H:%M:%S %Y"),
     facts=version_in("import.ior", _START),

@@ -22,7 +22,6 @@ from bareline.formats.document import (
 from bareline.formats.importer import Importer, holding, version_in
 from bareline.formats.transfer import Transfer, transfer_reader
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Scalar
 
 _VERSION = re.compile(r'"version"\s*:\s*"iperf (3[^"\s]{0,20})')
 
@@ -116,14 +115,15 @@ def read(text: str) -> Transfer:
     udp = asked.protocol == "UDP"
     end.sum_sent.check("sum_sent")
     rate_bps = end.sum_received.check("sum_received")
-    _check_length(asked, end.sum_sent)
+    if asked.duration and end.sum_sent.seconds < 0.9 * asked.duration:
+        raise ParseError(f"the test ended after {end.sum_sent.seconds} of {asked.duration} s")
     # In the reverse direction the remote end is the one that sends.
     cpu = (end.cpu_utilization_percent.host_total, end.cpu_utilization_percent.remote_total)
     sender, receiver = reversed(cpu) if asked.reverse else cpu
     loss, jitter_s = _datagrams(end.sum_received) if udp else (None, None)
-    params: dict[str, Scalar] = {"streams": asked.num_streams, "duration_s": asked.duration}
-    params |= {"omit_s": asked.omit} if asked.omit else {}
-    params |= {"target_bps": asked.target_bitrate} if asked.target_bitrate else {}
+    rest = {"omit_s": asked.omit, "target_bps": asked.target_bitrate}
+    params = {"streams": asked.num_streams, "duration_s": asked.duration}
+    params |= {name: value for name, value in rest.items() if value}
     return Transfer(
         udp=udp,
         said={
@@ -159,12 +159,6 @@ def _there(part: _Sum | None, name: str) -> _Sum:
     if part is None:
         raise ParseError(f"a stream has no '{name}'")
     return part
-
-
-def _check_length(asked: _Asked, sent: _Sent) -> None:
-    """Refuse a test that ended early."""
-    if asked.duration and sent.seconds < 0.9 * asked.duration:
-        raise ParseError(f"the test ended after {sent.seconds} of {asked.duration} s")
 
 
 def _datagrams(received: _Received) -> tuple[float, float]:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import pairwise
 
 from bareline.formats.importer import Importer, holding, moment_in, version_in
-from bareline.formats.reading import UNTOLD, Reading, as_detail, outcome_of
+from bareline.formats.reading import UNKNOWN_RANKS, UNTOLD, Reading, as_detail, outcome_of, unread
 from bareline.formats.table import check_whole, number, rounding, split_before
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar, Stage
+from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
 _LAUNCHED = re.compile(
     r"^mdtest-(\d+\.\d+\S*) was launched with (\d{1,9}) total task\(s\) on (\d{1,9}) node\(s\)",
@@ -34,7 +36,13 @@ _LEFT_OUT = ("-d", "-i", "-o")
 def read(text: str) -> Iterable[Reading]:
     """Read a launch."""
     launched = _LAUNCHED.search(text)
-    ranks = int(launched[2]) if launched else 0
+    made = partial(
+        Reading,
+        probe="mdtest.operations",
+        title="operations on files and directories (mdtest)",
+        layer=Layer.IO,
+        ranks=int(launched[2]) if launched else UNKNOWN_RANKS,
+    )
     params: dict[str, Scalar] = {}
     try:
         check_whole(text)
@@ -43,11 +51,12 @@ def read(text: str) -> Iterable[Reading]:
         params = {"nodes": int(launched[3]), "options": _options(text)}
         rates = _rates(text)
     except ParseError as error:
-        yield _reading(params, UNTOLD, Failed(Stage.PARSE, str(error)), ranks)
+        yield made(metrics=UNTOLD, params=params, outcome=unread(error))
         return
-    metrics = {name: _metric(name) for name in rates}
+    # Trees are few, and their rates say little.
+    metrics = {name: as_detail(_RATE) if name.startswith("tree") else _RATE for name in rates}
     samples = [Sample(name, rate) for name, rate in rates.items()]
-    yield _reading(params, metrics, outcome_of(metrics, lambda: samples), ranks)
+    yield made(metrics=metrics, params=params, outcome=outcome_of(metrics, lambda: samples))
 
 
 def _options(text: str) -> str:
@@ -59,12 +68,11 @@ def _options(text: str) -> str:
         words = shlex.split(command[1])[1:]
     except ValueError as error:
         raise ParseError("the command line is damaged") from error
-    options: list[str] = []
-    skip = False
-    for word in words:
-        if not skip and word not in _LEFT_OUT:
-            options.append(word)
-        skip = word in _LEFT_OUT
+    options = (
+        word
+        for before, word in pairwise(["", *words])
+        if before not in _LEFT_OUT and word not in _LEFT_OUT
+    )
     return " ".join(options)
 
 
@@ -103,33 +111,11 @@ def _mean(cells: Sequence[str], iterations: int, what: str) -> float:
     return mean
 
 
-def _metric(name: str) -> Metric:
-    """Give the metric of an operation; trees are few, and their rates say little."""
-    return as_detail(_RATE) if name.startswith("tree") else _RATE
-
-
-def _reading(
-    params: Mapping[str, Scalar],
-    metrics: Mapping[str, Metric],
-    outcome: Measured | Failed,
-    ranks: int,
-) -> Reading:
-    return Reading(
-        probe="mdtest.operations",
-        title="operations on files and directories (mdtest)",
-        layer=Layer.IO,
-        metrics=metrics,
-        params=params,
-        ranks=ranks,
-        outcome=outcome,
-    )
-
-
 IMPORTER = Importer(
     name="mdtest",
     title="mdtest 3.x and 4.x",
     sniff=holding(_LAUNCHED),
-    launches=lambda text: split_before(_START, text),
+    launches=partial(split_before, _START),
     parse=read,
     started=moment_in(_BEGAN, "%m/%d/%Y %H:%M:%S"),
     facts=version_in("import.mdtest", _LAUNCHED),

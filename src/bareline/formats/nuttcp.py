@@ -8,7 +8,7 @@ B. Fink and R. Scott, "nuttcp", https://www.nuttcp.net.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from bareline.formats.importer import Importer, holding
@@ -31,6 +31,7 @@ _RESULT = re.compile(r"^.*(?:%TX.*%RX|real_seconds=\S* +rate_Mbps=).*$\n?", re.M
 _SNIFF = re.compile(r"\bMB / +\S+ sec = +\S+ Mbps|\breal_seconds=\S* +rate_Mbps=")
 _DATAGRAMS = re.compile(r"drop/pkt| drop=")
 _REQUIRED = ("megabytes", "real_seconds", "rate_Mbps", "tx_cpu", "rx_cpu")
+_NUMBERS = (*_REQUIRED, "retrans", "rtt_ms", "drop", "pkt", "data_loss")
 
 
 def read(text: str) -> Transfer:
@@ -38,9 +39,7 @@ def read(text: str) -> Transfer:
 
     Raises ParseError: it is missing, damaged or doubled, or its numbers contradict each other.
     """
-    fields = _fields(text)
-    values = {key: number(value, key) for key, value in fields.items() if key in _NUMBERS}
-    _check(fields, values)
+    values = _values(text)
     rtt_ms = values.get("rtt_ms")
     return Transfer(
         udp="data_loss" in values,
@@ -56,7 +55,23 @@ def read(text: str) -> Transfer:
     )
 
 
-_NUMBERS = (*_REQUIRED, "retrans", "rtt_ms", "drop", "pkt", "data_loss")
+def _values(text: str) -> dict[str, float]:
+    """Give the numbers of the line of results, which must not contradict each other."""
+    fields = _fields(text)
+    values = {key: number(value, key) for key, value in fields.items() if key in _NUMBERS}
+    moved_bits = values["megabytes"] * _MB * 8
+    rate_bps, time_s = values["rate_Mbps"] * 1e6, values["real_seconds"]
+    if moved_bits <= 0 or rate_bps <= 0 or time_s <= 0:
+        raise ParseError("nothing was transferred")
+    slack = rounding(fields["real_seconds"]) + 1e-4 * time_s
+    if abs(moved_bits / rate_bps - time_s) > slack:
+        raise ParseError("rate, amount and time contradict each other")
+    if "data_loss" in values:
+        if "drop" not in values or not values.get("pkt"):
+            raise ParseError("the result has no dropped or sent packets")
+        if abs(values["data_loss"] - 100 * values["drop"] / values["pkt"]) > 0.01:
+            raise ParseError("dropped, sent and lost packets contradict each other")
+    return values
 
 
 def _fields(text: str) -> dict[str, str]:
@@ -80,22 +95,6 @@ def _fields(text: str) -> dict[str, str]:
     if missing:
         raise ParseError(f"the result has no {missing[0]}")
     return fields
-
-
-def _check(fields: Mapping[str, str], values: Mapping[str, float]) -> None:
-    """Refuse a result whose numbers contradict each other."""
-    moved_bits = values["megabytes"] * _MB * 8
-    rate_bps, time_s = values["rate_Mbps"] * 1e6, values["real_seconds"]
-    if moved_bits <= 0 or rate_bps <= 0 or time_s <= 0:
-        raise ParseError("nothing was transferred")
-    slack = rounding(fields["real_seconds"]) + 1e-4 * time_s
-    if abs(moved_bits / rate_bps - time_s) > slack:
-        raise ParseError("rate, amount and time contradict each other")
-    if "data_loss" in values:
-        if "drop" not in values or not values.get("pkt"):
-            raise ParseError("the result has no dropped or sent packets")
-        if abs(values["data_loss"] - 100 * values["drop"] / values["pkt"]) > 0.01:
-            raise ParseError("dropped, sent and lost packets contradict each other")
 
 
 def _launches(text: str) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -118,10 +118,7 @@ class Reading:
             "layer": self.layer.value,
             "title": cleaned(self.title),
             "headline": next(iter(self.metrics)),
-            "metrics": {
-                name: {"unit": metric.unit, "better": metric.better, "detail": metric.detail}
-                for name, metric in self.metrics.items()
-            },
+            "metrics": {name: asdict(metric) for name, metric in self.metrics.items()},
         }
 
 

@@ -1,5 +1,9 @@
 """ReFrame's run reports (JSON, versions 3.12 to 4.x) and performance logs (4.3 and later).
 
+A case that ran is one launch on one partition with one environment. What failed its sanity check,
+or before it, is a failed trial. What ran right but missed its reference keeps its numbers, with a
+caveat: to drop the slow ones would flatter the platform that has them.
+
 References
 ----------
 V. Karakasis and others, "Enabling continuous testing of HPC systems using ReFrame", Tools and
@@ -10,22 +14,104 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from pydantic import Field
 
-from bareline.formats import reframe_perflog
 from bareline.formats.document import JsonModel, find_object, read_object
+from bareline.formats.foreign import figure, plain_key, plain_name, scalar
 from bareline.formats.importer import Importer, holding, version_in
-from bareline.formats.reading import UNTOLD, Reading
-from bareline.formats.reframe_check import PerformanceVariable, ReframeCheck
+from bareline.formats.reading import UNTOLD, Reading, outcome_of, unread
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Failed, Layer, Stage
+from bareline.vocabulary.model import Better, Failed, Layer, Measured, Metric, Sample, Stage
+
+MISSED = "ReFrame's reference was not met"
+#: What the versions of ReFrame call how a case ended.
+_SKIPPED = frozenset({"skip", "skipped"})
+_PASSED = frozenset({"pass", "success", "xpass"})
+#: A scope that stands behind the name of a fixture: where it ran, which the platform tells.
+_SCOPE = re.compile(r" ~\S+$")
 
 _SNIFF = re.compile(r'"session_info"\s*:\s*\{(?s:.*)"data_version"|"testcases"\s*:\s*\[')
 _VERSION = re.compile(r'"version"\s*:\s*"(\d[\w.+-]{0,20})"')
+#: The titles of a log, of which the first and the form of a variable's are ReFrame's defaults.
+_TITLES = re.compile(r"^job_completion_time\|.*\w_value\|\w+_unit\b.*$", re.MULTILINE)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_TIME = re.compile(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[-+:\d]*)\|", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A performance variable; no value where ReFrame could not read it."""
+
+    value: float | None
+    unit: str
+    better: Better | None
+
+
+def _figure(value: float | None, unit: str | None, *, lower: bool, upper: bool) -> _Figure:
+    """Make one whose reference may bound it: from below means that more is better."""
+    better: Better = "higher" if lower else "lower"
+    return _Figure(value, unit or "", None if lower == upper else better)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Check:
+    """One case of a check, from whichever of ReFrame's files.
+
+    - `name`: its display name, with its parameters: ``stream %threads=4``.
+    - `where`: system, partition and environment: ``daint:gpu+gnu``.
+    - `result`, `phase`, `reason`: how it ended; the phase in which it failed and why, where the
+      file says so.
+    """
+
+    name: str
+    where: str
+    result: str
+    phase: str = ""
+    reason: str = ""
+    ranks: int = 0
+    figures: Mapping[str, _Figure] = field(default_factory=dict)
+
+    def reading(self) -> Reading:
+        """Give the trial."""
+        name, _, rest = _SCOPE.sub("", self.name).partition(" %")
+        parts = [part.partition("=") for part in rest.split(" %") if part]
+        known = {one: figure(one, of.unit, of.better) for one, of in self.figures.items()}
+        metrics = {of.name: of.metric for of in known.values()}
+        values = {
+            known[one].name: of.value * known[one].factor
+            for one, of in self.figures.items()
+            if of.value is not None
+        }
+        outcome, caveats = self._outcome(values, metrics)
+        return Reading(
+            probe=f"reframe.{plain_name(name) or 'unnamed'}",
+            title=f"{plain_name(name)} (ReFrame)",
+            layer=Layer.APP,
+            metrics=metrics or UNTOLD,
+            params={plain_key(key): scalar(value) for key, _, value in parts},
+            ranks=self.ranks,
+            outcome=outcome,
+            caveats=caveats,
+            platform=self.where,
+        )
+
+    def _outcome(
+        self, values: Mapping[str, float], metrics: Mapping[str, Metric]
+    ) -> tuple[Measured | Failed, tuple[str, ...]]:
+        whole = bool(metrics) and len(values) == len(metrics)
+        missed = self.result not in _PASSED and self.phase in ("", "performance") and whole
+        if self.result in _PASSED or missed:
+            read = outcome_of(metrics, lambda: [Sample(*pair) for pair in values.items()])
+            return read, (MISSED,) if missed else ()
+        phase = f"{self.phase}: " if self.phase else ""
+        reason = f"ReFrame: {self.result}: {phase}{self.reason or 'no reason given'}"
+        stage = Stage.ABSENT if self.result in _SKIPPED else Stage.EXIT
+        return Failed(stage, " ".join(reason.split())), ()
 
 
 class _Variable(JsonModel):
@@ -66,49 +152,74 @@ class _Report(JsonModel):
     runs: list[dict[str, Any]]
 
 
+def _contents(report: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Give the cases of a report, each behind its run; ParseError where it is damaged."""
+    runs = read_object(_Report, report).runs
+    return [(run, case) for run in runs for case in read_object(_Run, run).testcases]
+
+
 def split(text: str) -> Sequence[str]:
     """Give every case as a report or a log of its own; a damaged report whole."""
-    if reframe_perflog.TITLES.search(text):
-        return reframe_perflog.split(text)
+    if _TITLES.search(text):
+        return _lines(text) or (text,)
     try:
-        _report(text)
-        content = find_object(text)
-        runs = [
-            (run, read_object(_Run, run).testcases) for run in read_object(_Report, content).runs
-        ]
+        _reported(text)
+        report = find_object(text)
+        cases = _contents(report)
     except ParseError:
         return (text,)
-    if sum(len(cases) for _, cases in runs) <= 1:
+    if len(cases) <= 1:
         return (text,)
     return [
-        json.dumps({**content, "runs": [{**run, "testcases": [case]}]}, indent=1)
-        for run, cases in runs
-        for case in cases
+        json.dumps({**report, "runs": [{**run, "testcases": [case]}]}, indent=1)
+        for run, case in cases
     ]
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every case that measured something or failed."""
-    log = reframe_perflog.TITLES.search(text)
+    """Read every case that measured something or failed, not one that only builds."""
     try:
-        checks = list(reframe_perflog.read(text)) if log else _report(text)
+        checks = _logged(text) if _TITLES.search(text) else _reported(text)
     except ParseError as error:
         yield Reading(
             probe="reframe.unknown",
             title="a check (ReFrame)",
             layer=Layer.APP,
             metrics=UNTOLD,
-            outcome=Failed(Stage.PARSE, str(error)),
+            outcome=unread(error),
         )
         return
     for check in checks:
-        if not check.measures_nothing:
+        if check.figures or check.result not in _PASSED:
             yield check.reading()
 
 
-def _report(text: str) -> Sequence[ReframeCheck]:
+def _reported(text: str) -> Sequence[_Check]:
     """Read the cases of a report, which must agree on the units of what they measure."""
-    checks = list(_cases(text))
+    checks = []
+    for _, content in _contents(find_object(text)):
+        case = read_object(_Case, content)
+        tasks = case.num_tasks or case.check_vars.get("num_tasks")
+        place = f"{case.system}:{case.partition}" if case.partition else case.system
+        environ = case.environ or case.environment
+        check = _Check(
+            name=case.display_name or case.name,
+            where=f"{place}+{environ}" if environ else place,
+            result=case.result,
+            phase=case.fail_phase or "",
+            reason=case.fail_reason or "",
+            ranks=tasks if isinstance(tasks, int) and tasks > 0 else 1,
+            figures={
+                one.name: _figure(
+                    one.value,
+                    one.unit,
+                    lower=one.thres_lower is not None,
+                    upper=one.thres_upper is not None,
+                )
+                for one in (*(case.perfvars or ()), *_variables(case))
+            },
+        )
+        checks.append(check)
     units: dict[tuple[str, str], str] = {}
     for check in checks:
         for name, one in check.figures.items():
@@ -118,32 +229,8 @@ def _report(text: str) -> Sequence[ReframeCheck]:
     return checks
 
 
-def _cases(text: str) -> Iterable[ReframeCheck]:
-    for run in read_object(_Report, find_object(text)).runs:
-        for content in read_object(_Run, run).testcases:
-            case = read_object(_Case, content)
-            tasks = case.num_tasks or case.check_vars.get("num_tasks")
-            yield ReframeCheck(
-                name=case.display_name or case.name,
-                where=_where(case),
-                result=case.result,
-                phase=case.fail_phase or "",
-                reason=case.fail_reason or "",
-                ranks=tasks if isinstance(tasks, int) and tasks > 0 else 1,
-                figures=dict(_figures(case)),
-            )
-
-
-def _where(case: _Case) -> str:
-    place = f"{case.system}:{case.partition}" if case.partition else case.system
-    environ = case.environ or case.environment
-    return f"{place}+{environ}" if environ else place
-
-
-def _figures(case: _Case) -> Iterable[tuple[str, PerformanceVariable]]:
-    """Give the performance variables, which newer versions name after their place."""
-    for one in case.perfvars or ():
-        yield one.name, _figure(one)
+def _variables(case: _Case) -> Iterable[_Variable]:
+    """Give the performance variables of newer versions, which name them after their place."""
     for name, values in (case.perfvalues or {}).items():
         # Value, reference, its bounds, unit, and since 4.8 whether it was met.
         if len(values) not in (5, 6):
@@ -153,35 +240,83 @@ def _figures(case: _Case) -> Iterable[tuple[str, PerformanceVariable]]:
         if place and place != f"{case.system}:{case.partition}":
             raise ParseError(f"'{name}' is not of {case.system}:{case.partition}")
         bounds = {"thres_lower": low, "thres_upper": high}
-        row = {"name": last, "value": value, "unit": unit, **bounds}
-        yield last, _figure(read_object(_Variable, row))
+        yield read_object(_Variable, {"name": last, "value": value, "unit": unit, **bounds})
 
 
-def _figure(one: _Variable) -> PerformanceVariable:
-    bounds = (one.thres_lower is not None, one.thres_upper is not None)
-    return PerformanceVariable(
-        value=one.value, unit=one.unit or "", lower=bounds[0], upper=bounds[1]
+def _lines(text: str) -> list[str]:
+    """Give every line of a log behind the titles that it stands under."""
+    found, titles = [], ""
+    for line in text.splitlines(keepends=True):
+        if _TITLES.match(line):
+            titles = line
+        elif line.strip():
+            found.append(titles + line)
+    return found
+
+
+def _logged(text: str) -> Sequence[_Check]:
+    """Read the case of every line, or raise ParseError: a line is none of a case, or torn."""
+    if not text.endswith("\n"):
+        raise ParseError("the last line has no end: the log is truncated")
+    checks = []
+    for pair in map(str.splitlines, _lines(text)):
+        *titles, fields = (line.split("|") for line in pair)
+        if not titles or len(fields) != len(titles[0]) or len(set(titles[0])) != len(titles[0]):
+            raise ParseError("a line has not as many fields as there are titles")
+        checks.append(_case_of_line(dict(zip(titles[0], fields, strict=True))))
+    return checks
+
+
+def _case_of_line(row: Mapping[str, str]) -> _Check:
+    name = row.get("display_name") or row.get("name") or row.get("short_name")
+    if not name:
+        raise ParseError("the log does not name its check: add %(check_display_name)s")
+    tasks = row.get("num_tasks", "")
+    system, partition, environ = (row.get(key, "") for key in ("system", "partition", "environ"))
+    names = [title.removesuffix("_value") for title in row if title.endswith("_value")]
+    return _Check(
+        name=name,
+        where=f"{system}:{partition}+{environ}" if system and partition else "",
+        result=row.get("result", "pass"),
+        reason="the log does not name the phase; ReFrame's report does",
+        ranks=int(tasks) if re.fullmatch(r"[1-9]\d{0,8}", tasks) else 0,
+        figures={name: _logged_figure(row, name) for name in names},
     )
+
+
+def _logged_figure(row: Mapping[str, str], name: str) -> _Figure:
+    value, bounds = row[f"{name}_value"], [row.get(f"{name}_{end}_thres") for end in _ENDS]
+    if value != "None" and not _NUMBER.fullmatch(value):
+        raise ParseError(f"'{name}' = {value[:40]} is no measured value")
+    lower, upper = (bound not in (None, "None", "null", "") for bound in bounds)
+    number = None if value == "None" else float(value)
+    return _figure(number, row.get(f"{name}_unit"), lower=lower, upper=upper)
+
+
+_ENDS = ("lower", "upper")
 
 
 def _started(text: str) -> datetime | None:
     """Give when the case ended, which is all that ReFrame tells, or when its session began."""
-    time: Any = reframe_perflog.completed(text)
+    if match := _TIME.search(text):
+        time: Any = match[1]
+    else:
+        try:
+            report = find_object(text)
+            ended = [case.get("job_completion_time") for _, case in _contents(report)[:1]]
+            time = next(filter(None, ended), report["session_info"].get("time_start"))
+        except ParseError:
+            return None
     try:
-        if not time:
-            report = read_object(_Report, find_object(text))
-            cases = [case for run in report.runs for case in read_object(_Run, run).testcases]
-            ended = cases[0].get("job_completion_time") if cases else None
-            time = ended or report.session_info.get("time_start")
         return datetime.fromisoformat(time) if isinstance(time, str) else None
-    except (ParseError, ValueError):
+    except ValueError:
         return None
 
 
 IMPORTER = Importer(
     name="reframe",
     title="ReFrame's reports and performance logs",
-    sniff=holding(_SNIFF, reframe_perflog.TITLES),
+    sniff=holding(_SNIFF, _TITLES),
     launches=split,
     parse=read,
     started=_started,

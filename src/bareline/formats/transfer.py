@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from bareline.formats.reading import Reading
+from bareline.formats.reading import Reading, unread
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar, Stage
+from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
 
 _METRICS: Mapping[str, Metric] = {
     "rate": Metric("bit/s", "higher"),
@@ -48,26 +48,18 @@ def transfer_reader(
     """Give the reader of the trial of one transfer; `is_udp` looks at one that cannot be read."""
 
     def parse(text: str) -> Iterable[Reading]:
+        outcome: Measured | Failed
         try:
             transfer = read(text)
+            outcome = Measured(tuple(Sample(*pair) for pair in transfer.values.items()))
         except ParseError as error:
-            yield reading(is_udp(text), {}, {}, Failed(Stage.PARSE, str(error)))
-            return
-        samples = tuple(Sample(*pair) for pair in transfer.values.items())
-        yield reading(transfer.udp, transfer.values, transfer.params, Measured(samples))
-
-    def reading(
-        udp: bool,
-        values: Mapping[str, float],
-        params: Mapping[str, Scalar],
-        outcome: Measured | Failed,
-    ) -> Reading:
-        return Reading(
-            probe=f"{program}.{'udp' if udp else 'tcp'}",
-            title=f"{'UDP' if udp else 'TCP'} throughput ({program})",
+            transfer, outcome = Transfer(udp=is_udp(text), said={}), unread(error)
+        yield Reading(
+            probe=f"{program}.{'udp' if transfer.udp else 'tcp'}",
+            title=f"{'UDP' if transfer.udp else 'TCP'} throughput ({program})",
             layer=Layer.NETWORK,
-            metrics={name: _METRICS[name] for name in values or ("rate",)},
-            params=params,
+            metrics={name: _METRICS[name] for name in transfer.values or ("rate",)},
+            params=transfer.params,
             outcome=outcome,
         )
 

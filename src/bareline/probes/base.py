@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from functools import cache
 from inspect import getdoc, isfunction
 from itertools import chain
@@ -156,10 +156,7 @@ class Probe(ABC, Generic[P]):
             "title": self.title,
             "headline": self.headline,
             "defaults": self.defaults(),
-            "metrics": {
-                name: {"unit": metric.unit, "better": metric.better, "detail": metric.detail}
-                for name, metric in self.metrics.items()
-            },
+            "metrics": {name: asdict(metric) for name, metric in self.metrics.items()},
         }
 
     def read(self, params: P, output: Output) -> tuple[Sample, ...]:
@@ -209,16 +206,12 @@ def declared(kind: type[K], name: str, **row: Any) -> K:
     return made
 
 
-_adapters: dict[Any, Any] = {}
-
-
-def _adapter_of(params: Any) -> Any:
+@cache
+def _adapter_of(params: type) -> Any:
     """Give what checks parameters; made once, since that takes milliseconds."""
-    if params not in _adapters:
-        from pydantic import TypeAdapter
+    from pydantic import TypeAdapter
 
-        _adapters[params] = TypeAdapter(params)
-    return _adapters[params]
+    return TypeAdapter(params)
 
 
 @cache
@@ -231,20 +224,16 @@ def load_probes() -> Mapping[str, Probe[Any]]:
     every = chain(own("bareline.probes", "PROBE", deep=True), brought("bareline.probes"))
     found = list(checked("probe", every, Probe))
     for where, probe in found:
-        _check_units(probe, where)
+        for metric, one in probe.metrics.items():
+            if one.unit not in BASE_UNITS:
+                raise ProbeError(
+                    f"metric '{metric}' of {probe.name} has the unit '{one.unit}'",
+                    where=where,
+                    hint=f"use one of {', '.join(sorted(BASE_UNITS))}",
+                )
     order = list(Layer)
     found.sort(key=lambda one: (order.index(one[1].layer), one[1].name))
     return named("probe", found, lambda probe: probe.name)
-
-
-def _check_units(probe: Probe[Any], where: str) -> None:
-    for metric, declared in probe.metrics.items():
-        if declared.unit not in BASE_UNITS:
-            raise ProbeError(
-                f"metric '{metric}' of {probe.name} has the unit '{declared.unit}'",
-                where=where,
-                hint=f"use one of {', '.join(sorted(BASE_UNITS))}",
-            )
 
 
 def find_probe(name: str, *, where: str | None = None) -> Probe[Any]:

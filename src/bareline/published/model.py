@@ -325,14 +325,17 @@ class PublishedStudy(_Table):
 
     @model_validator(mode="after")
     def _refers_to_what_exists(self) -> Self:
-        _unique("part", [part.id for part in self.parts])
-        _unique("platform", [platform.id for platform in self.platforms])
-        _unique("result", [*(row.id for row in self.results), *(row.id for row in self.trials)])
-        parts = {part.id for part in self.parts}
-        for row in self._placed():
+        figures = (*self.results, *self.trials)
+        parts = _unique("part", [part.id for part in self.parts])
+        platforms = _unique("platform", [platform.id for platform in self.platforms])
+        known = _unique("result", [row.id for row in figures])
+        placed: list[Any] = [
+            *self.platforms, *figures, *self.not_completed, *self.findings, *self.workloads,
+            *self.instance_types, *self.facts,
+        ]  # fmt: skip
+        for row in placed:
             if row.part not in parts:
                 raise ValueError(f"no part '{row.part}', which '{row.where}' refers to")
-        platforms = {platform.id for platform in self.platforms}
         for platform in self.platforms:
             for other in (platform.against, platform.variant_of, platform.part_of):
                 if other is not None and other not in platforms:
@@ -341,14 +344,8 @@ class PublishedStudy(_Table):
         for name in [name for row in self.inconsistencies for name in row.results]:
             if name not in results:
                 raise ValueError(f"no result '{name}', which an inconsistency refers to")
-        hold_references(self.findings, platforms, {*results, *(row.id for row in self.trials)})
+        hold_references(self.findings, platforms, known)
         return self
-
-    def _placed(self) -> list[Any]:
-        return [
-            *self.platforms, *self.results, *self.trials, *self.not_completed, *self.findings,
-            *self.workloads, *self.instance_types, *self.facts,
-        ]  # fmt: skip
 
     def part(self, name: str) -> Part:
         """Give a part by its id; KeyError without one."""
@@ -367,7 +364,8 @@ class PublishedStudy(_Table):
         return [row.says for row in self.inconsistencies if result in row.results]
 
 
-def _unique(what: str, names: list[str]) -> None:
+def _unique(what: str, names: list[str]) -> set[str]:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"the {what} '{name}' appears twice")
+    return set(names)

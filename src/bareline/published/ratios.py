@@ -7,7 +7,7 @@ one end of it open.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -87,23 +87,22 @@ def span_of(result: Result) -> Span | None:
     """Give how many times worse than its baseline a result is; None for what is no ratio to one."""
     if result.baseline is None or result.baseline == "peak" or result.better == "none":
         return None
-    low, high = result.ends
+
+    def span(form: Callable[[Decimal], Decimal]) -> Span:
+        return Span(*(None if end is None else form(end) for end in result.ends))
+
+    def inverse(form: Callable[[Decimal], Decimal]) -> Span:
+        return Span(*(None if end is None else 1 / form(end) for end in reversed(result.ends)))
+
     if result.kind == "factor":
-        return Span(low, high) if result.relation == "worse_by" else _inverse(low, high)
+        return (span if result.relation == "worse_by" else inverse)(lambda end: end)
     if result.kind == "percent_increase":
-        return Span(*(None if end is None else 1 + end / 100 for end in (low, high)))
+        return span(lambda end: 1 + end / 100)
     if result.kind == "efficiency":
-        return _inverse(*(None if end is None else end / 100 for end in (low, high)))
+        return inverse(lambda end: end / 100)
     # A loss of performance: what is left is a share of the baseline.
-    rates = [None if end is None else 1 / (1 - end / 100) for end in (low, high)]
-    if not result.unclear:
-        return Span(*rates)
-    times = [None if end is None else 1 + end / 100 for end in (low, high)]
-    return Span(times[0], rates[1])
-
-
-def _inverse(low: Decimal | None, high: Decimal | None) -> Span:
-    return Span(None if high is None else 1 / high, None if low is None else 1 / low)
+    rates = span(lambda end: 1 / (1 - end / 100))
+    return Span(span(lambda end: 1 + end / 100).low, rates.high) if result.unclear else rates
 
 
 def printed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
@@ -139,7 +138,8 @@ def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
         base = values.get(_key(result, platform.against))
         if base is None or base.value is None or result.value is None:
             continue
-        if _comparison_key(*_what(result), platform.against, result.at) in printed:
+        what = (result.benchmark, result.metric, result.platform)
+        if _comparison_key(*what, platform.against, result.at) in printed:
             continue
         ratio = worse(result.value, base.value, better=result.better)
         text = f"{result.words} against {base.words}"
@@ -157,24 +157,10 @@ def _trial_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
             continue
         own, other = median(trials.values), median(base.values)
         ratio = worse(own, other, better=trials.better)
-        found = study.benchmark(trials.benchmark)
-        yield PublishedRatio(
-            publication=study.id,
-            benchmark=trials.benchmark,
-            metric=trials.metric,
-            platform=trials.platform,
-            baseline=base.platform,
-            span=Span(ratio, ratio),
-            text=f"median of {len(trials.values)} trials {own} {trials.unit} "
-            f"against {other} {trials.unit}",
-            computed=True,
-            at=(("nodes", trials.nodes),),
-            probe=found.probe if found else None,
-            probe_metric=found.metrics.get(trials.metric) if found else None,
-            results=(trials.id, base.id),
-            part=f"{study.id}:{trials.part}",
-            where=trials.where,
-        )
+        unit = trials.unit
+        text = f"median of {len(trials.values)} trials {own} {unit} against {other} {unit}"
+        found = _ratio(study, trials, trials.platform, base.platform, Span(ratio, ratio), text)
+        yield replace(found, computed=True, results=(trials.id, base.id))
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
@@ -206,33 +192,39 @@ def worse(value: Decimal, base: Decimal, *, better: str) -> Decimal:
 
 
 def _ratio(
-    study: PublishedStudy, result: Result, platform: str, baseline: str, span: Span, text: str
+    study: PublishedStudy,
+    printed: Result | Trials,
+    platform: str,
+    baseline: str,
+    span: Span,
+    text: str,
 ) -> PublishedRatio:
-    found = study.benchmark(result.benchmark)
-    return PublishedRatio(
+    found = study.benchmark(printed.benchmark)
+    ratio = PublishedRatio(
         publication=study.id,
-        benchmark=result.benchmark,
-        metric=result.metric,
+        benchmark=printed.benchmark,
+        metric=printed.metric,
         platform=platform,
         baseline=baseline,
         span=span,
         text=text,
-        approx=result.approx,
-        cited=result.cited,
-        at=tuple(sorted(result.at.items(), key=lambda item: item[0])),
         probe=found.probe if found else None,
-        probe_metric=found.metrics.get(result.metric) if found else None,
-        results=(result.id,),
-        excludes=tuple(result.excludes),
-        part=f"{study.id}:{result.part}",
-        where=result.where,
-        note=result.note,
-        doubts=tuple(study.doubts(result.id)),
+        probe_metric=found.metrics.get(printed.metric) if found else None,
+        results=(printed.id,),
+        part=f"{study.id}:{printed.part}",
+        where=printed.where,
     )
-
-
-def _what(result: Result) -> tuple[str, str, str]:
-    return result.benchmark, result.metric, result.platform
+    if isinstance(printed, Trials):
+        return replace(ratio, at=(("nodes", printed.nodes),))
+    return replace(
+        ratio,
+        approx=printed.approx,
+        cited=printed.cited,
+        at=tuple(sorted(printed.at.items(), key=lambda item: item[0])),
+        excludes=tuple(printed.excludes),
+        note=printed.note,
+        doubts=tuple(study.doubts(printed.id)),
+    )
 
 
 def _comparison_key(

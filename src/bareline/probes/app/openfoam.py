@@ -14,16 +14,9 @@ from __future__ import annotations
 
 from bareline.probes.app.program import FigureOfMerit, Program, Value, program_probe
 
-
-def _file(kind: str, name: str, text: str) -> str:
-    return f"FoamFile {{ version 2.0; format ascii; class {kind}; object {name}; }}\n{text}"
-
-
-_INPUTS = {
-    "0/U": _file(
-        "volVectorField",
-        "U",
-        """\
+#: Without the head that OpenFOAM wants above each.
+_TEXTS = {
+    "0/U": """\
 dimensions [0 1 -1 0 0 0 0];
 internalField uniform (0 0 0);
 boundaryField
@@ -33,11 +26,7 @@ boundaryField
     sides { type empty; }
 }
 """,
-    ),
-    "0/p": _file(
-        "volScalarField",
-        "p",
-        """\
+    "0/p": """\
 dimensions [0 2 -2 0 0 0 0];
 internalField uniform 0;
 boundaryField
@@ -47,14 +36,8 @@ boundaryField
     sides { type empty; }
 }
 """,
-    ),
-    "constant/transportProperties": _file(
-        "dictionary", "transportProperties", "nu [0 2 -1 0 0 0 0] 0.01;\n"
-    ),
-    "system/blockMeshDict": _file(
-        "dictionary",
-        "blockMeshDict",
-        """\
+    "constant/transportProperties": "nu [0 2 -1 0 0 0 0] 0.01;\n",
+    "system/blockMeshDict": """\
 scale 0.1;
 vertices
 (
@@ -70,11 +53,7 @@ boundary
     sides { type empty; faces ((0 3 2 1) (4 5 6 7)); }
 );
 """,
-    ),
-    "system/controlDict": _file(
-        "dictionary",
-        "controlDict",
-        """\
+    "system/controlDict": """\
 application icoFoam;
 startFrom startTime;
 startTime 0;
@@ -88,11 +67,7 @@ timeFormat general;
 timePrecision 8;
 runTimeModifiable false;
 """,
-    ),
-    "system/fvSchemes": _file(
-        "dictionary",
-        "fvSchemes",
-        """\
+    "system/fvSchemes": """\
 ddtSchemes { default Euler; }
 gradSchemes { default Gauss linear; }
 divSchemes { default none; div(phi,U) Gauss linear; }
@@ -100,11 +75,7 @@ laplacianSchemes { default Gauss linear orthogonal; }
 interpolationSchemes { default linear; }
 snGradSchemes { default orthogonal; }
 """,
-    ),
-    "system/fvSolution": _file(
-        "dictionary",
-        "fvSolution",
-        """\
+    "system/fvSolution": """\
 solvers
 {
     p { solver PCG; preconditioner DIC; tolerance 1e-06; relTol 0.05; }
@@ -113,13 +84,20 @@ solvers
 }
 PISO { nCorrectors 2; nNonOrthogonalCorrectors 0; pRefCell 0; pRefValue 0; }
 """,
-    ),
-    "system/decomposeParDict": _file(
-        "dictionary",
-        "decomposeParDict",
-        "numberOfSubdomains {ranks};\nmethod simple;\ncoeffs { n ({ranks} 1 1); }\n",
-    ),
+    "system/decomposeParDict": """\
+numberOfSubdomains {ranks};
+method simple;
+coeffs { n ({ranks} 1 1); }
+""",
 }
+_KINDS = {"U": "volVectorField", "p": "volScalarField"}
+
+
+def _file(path: str, text: str) -> str:
+    name = path.rpartition("/")[2]
+    kind = _KINDS.get(name, "dictionary")
+    return f"FoamFile {{ version 2.0; format ascii; class {kind}; object {name}; }}\n{text}"
+
 
 PROBE = program_probe(
     "app.openfoam",
@@ -129,7 +107,7 @@ PROBE = program_probe(
         source="OpenFOAM, icoFoam",
         command=["icoFoam", "-parallel"],
         steps=[["blockMesh"], ["decomposePar"]],
-        inputs=_INPUTS,
+        inputs={path: _file(path, text) for path, text in _TEXTS.items()},
         # Debian's programs look for their etc folder there.
         env={"WM_PROJECT_DIR": "/usr/share/openfoam"},
         params={"cells": 40, "step_s": 0.00125, "end_s": 0.1},

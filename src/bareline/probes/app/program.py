@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, field, make_dataclass
+from operator import itemgetter
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bareline.probes._native import TELL_KERNELS, kernels_printed
 from bareline.probes.app._expression import Condition
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, declared
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
 from bareline.vocabulary.platform import REPLAY
@@ -77,13 +78,21 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def _checked(text: str) -> str:
-    """Give a regular expression back, or raise ValueError: it is none."""
+def _compiled(text: str) -> re.Pattern[str]:
+    """Compile a regular expression, or raise ValueError: it is none."""
     try:
-        re.compile(text)
+        return re.compile(text)
     except re.error as error:
         raise ValueError(f"no regular expression: {error}") from error
-    return text
+
+
+#: Which of several numbers counts, or what becomes of them.
+_TAKEN: Mapping[str, Callable[[list[float]], float]] = {
+    **dict.fromkeys(("only", "first"), itemgetter(0)),
+    "last": itemgetter(-1),
+    **{"min": min, "max": max, "sum": sum, "count": len},
+    "mean": lambda found: sum(found) / len(found),
+}
 
 
 class Value(_Table):
@@ -106,7 +115,7 @@ class Value(_Table):
     @field_validator("regex")
     @classmethod
     def _one_group(cls, text: str) -> str:
-        if text and re.compile(_checked(text)).groups != 1:
+        if text and _compiled(text).groups != 1:
             raise ValueError("needs one group: the number")
         return text
 
@@ -134,17 +143,7 @@ class Value(_Table):
             raise ParseError(f"{name}: {where} has nothing that matches '{self.regex}'")
         if self.take == "only" and len(found) > 1:
             raise ParseError(f"{name}: {where} has {len(found)} matches of '{self.regex}'")
-        chosen = {
-            "only": found[0],
-            "first": found[0],
-            "last": found[-1],
-            "min": min(found),
-            "max": max(found),
-            "sum": sum(found),
-            "mean": sum(found) / len(found),
-            "count": float(len(found)),
-        }
-        return chosen[self.take] * self.scale
+        return _TAKEN[self.take](found) * self.scale
 
 
 class FigureOfMerit(Value):
@@ -234,7 +233,7 @@ class Program(_Table):
     @field_validator("complete")
     @classmethod
     def _expression(cls, text: str) -> str:
-        return _checked(text)
+        return _compiled(text).pattern
 
     @model_validator(mode="after")
     def _fits_together(self) -> Program:
@@ -292,15 +291,11 @@ class ProgramProbe(Probe[Any]):
 
     def command(self, params: Any, layout: Layout) -> Command:
         """Start the program, after its steps, in a directory with its inputs."""
-        known: dict[str, Scalar] = {
-            **asdict(params),
-            "ranks": layout.ranks,
-            "nodes": layout.nodes,
-            "threads": layout.threads_per_rank,
-        }
         program = self.program
         if program.trace:
             return Command(argv=tuple(program.command), mpi=True)
+        shape = {"ranks": layout.ranks, "nodes": layout.nodes, "threads": layout.threads_per_rank}
+        known: dict[str, Scalar] = {**asdict(params), **shape}
         argv = [_filled(word, known) for word in program.command]
         steps = [[_filled(word, known) for word in step] for step in program.steps]
         inputs = {name: _filled(text, known) for name, text in program.inputs.items()}
@@ -360,12 +355,6 @@ def _filled(text: str, known: Mapping[str, Scalar]) -> str:
     )
 
 
-def _summary(program: Program) -> str:
-    if program.trace:
-        return f"what was traced in {program.trace}, replayed by the simulator"
-    return f"{program.command[0]}, as the study describes it"
-
-
 def program_probe(name: str, program: Program, about: str = "") -> Probe[Any]:
     """Make the probe of a program.
 
@@ -381,20 +370,17 @@ def program_probe(name: str, program: Program, about: str = "") -> Probe[Any]:
         for key, figure in program.metrics.items()
     }
     headline = next(iter(metrics))
-    kind = type(
-        "NamedProgramProbe",
-        (ProgramProbe,),
-        {
-            "name": name,
-            "title": program.title or f"the {headline.replace('_', ' ')} of {name}",
-            "summary": program.summary or _summary(program),
-            "source": program.source,
-            "params": params,
-            "metrics": {**metrics, "launch_time": Metric("s", "none", detail=True)},
-            "min_ranks": program.min_ranks,
-            "program": program,
-        },
+    summary = f"{program.command[0]}, as the study describes it"
+    if program.trace:
+        summary = f"what was traced in {program.trace}, replayed by the simulator"
+    return declared(
+        ProgramProbe,
+        name,
+        title=program.title or f"the {headline.replace('_', ' ')} of {name}",
+        summary=program.summary or summary,
+        source=program.source,
+        params=params,
+        metrics={**metrics, "launch_time": Metric("s", "none", detail=True)},
+        min_ranks=program.min_ranks,
+        program=program,
     )
-    made = kind()
-    assert isinstance(made, Probe)
-    return made
