@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from bareline.probes._kernel import squarest
 from bareline.probes.base import find_probe
-from bareline.probes.compute._hpl_input import process_grid
 from bareline.probes.compute.hpcc import input_text
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layout, Output
@@ -24,7 +24,7 @@ def read(text):
     ("ranks", "grid"), [(1, (1, 1)), (2, (1, 2)), (12, (3, 4)), (7, (1, 7)), (16, (4, 4))]
 )
 def test_process_grids_are_nearly_square(ranks, grid):
-    assert process_grid(ranks) == grid
+    assert squarest(ranks) == grid
 
 
 def test_the_matrix_fills_the_memory_of_all_ranks_and_no_more():

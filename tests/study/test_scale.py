@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from bareline.study.scale import MeasureScale, StudyScale
+from bareline.study.measure import MeasureScale, StudyScale
 
 MEASURE = {
     "probe": "null",

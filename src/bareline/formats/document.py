@@ -77,7 +77,6 @@ def _reason(place: tuple[int | str, ...], kind: str, given: Any) -> str:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object that says two different things under one name."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found and found[key] != value:

@@ -146,7 +146,6 @@ def _samples(jobs: Sequence[_Job], parts: Sequence[_Way], way: str) -> Iterable[
 
 
 def _check(part: _Way, way: str) -> None:
-    """Refuse numbers that contradict each other."""
     time_s, count = part.runtime * 1e-3, part.total_ios
     check_quotient(part.bw_bytes, part.io_bytes, time_s, f"{way}: bw_bytes")
     check_quotient(part.iops, count, time_s, f"{way}: iops")

@@ -105,7 +105,6 @@ def _into_base(unit: str) -> tuple[str, float]:
 
 
 def _spelled(unit: str) -> str:
-    """Give bareline's spelling of a unit."""
     if unit in BASE_UNITS:
         return unit
     if (word := _SPELLINGS.get(unit.lower())) is not None:

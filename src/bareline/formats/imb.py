@@ -129,7 +129,6 @@ def facts(text: str) -> Mapping[str, Scalar]:
 
 
 def _listed(text: str) -> list[str]:
-    """Give the benchmarks that the launch said it would run."""
     rest = text.partition("# List of Benchmarks to run:")[2]
     return _LISTED.findall(rest.partition("#-----")[0])
 
@@ -230,7 +229,6 @@ def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended
 
 
 def _take(line: NumberedLine, part: _Part) -> None:
-    """Take up a line of a section."""
     text = line.text
     if text.split()[:1] in [[title] for title in PLAIN]:
         part.columns = text.replace("overlap [%]", "overlap[%]").split()

@@ -82,7 +82,6 @@ def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
 
 
 def _case(options: Mapping[str, str], command: Sequence[str]) -> tuple[dict[str, Scalar], int]:
-    """Give the parameters of a test, and its ranks."""
     missing = [name for name in _NEEDED if name not in options]
     if missing:
         raise ParseError(f"the option '{missing[0]}' is missing")
@@ -111,7 +110,6 @@ def _whole(text: str, what: str) -> int:
 
 
 def _rows(test: str) -> list[tuple[str, dict[str, str]]]:
-    """Give the rows of a test's results by their titles."""
     titles = _TITLES.search(test)
     if titles is None:
         raise ParseError("there are no results")

@@ -60,7 +60,6 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _options(text: str) -> str:
-    """Give the options of the command line that make a case."""
     command = _COMMAND.search(text)
     if command is None:
         raise ParseError("the command line is missing")

@@ -98,7 +98,6 @@ def _fields(text: str) -> dict[str, str]:
 
 
 def _launches(text: str) -> Sequence[str]:
-    """Split after every line of results."""
     ends = [match.end() for match in _RESULT.finditer(text)]
     return [text[low:high] for low, high in pairwise([0, *ends[:-1], len(text)])]
 

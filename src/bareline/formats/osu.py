@@ -205,7 +205,6 @@ def _imported(block: _Block, text: str) -> Reading:
 
 
 def _columns(header: NumberedLine | None) -> list[str]:
-    """Give the titles without their spaces."""
     if header is None:
         raise ParseError("there is no line of column titles: the output is truncated")
     found = split_titles(header.text.lstrip("# "), _HEADER, f"line {header.number}: ")
@@ -255,7 +254,6 @@ def _samples(table: PrintedTable, program: OsuProgram) -> Iterator[Sample]:
 
 
 def _check_order(table: PrintedTable) -> None:
-    """Refuse rows whose average or percentiles are out of order."""
     tails = sorted(
         (float(tail[1]), title) for title in table.titles if (tail := _TAIL.fullmatch(title))
     )
@@ -298,7 +296,6 @@ def _check_overlap(table: PrintedTable) -> None:
 
 
 def _init(text: str) -> Reading:
-    """Read osu_init's single line."""
     detail = as_detail(LATENCY)
     metrics = {"time": LATENCY, "time_min": detail, "time_max": detail}
     match = _INIT.search(text)

@@ -84,7 +84,6 @@ def program_of(title: re.Match[str]) -> OsuProgram:
 
 
 def _collective(words: str) -> OsuProgram | None:
-    """Give the program of a collective function, by the words of its title."""
     match = _COLLECTIVE.fullmatch(words)
     function = _COLLECTIVES.get(match["function"]) if match else None
     if match is None or function is None:

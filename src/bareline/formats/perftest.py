@@ -161,67 +161,51 @@ def _samples(table: PrintedTable, titles: Sequence[str]) -> Iterable[Sample]:
     sizes = table.integers("#bytes")
     table.integers("#iterations")
     check_sizes(sizes, doubling=True)
-    _check_rates(table)
+    messages = _check_rates(table)
     _check_order(table)
     for title in titles:
         name, metric, scale = _COLUMNS[title]
-        values = [value * scale for value in table.numbers(title, uniform=False)]
-        if title.startswith("BW average"):
-            values = _sharpened(values, table, title)
-        for value, size in zip(values, sizes, strict=True):
-            if value == 0 and title.startswith("BW peak"):
+        texts = table.column(title)
+        for at, printed in enumerate(table.numbers(title, uniform=False)):
+            if printed == 0 and title.startswith("BW peak"):
                 continue  # below what two decimals can say
+            value = printed * scale
+            # Two decimals leave nothing of a small message's bandwidth on a slow fabric: 0.00. The
+            # message rate tells it where that is printed with more digits.
+            sharp = messages and float(messages[at]) > 100 * rounding(messages[at])
+            if title.startswith("BW average") and sharp and printed < 100 * rounding(texts[at]):
+                value = float(messages[at]) * 1e6 * sizes[at]
             if value == 0 and not metric.detail:
                 raise ParseError(f"{title} = 0 is no measured value")
-            yield Sample(name, value, {"size_bytes": size})
+            yield Sample(name, value, {"size_bytes": sizes[at]})
 
 
-def _sharpened(rates: Sequence[float], table: PrintedTable, title: str) -> list[float]:
-    """Take a bandwidth from the message rate where that is printed with more digits.
-
-    Two decimals leave nothing of a small message's bandwidth on a slow fabric: 0.00.
-    """
-    if "MsgRate[Mpps]" not in table.titles:
-        return list(rates)
-    sharp = []
-    for size, rate, text, messages in zip(
-        table.integers("#bytes"),
-        rates,
-        table.column(title),
-        table.column("MsgRate[Mpps]"),
-        strict=True,
-    ):
-        coarse = float(text) < 100 * rounding(text) and float(messages) > 100 * rounding(messages)
-        sharp.append(float(messages) * 1e6 * size if coarse else rate)
-    return sharp
-
-
-def _check_rates(table: PrintedTable) -> None:
-    """Refuse rows whose bandwidth is not their message rate times their size."""
+def _check_rates(table: PrintedTable) -> list[str]:
+    """Refuse rows whose bandwidth is not their message rate times their size; gives that rate."""
     average = next((title for title in table.titles if title.startswith("BW average")), None)
     peak = next((title for title in table.titles if title.startswith("BW peak")), None)
     if average is None:
-        return
-    scale = _COLUMNS[average][2]
-    texts, sizes = table.column(average), table.integers("#bytes")
+        return []
+    rates: list[str] = []
     means = table.numbers(average, uniform=False)
     if "MsgRate[Mpps]" in table.titles:
         rates = table.column("MsgRate[Mpps]")
         table.numbers("MsgRate[Mpps]", uniform=False)
-        for line, size, mean, rate in zip(table.lines, sizes, texts, rates, strict=True):
-            difference = abs(float(mean) - float(rate) * 1e6 * size / scale)
-            slack = rounding(mean) + rounding(rate) * 1e6 * size / scale
-            if difference > 1.01 * slack + 1e-4 * float(mean):
+        rows = zip(table.lines, table.integers("#bytes"), table.column(average), rates, strict=True)
+        for line, size, mean, rate in rows:
+            unit = 1e6 * size / _COLUMNS[average][2]
+            slack = rounding(mean) + rounding(rate) * unit
+            if abs(float(mean) - float(rate) * unit) > 1.01 * slack + 1e-4 * float(mean):
                 raise ParseError(f"line {line.number}: bandwidth and MsgRate contradict each other")
     if peak is not None:
         peaks = table.numbers(peak, uniform=False)
         for line, highest, value in zip(table.lines, peaks, means, strict=True):
             if highest and highest < 0.99 * value:
                 raise ParseError(f"line {line.number}: the peak is below the average")
+    return rates
 
 
 def _check_order(table: PrintedTable) -> None:
-    """Refuse rows whose times are not in their order."""
     percentiles = ("99% percentile[usec]", "99.9% percentile[usec]")
     order = ("t_min[usec]", "t_typical[usec]", *percentiles, "t_max[usec]")
     present = [title for title in order if title in table.titles]

@@ -48,7 +48,6 @@ class Kernel(Probe[Any]):
     """
 
     def command(self, params: Any, layout: Layout) -> Command:
-        """Run the program under MPI, also with one rank."""
         asked = self.iterations_asked(params)
         part = ("-i", str(asked)) if asked else ()
         return native(self.name.replace(".", "_"), params.problem_class, *part, mpi=True)
@@ -84,7 +83,6 @@ class Kernel(Probe[Any]):
         """Say which rule a number of ranks breaks; "" when it breaks none."""
 
     def parse(self, params: Any, output: Output) -> Iterable[Sample]:
-        """Read the program's JSON lines and hold its figures against each other."""
         report = self.report(output)
         said = report.header.get("class")
         if said != params.problem_class:
@@ -116,7 +114,6 @@ def _unverified(point: MeasuredPoint) -> str:
 
 
 def _check_verification(point: MeasuredPoint) -> None:
-    """Refuse a point that does not say of every quantity that it is right."""
     if point.fields.get("verified") is not True:
         raise ParseError("the output does not say whether the result is right")
     quantities = point.fields.get("verification")

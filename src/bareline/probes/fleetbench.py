@@ -81,14 +81,13 @@ class NodeParams:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeMemoryParams:
+class NodeMemoryParams(NodeParams):
     """Parameters of what every node streams.
 
     - `duration_s`: how long all its cores stream.
     - `array_bytes`: each of a node's three arrays; together well above its caches.
     """
 
-    duration_s: Annotated[float, Field(gt=0, le=600)] = 0.5
     array_bytes: Annotated[int, Field(ge=1 << 16, le=1 << 40)] = 128 << 20
 
 
@@ -104,7 +103,6 @@ class EachNode(Probe[Any]):
         return native("fleetbench", self.benchmark, *words, *NAMES, mpi=True)
 
     def parse(self, params: Any, output: Output) -> Iterable[Sample]:
-        """Give the rate of the median node as the headline, and that of every node."""
         report, names = read_fleet(output, self.benchmark)
         rates = {
             node_of(point, "rank", names): positive(point.number("rate"), "rate", point)
@@ -156,7 +154,6 @@ class EachPair(Probe[PairParams]):
         return native("fleetbench", "pairs", *words, *together, *NAMES, mpi=True)
 
     def parse(self, params: PairParams, output: Output) -> Iterable[Sample]:
-        """Read every pair, and the medians over all."""
         report, names = read_fleet(output, "pairs")
         for metric in ("latency", "bandwidth"):
             values = [positive(point.number(metric), metric, point) for point in report.points]

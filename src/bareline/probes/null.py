@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -48,14 +48,7 @@ class NullProbe(Probe[NullParams]):
     metrics: ClassVar = {"time": Metric("s", "lower")}
 
     def command(self, params: NullParams, layout: Layout) -> Command:
-        plan = {
-            "median_s": params.median_s,
-            "spread": params.spread,
-            "shape": params.shape,
-            "points": params.points,
-            "drift": params.drift,
-        }
-        return Command(argv=("null", json.dumps(plan)))
+        return Command(argv=("null", json.dumps(asdict(params))))
 
     def parse(self, params: NullParams, output: Output) -> Iterable[Sample]:
         try:

@@ -308,6 +308,5 @@ def unlike(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> li
 
 
 def _worded(own: Layout, base: Layout) -> tuple[str, str]:
-    """Word two layouts so that they differ."""
     first, second = nodes_words(own.nodes), nodes_words(base.nodes)
     return (first, second) if first != second else (str(own), str(base))

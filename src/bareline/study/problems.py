@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from bareline.probes.app.program import Program
-from bareline.study.measure import Exhibit, Measure
+from bareline.probes.base import Probe
+from bareline.study.measure import Exhibit, Measure, MeasureScale, StudyScale
 from bareline.study.roles import Role
-from bareline.study.scale import MeasureScale, StudyScale
 from bareline.vocabulary.errors import StudyError, did_you_mean
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.sources import Source
@@ -56,3 +57,50 @@ def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -
 def suggest(wrong: str, known: set[str]) -> str:
     """Name the key that was probably meant, or all."""
     return did_you_mean(wrong, known, f"use one of: {', '.join(sorted(known))}")
+
+
+def check_question(
+    question: Sequence[str],
+    probes: Iterable[Probe[Any]],
+    platforms: Sequence[str] = (),
+    *,
+    where: str = "[study], key 'question'",
+) -> None:
+    """Refuse a question, ``question = ["app.ocean time"]``, that no result of the study can answer.
+
+    An answer names first what it asks. Each text is a probe or a layer of the study, its metric
+    behind it where that is not the headline, ``PLATFORM:`` in front to ask of one platform only.
+    `bareline.analysis.numbers.selection.selector_filter` chooses the rows of a comparison by it.
+
+    - `probes`: those that the study measures.
+    - `platforms`: those of the run, as soon as they are known.
+
+    Raises StudyError: the study measures no such probe, layer or metric, or the run has no such
+    platform.
+    """
+    metrics: dict[str, list[str]] = {}
+    for probe in probes:
+        metrics[probe.name] = list(probe.metrics)
+        metrics.setdefault(probe.layer, []).extend(probe.metrics)
+    answers = {subject: subject for subject in metrics}
+    answers |= {f"{subject}.{one}": subject for subject, of in metrics.items() for one in of}
+    for text in question:
+        platform, colon, name = ".".join(text.split()).rpartition(":")
+        if colon and platforms and platform not in platforms:
+            raise StudyError(
+                f"'{text}' asks of '{platform}', which is no platform of the run",
+                where=where,
+                hint=did_you_mean(platform, platforms, f"it has: {', '.join(platforms)}"),
+            )
+        if name in answers:
+            continue
+        subject = next((one for one in metrics if name.startswith(f"{one}.")), "")
+        lacking = f"{subject} has no such metric" if subject else "nothing of that is measured"
+        known = metrics[subject] if subject else metrics
+        raise StudyError(
+            f"'{text}' cannot be answered: {lacking}",
+            where=where,
+            hint=did_you_mean(
+                name.removeprefix(f"{subject}."), known, f"ask e.g. {', '.join(list(known)[:6])}"
+            ),
+        )

@@ -16,11 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from bareline.probes.app.program import Program, program_probe
 from bareline.probes.base import Probe, find_probe, load_probes
 from bareline.published.catalogue import find_part
-from bareline.study.measure import TRACE_BYTES, Exhibit, Measure
-from bareline.study.problems import TABLES, study_error, suggest
-from bareline.study.question import check_question
+from bareline.study.measure import TRACE_BYTES, Exhibit, Measure, MeasureScale, StudyScale
+from bareline.study.problems import TABLES, check_question, study_error, suggest
 from bareline.study.roles import Role, cast_roles, check_published_platforms
-from bareline.study.scale import MeasureScale, StudyScale
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
 from bareline.vocabulary.limits import Limits
 from bareline.vocabulary.model import (
@@ -209,7 +207,7 @@ class Study(Limits, BaseModel):
         return study
 
     def check_question(self, platforms: Sequence[str] = (), **where: str) -> None:
-        """Refuse a question that none of its results answers; see `bareline.study.question`."""
+        """Refuse a question that none of its results answers; see `bareline.study.problems`."""
         measured = [self.find_probe(name) for name in self.probes]
         check_question(self.question, measured, platforms, **where)
 

@@ -139,7 +139,9 @@ class Sweep:
                 yield ranks
             return
         fitting = (
-            capacity.ranks(self.threads, nodes or (1 if self._packs else capacity.nodes))
+            capacity.ranks(
+                self.threads, nodes or (1 if self.placement is Placement.PACK else capacity.nodes)
+            )
             for capacity in self._with_cores(room)
             if capacity.nodes >= (nodes or 1)
         )
@@ -194,10 +196,6 @@ class Sweep:
     def _open_nodes(self) -> bool:
         """Whether the number of nodes follows from the platforms."""
         return self.nodes in (POWERS, ALL)
-
-    @property
-    def _packs(self) -> bool:
-        return self.placement is Placement.PACK
 
     def _nodes(self, room: Mapping[str, Capacity]) -> list[int]:
         if self.nodes == ALL:

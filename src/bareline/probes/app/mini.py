@@ -57,7 +57,6 @@ class Ocean(MiniProgram):
     params: type[MiniAppParams] = OceanParams
 
     def command(self, params: OceanParams, layout: Layout) -> Command:
-        """Name the variant, where it is not the program's own."""
         command = super().command(params, layout)
         variant = () if params.variant == _OCEAN_VARIANT else ("-v", params.variant)
         return replace(command, argv=(*command.argv, *variant))

@@ -290,7 +290,6 @@ class ProgramProbe(Probe[Any]):
     program: ClassVar[Program]
 
     def command(self, params: Any, layout: Layout) -> Command:
-        """Start the program, after its steps, in a directory with its inputs."""
         program = self.program
         if program.trace:
             return Command(argv=tuple(program.command), mpi=True)
@@ -319,7 +318,6 @@ class ProgramProbe(Probe[Any]):
         )
 
     def parse(self, params: Any, output: Output) -> Iterable[Sample]:
-        """Read the figures, and hold the result against the conditions."""
         program = self.program
         source = next(iter(program.metrics.values())).file
         text = output.files.get(source, "") if source else output.stdout

@@ -23,7 +23,7 @@ from pydantic import Field
 from bareline.formats import hpcc
 from bareline.probes._native import TELL_KERNELS, kernels_printed
 from bareline.probes.base import Probe
-from bareline.probes.compute import _hpl_input as hpl
+from bareline.probes.compute import linpack_mpi as hpl
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Output, Sample, Scalar
 

@@ -58,7 +58,6 @@ class NoiseParams:
 
     @property
     def bins(self) -> int:
-        """How many bins the duration holds."""
         return round(self.duration_s / (_QUANTA_PER_BIN * self.quantum_s))
 
 

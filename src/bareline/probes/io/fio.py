@@ -65,7 +65,6 @@ class FioParams:
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """Give what the job does: reads, writes or both."""
         both = self.rw in ("rw", "randrw")
         return ("read", "write") if both else ("read",) if "read" in self.rw else ("write",)
 

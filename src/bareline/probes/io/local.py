@@ -53,7 +53,6 @@ class SequentialParams:
 
     @property
     def blocks_bytes(self) -> list[int]:
-        """Give the block sizes, in ascending order."""
         sizes = (self.min_block_bytes * self.block_factor**power for power in count())
         return list(takewhile(lambda size: size <= self.max_block_bytes, sizes))
 

@@ -144,7 +144,6 @@ class ParallelParams:
 
     @property
     def rank_bytes(self) -> int:
-        """Give what each rank writes, at most."""
         return self.block_bytes * self.segments
 
 

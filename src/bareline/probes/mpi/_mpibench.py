@@ -162,7 +162,6 @@ class MpiFunction(Probe[Any]):
             yield from mean_of_loop(samples) if looped else samples
 
     def check_points(self, params: Any, report: Report) -> None:
-        """Refuse other message sizes than were asked for; raises ParseError."""
         cut: Iterable[Any] = (cut.get("point") for cut in report.cut)
         said = [point.at.get("size_bytes") for point in report.points]
         said += [at.get("size_bytes") if isinstance(at, dict) else None for at in cut]
@@ -176,5 +175,4 @@ class MpiFunction(Probe[Any]):
         return latency_samples(point)
 
     def caveats(self, params: Any, output: Output) -> Iterable[str]:
-        """Say when sizes were cut for time."""
         return cut_caveats(output)

@@ -48,7 +48,6 @@ class WindowParams(MpiParams):
     window: Annotated[int, Field(ge=0, le=65536)] = 0
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
-        """Add the window to the options of any function."""
         # Without super(): a dataclass with slots is made anew, and its methods know the old one.
         return (*MpiParams.options(self, smallest), *counted(W=self.window))
 
@@ -173,7 +172,6 @@ def _of_init(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_first_message(point: MeasuredPoint) -> Iterable[Sample]:
-    """Give the first exchange, and the one after it."""
     yield Sample("time", positive(point.quantile("time", "max"), "time", point))
     yield Sample("time_next", positive(point.number("next"), "next", point))
 

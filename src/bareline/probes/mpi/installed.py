@@ -144,7 +144,6 @@ class ImbParams:
             raise ValueError(f"max_bytes = {self.max_bytes} is no power of two above 1")
 
     def options(self, ranks: int) -> tuple[str, ...]:
-        """Give IMB's options: only those that differ from its defaults."""
         chosen = ["-npmin", str(2 if self.benchmark in _PAIRS else ranks)]
         if self.max_bytes:
             chosen += ["-msglog", str(self.max_bytes.bit_length() - 1)]

@@ -62,13 +62,10 @@ class Sockperf(Probe[SockperfParams]):
     params = SockperfParams
     metrics: ClassVar[Mapping[str, Metric]] = {
         "latency": Metric("s", "lower"),
-        "latency_mean": Metric("s", "lower", detail=True),
-        "latency_min": Metric("s", "lower", detail=True),
-        "latency_q1": Metric("s", "lower", detail=True),
-        "latency_q3": Metric("s", "lower", detail=True),
-        "latency_p99": Metric("s", "lower", detail=True),
-        "latency_p99_9": Metric("s", "lower", detail=True),
-        "latency_max": Metric("s", "lower", detail=True),
+        **{
+            f"latency_{name}": Metric("s", "lower", detail=True)
+            for name in ("mean", "min", "q1", "q3", "p99", "p99_9", "max")
+        },
         "messages_lost": Metric("1", "lower", detail=True),
     }
 
@@ -105,7 +102,6 @@ class Sockperf(Probe[SockperfParams]):
 
 
 def _latencies(lines: list[str]) -> Iterable[tuple[str, float]]:
-    """Give each latency in seconds."""
     yield "latency_mean", _number(_only(_MEAN, lines, "mean latency")[0]) * 1e-6
     found = [match.groups() for line in lines if (match := _OBSERVATION.match(line))]
     if [end for end, _ in found] != ["MAX", "MIN"]:

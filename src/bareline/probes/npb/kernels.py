@@ -129,7 +129,6 @@ class NpbProgram(Kernel):
     }
 
     def iterations_asked(self, params: ClassParams) -> int:
-        """Give how many iterations are to run; 0 for all of them."""
         return params.iterations if isinstance(params, NpbParams) else 0
 
     def delivers(self, params: ClassParams) -> Mapping[str, Metric]:
