@@ -114,41 +114,34 @@ def read_text(text: str, file: Path) -> list[FoundTrial]:
             hint="split it into one file for each",
         )
     found: list[FoundTrial] = []
-    for launch in able[0].launches(text):
-        try:
-            trials = list(able[0].parse(launch))
-        except ParseError as error:
-            raise ImportRefused(
-                f"an output of {able[0].title}, but {error}",
-                where=str(file),
-                hint="leave it out, or find the whole output",
-            ) from error
-        found += [FoundTrial(file, able[0], launch, trial) for trial in trials]
+    whole = "leave it out, or find the whole output"
+    try:
+        for launch in able[0].launches(text):
+            found += [FoundTrial(file, able[0], launch, one) for one in able[0].parse(launch)]
+    except ParseError as error:
+        why = f"an output of {able[0].title}, but {error}"
+        raise ImportRefused(why, where=str(file), hint=whole) from error
     if not found:
-        raise ImportRefused(
-            f"an output of {able[0].title} without any result",
-            where=str(file),
-            hint="leave it out, or find the whole output",
-        )
+        why = f"an output of {able[0].title} without any result"
+        raise ImportRefused(why, where=str(file), hint=whole)
     return found
 
 
 def _text(file: Path) -> str:
+    other = "give the output of a benchmark"
     try:
         data = read_bounded(file, _LARGEST_FILE_BYTES)
         if data.startswith(_GZIP):
             with gzip.open(io.BytesIO(data)) as unpacked:
                 data = unpacked.read(_LARGEST_FILE_BYTES + 1)
         if len(data) > _LARGEST_FILE_BYTES:
-            raise _too_large(file)
+            why = f"larger than {_LARGEST_FILE_BYTES >> 20} MiB"
+            raise ImportRefused(why, where=str(file), hint=other)
     except (EOFError, zlib.error) as error:
-        raise ImportRefused(
-            f"is no whole gzip file: {error}", where=str(file), hint="find the whole file"
-        ) from error
+        why = f"is no whole gzip file: {error}"
+        raise ImportRefused(why, where=str(file), hint="find the whole file") from error
     except NotRegular as error:
-        raise ImportRefused(
-            f"{error.strerror}", where=str(file), hint="give the output of a benchmark"
-        ) from error
+        raise ImportRefused(f"{error.strerror}", where=str(file), hint=other) from error
     except OSError as error:
         hint = step_to_read(error, "check the path")
         why = f"cannot be read: {error.strerror or error}"
@@ -156,11 +149,3 @@ def _text(file: Path) -> str:
     # A stray byte of a launcher must not keep the numbers around it from being read.
     text = data.decode("utf-8-sig", errors="replace")
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _too_large(file: Path) -> ImportRefused:
-    return ImportRefused(
-        f"larger than {_LARGEST_FILE_BYTES >> 20} MiB",
-        where=str(file),
-        hint="give the output of a benchmark",
-    )

@@ -280,8 +280,7 @@ def _check(group: _Group, values: Mapping[str, str], text: str) -> None:
         n = number(values.get("HPL_N", ""), "HPL_N")
         time_s = number(values.get("HPL_time", "").lstrip("-"), "HPL_time")
         tflops = number(values.get("HPL_Tflops", "").lstrip("-"), "HPL_Tflops")
-        operations = (2 / 3 * n + 3 / 2) * n**2
-        if not 0.999 <= tflops * 1e12 * time_s / max(operations, 1.0) <= 1.001:
+        if not 0.999 <= tflops * 1e12 * time_s / max(hpl.operations(n), 1.0) <= 1.001:
             raise ParseError("HPL_Tflops contradicts HPL_N and HPL_time")
     if group.name == "mpirandomaccess":
         wrong = number(values.get("MPIRandomAccess_ErrorsFraction", "0"), "ErrorsFraction")

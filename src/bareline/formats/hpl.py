@@ -42,6 +42,11 @@ _METRICS: Mapping[str, Metric] = {
 _MADE = partial(Reading, probe="hpl", title="the HPL rate", layer=Layer.COMPUTE, metrics=_METRICS)
 
 
+def operations(order: float) -> float:
+    """Count a solution's operations as HPL does, whatever the program does."""
+    return (2 / 3 * order + 3 / 2) * float(order) ** 2
+
+
 @dataclass(slots=True)
 class _Result:
     """One line of results: its fields as printed, and what the check said."""
@@ -134,16 +139,16 @@ def _check(result: _Result, text: str) -> tuple[float, float]:
     gflops = number(rate_text, f"{where}: Gflops")
     if gflops <= 0:
         raise ParseError(f"{where}: a rate of 0 is no measured value")
-    operations = (2 / 3 * n + 3 / 2) * float(n) ** 2
+    needed = operations(n)
     slack_s = rounding(time_text)
-    low = operations / (time_s + 1.01 * slack_s) * 1e-9
-    high = operations / max(time_s - 1.01 * slack_s, 1e-9) * 1e-9
+    low = needed / (time_s + 1.01 * slack_s) * 1e-9
+    high = needed / max(time_s - 1.01 * slack_s, 1e-9) * 1e-9
     slack = 1.01 * rounding(rate_text)
     if not low - slack <= gflops <= high + slack:
         raise ParseError(f"{where}: Gflops contradicts N and Time")
     # Two decimals say little or nothing of a short time; the rate has four digits.
     coarse = time_s < 1000 * slack_s
-    return gflops * 1e9, operations / (gflops * 1e9) if coarse else time_s
+    return gflops * 1e9, needed / (gflops * 1e9) if coarse else time_s
 
 
 def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) -> None:

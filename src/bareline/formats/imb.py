@@ -145,7 +145,12 @@ def _parts(text: str) -> list[_Part]:
             if parts[-1].lines and _MODE.match(line.text):
                 parts.append(replace(parts[-1], lines=[], columns=[], params={**parts[-1].params}))
             _take(line, parts[-1])
-    _check_sections(parts, text)
+    # Where the head of one section stands over the rows of another, no row looks wrong; the
+    # sequence of heads does.
+    wrong = _contradicting_heads(parts, _listed(text), ended=END in text)
+    for part in parts:
+        unknown = "" if part.ranks else "the number of processes is missing"
+        part.problem = wrong or part.problem or unknown
     if parts:
         try:
             check_whole(text)
@@ -186,21 +191,6 @@ def _year(text: str) -> int:
     """Give the year or number of the version; one of today where the output does not say."""
     match = TITLE.search(text)
     return int(match["version"].partition(".")[0].split()[0]) if match else DECIMAL_SINCE
-
-
-def _check_sections(parts: Sequence[_Part], text: str) -> None:
-    """Note what contradicts that one launch ran all sections, one after the other.
-
-    Where the head of one section stands over the rows of another, no row looks wrong; the
-    sequence of heads does.
-    """
-    for part in parts:
-        if part.ranks == UNKNOWN_RANKS:
-            part.problem = part.problem or "the number of processes is missing"
-    wrong = _contradicting_heads(parts, _listed(text), ended=END in text)
-    if wrong:
-        for part in parts:
-            part.problem = wrong
 
 
 def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended: bool) -> str:

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bareline.probes._native import MeasuredPoint, Report, native, positive, read_report
+from bareline.probes._native import MeasuredPoint, Report, native, read_report
 from bareline.probes.base import Probe
 from bareline.vocabulary.caveats import NOT_VERIFIED
 from bareline.vocabulary.errors import ParseError, ProbeError
@@ -95,12 +95,12 @@ class Kernel(Probe[Any]):
             raise ParseError(f"{unverified}, but all were asked for")
         if not unverified:
             _check_verification(point)
-        time = positive(point.number("time_s"), "time_s", point)
-        rate = positive(point.number("rate_op_s"), "rate_op_s", point)
+        time = point.positive("time_s")
+        rate = point.positive("rate_op_s")
         _check_equal(rate * time, point.number("operations"), "rate by time", "operations")
         compute, compute_mean = _spread(point, "compute_s", time)
         communication, communication_mean = _spread(point, "communication_s", time)
-        imbalance = positive(point.number("imbalance"), "imbalance", point)
+        imbalance = point.positive("imbalance")
         _check_equal(imbalance * compute_mean, compute, "imbalance by mean", "largest computation")
         most, means = (compute, communication), (compute_mean, communication_mean)
         values = (time, rate, *most, *means, imbalance)

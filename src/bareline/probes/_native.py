@@ -62,6 +62,10 @@ class MeasuredPoint:
         """Give a numeric field, or raise ParseError: it is missing or no number."""
         return _number(self.fields, name, self.at)
 
+    def positive(self, name: str) -> float:
+        """Give a time or rate that cannot be zero or negative; see `number`."""
+        return positive(self.number(name), name, self)
+
     def quantile(self, series: str, name: str) -> float:
         """Give a quantile of a per-iteration series; see `number`."""
         values = self.fields.get(series)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import MeasuredPoint, Report, native, options, positive, read_report
+from bareline.probes._native import MeasuredPoint, Report, native, options, read_report
 from bareline.probes.base import Probe, declared
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -104,10 +104,7 @@ class EachNode(Probe[Any]):
 
     def parse(self, params: Any, output: Output) -> Iterable[Sample]:
         report, names = read_fleet(output, self.benchmark)
-        rates = {
-            node_of(point, "rank", names): positive(point.number("rate"), "rate", point)
-            for point in report.points
-        }
+        rates = {node_of(point, "rank", names): point.positive("rate") for point in report.points}
         yield Sample(self.headline, median(rates.values()))
         for name, rate in rates.items():
             yield Sample(f"node_{self.headline}", rate, {"node": name})
@@ -156,7 +153,7 @@ class EachPair(Probe[PairParams]):
     def parse(self, params: PairParams, output: Output) -> Iterable[Sample]:
         report, names = read_fleet(output, "pairs")
         for metric in ("latency", "bandwidth"):
-            values = [positive(point.number(metric), metric, point) for point in report.points]
+            values = [point.positive(metric) for point in report.points]
             yield Sample(metric, median(values))
             for point, value in zip(report.points, values, strict=True):
                 ends = {"node": node_of(point, "a", names), "peer": node_of(point, "b", names)}

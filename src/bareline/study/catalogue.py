@@ -54,17 +54,14 @@ def _read(name: str) -> Study:
     from bareline.study.study import study_from_toml
 
     where = f"study '{name}'"
-    study = study_from_toml(_content(name, where), where=where)
+    try:
+        content = parse_toml(_files()[name].read_bytes())
+    except ValueError as error:
+        raise StudyError(f"not valid TOML: {error}", where=where) from error
+    study = study_from_toml(content, where=where)
     if study.name != name:
         raise StudyError(f"is called '{study.name}' within", where=f"{name}.toml")
     return study
-
-
-def _content(name: str, where: str) -> dict[str, Any]:
-    try:
-        return parse_toml(_files()[name].read_bytes())
-    except ValueError as error:
-        raise StudyError(f"not valid TOML: {error}", where=where) from error
 
 
 def named_studies() -> dict[str, Study]:

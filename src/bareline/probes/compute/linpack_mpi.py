@@ -154,7 +154,7 @@ class LinpackMpi(Probe[LinpackMpiParams]):
             raise ParseError(f"the order is not the {params.n} that was asked for")
         rate = positive(point.quantile("rate", "median"), "rate", point)
         yield Sample("rate", rate)
-        yield Sample("time", operations(params.n) / rate)
+        yield Sample("time", hpl.operations(params.n) / rate)
 
     def caveats(self, params: LinpackMpiParams, output: Output) -> Iterable[str]:
         """Say which program it was, where that was left to the platform."""
@@ -166,11 +166,6 @@ class LinpackMpi(Probe[LinpackMpiParams]):
         if hpl.TITLE.search(output.stdout):
             return kernels_printed(output)
         return kernels_of_header(read_report(output, "linpack_mpi", "linpack").header)
-
-
-def operations(order: int) -> float:
-    """Count a solution's operations as HPL does, whatever the program does."""
-    return (2 / 3 * order + 3 / 2) * float(order) ** 2
 
 
 def _hpl_samples(params: LinpackMpiParams, text: str) -> Iterable[Sample]:

@@ -100,7 +100,7 @@ class Noise(Nodebench[NoiseParams]):
         yield Sample("stolen_share", _share(point, "stolen_share"))
         yield Sample("quantum", shortest)
         yield Sample("cores", report.count("threads"))
-        bin_s = positive(point.number("bin_s"), "bin_s", point)
+        bin_s = point.positive("bin_s")
         period = find_period(_bins(point, params.bins), bin_s)
         yield Sample("period_frequency", period.frequency_hz)
         yield Sample("period_share", period.share)

@@ -53,8 +53,8 @@ def _peak_samples(report: Report) -> Iterable[Sample]:
     point = report.point
     yield from spread_samples(point, "rate", "rate", {})
     rate = point.quantile("rate", "median")
-    peak = positive(point.number("peak_rate"), "peak_rate", point)
-    together = positive(point.number("peak_cores"), "peak_cores", point)
+    peak = point.positive("peak_rate")
+    together = point.positive("peak_cores")
     if rate > _MOST_OF_PEAK * peak * together:
         raise ParseError(f"a rate of {rate:g} flop/s is above the peak of {peak * together:g}")
     yield Sample("share_of_peak", rate / (peak * together))
@@ -100,7 +100,7 @@ class Dgemm(Nodebench[DgemmParams]):
         yield from _peak_samples(report)
         point = report.point
         if params.mode == "star":
-            slowest = positive(point.number("slowest_core_rate"), "slowest_core_rate", point)
+            slowest = point.positive("slowest_core_rate")
         else:
             slowest = point.quantile("rate", "median") / report.count("threads")
         yield Sample("slowest_core_rate", slowest)

@@ -28,7 +28,6 @@ from bareline.vocabulary.model import (
     Metric,
     Output,
     Sample,
-    Scalar,
 )
 from bareline.vocabulary.units import listing
 
@@ -101,30 +100,22 @@ class Fio(Probe[FioParams]):
 
     def parse(self, params: FioParams, output: Output) -> Iterable[Sample]:
         """Read fio's JSON; each way of the job is a point."""
+        asked: dict[str, str | int] = {"job": _JOB, "rw": params.rw, "bs": params.bs}
+        asked |= {"direct": int(params.direct), "ioengine": params.ioengine}
         found = [item for text in split_documents(output.stdout) for item in fio.read(text)]
         for item in found:
             if not isinstance(item.outcome, Measured):
                 raise ParseError(item.outcome.reason)
-            _check_job(params, item.params)
+            for key, value in asked.items():
+                if item.params.get(key) != value:
+                    said = item.params.get(key)
+                    raise ParseError(f"the output is of another job: {key} = {said}")
             way = item.probe.removeprefix("fio.")
             for sample in item.outcome.samples:
                 yield Sample(sample.metric, sample.value, {"way": way}, item.caveats)
         done = tuple(item.probe.removeprefix("fio.") for item in found)
         if done != params.ways:
             raise ParseError(f"fio did {', '.join(done) or 'nothing'}, not {listing(params.ways)}")
-
-
-def _check_job(params: FioParams, found: Mapping[str, Scalar]) -> None:
-    asked: Mapping[str, Scalar] = {
-        "job": _JOB,
-        "rw": params.rw,
-        "bs": params.bs,
-        "direct": int(params.direct),
-        "ioengine": params.ioengine,
-    }
-    for key, value in asked.items():
-        if found.get(key) != value:
-            raise ParseError(f"the output is of another job: {key} = {found.get(key)}")
 
 
 PROBE = Fio()

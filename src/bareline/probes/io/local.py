@@ -105,7 +105,7 @@ def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]
     for way, moved_bytes, most_bytes, more_s, caveats in ways:
         if not 0 < moved_bytes <= most_bytes:
             raise ParseError(f"{way}: {moved_bytes:g} B of {whole_bytes} B were moved")
-        rate = positive(point.number(f"loop_{way}_rate"), f"loop_{way}_rate", point)
+        rate = point.positive(f"loop_{way}_rate")
         calls_s = point.quantile(f"{way}_time", "mean") * moved_bytes / block_bytes
         if not math.isclose(rate * (calls_s + more_s), moved_bytes, rel_tol=0.01):
             raise ParseError(f"{way}: rate, amount and time contradict each other")
@@ -195,7 +195,7 @@ class Create(Probe[CreateParams]):
             yield Sample("phase_time_p99", point.quantile("time", "p99"), point.at)
         for metric, phase in (("create_rate", "file"), ("unlink_rate", "unlink")):
             point = by_phase[phase]
-            yield Sample(metric, positive(point.number("loop_rate"), "loop_rate", point))
+            yield Sample(metric, point.positive("loop_rate"))
 
     def caveats(self, params: CreateParams, output: Output) -> Iterable[str]:
         """Name files that nobody made permanent."""

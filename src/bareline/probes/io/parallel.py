@@ -71,8 +71,8 @@ def _phase_samples(
     """
     name = "phase" if phase else metric.removesuffix("_rate")
     field, ranks = f"loop_{'rate' if phase else metric}", f"{name}_rank_time"
-    time_s = positive(point.number(f"{name}_time_s"), f"{name}_time_s", point)
-    rate = positive(point.number(field), field, point)
+    time_s = point.positive(f"{name}_time_s")
+    rate = point.positive(field)
     slowest_s = positive(point.quantile(ranks, "max"), ranks, point)
     median_s = positive(point.quantile(ranks, "median"), ranks, point)
     call_max_s = point.number(f"{name}_call_max_s")

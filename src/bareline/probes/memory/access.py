@@ -26,7 +26,6 @@ from bareline.probes._native import (
     cut_caveats,
     native,
     options,
-    positive,
     spread_metrics,
     spread_samples,
 )
@@ -134,7 +133,7 @@ class RandomAccess(Nodebench[RandomAccessParams]):
             raise ParseError(f"{errors:.0f} words of a table of {size_bytes} B are wrong")
         # The size is a parameter of the trial, or the node's own.
         yield from spread_samples(point, "rate", "rate", {})
-        yield Sample("rate_loop_mean", positive(point.number("loop_rate"), "loop_rate", point))
+        yield Sample("rate_loop_mean", point.positive("loop_rate"))
 
     def arrays(self, params: RandomAccessParams, output: Output) -> Mapping[str, int]:
         return {"": asked_size(output)}
@@ -201,7 +200,7 @@ class MemoryLatency(Nodebench[LatencyParams]):
             raise ParseError(f"{len(said)} points instead of the {len(asked)} asked for")
         for point in report.points:
             yield from spread_samples(point, "time", "latency", point.at)
-            mean = positive(point.number("loop_mean"), "loop_mean", point)
+            mean = point.positive("loop_mean")
             yield Sample("latency_loop_mean", mean, point.at)
 
     def caveats(self, params: LatencyParams, output: Output) -> Iterable[str]:

@@ -13,7 +13,6 @@ from bareline.probes._native import (
     Report,
     cut_caveats,
     native,
-    positive,
     read_report,
     spread_metrics,
     spread_samples,
@@ -95,7 +94,7 @@ def latency_samples(point: MeasuredPoint) -> Iterable[Sample]:
     """Give the samples of `latency_metrics`."""
     yield from spread_samples(point, "time", "latency", point.at)
     for name in _MEANS:
-        yield Sample(f"latency_{name}", positive(point.number(name), name, point), point.at)
+        yield Sample(f"latency_{name}", point.positive(name), point.at)
 
 
 def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
@@ -121,7 +120,7 @@ def rate_samples(
 ) -> Iterable[Sample]:
     """Give the samples of `rate_metrics` from a series and its loop mean."""
     yield from spread_samples(point, series, metric, point.at)
-    mean = positive(point.number(f"loop_{series}"), f"loop_{series}", point)
+    mean = point.positive(f"loop_{series}")
     yield Sample(f"{metric}_loop_mean", mean, point.at)
 
 

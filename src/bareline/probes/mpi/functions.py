@@ -173,7 +173,7 @@ def _of_init(point: MeasuredPoint) -> Iterable[Sample]:
 
 def _of_first_message(point: MeasuredPoint) -> Iterable[Sample]:
     yield Sample("time", positive(point.quantile("time", "max"), "time", point))
-    yield Sample("time_next", positive(point.number("next"), "next", point))
+    yield Sample("time_next", point.positive("next"))
 
 
 def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
