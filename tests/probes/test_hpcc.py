@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bareline.probes.base import find_probe
 from bareline.probes._kernel import squarest
+from bareline.probes.base import find_probe
 from bareline.probes.compute.hpcc import input_text
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layout, Output
