@@ -28,8 +28,8 @@ from bareline.doctor import (
     summary,
     to_rows,
 )
+from bareline.doctor.check import look_safely
 from bareline.doctor.conditions import judge
-from bareline.doctor.examine import look_safely
 from bareline.doctor.isolation import kvm, runtimes
 from bareline.doctor.programs import benchmarks, program
 from bareline.doctor.purposes import Purpose, lines, purposes

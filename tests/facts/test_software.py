@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bareline.facts.software import compiler_version, mpi_version
+from bareline.facts.system import compiler_version, mpi_version
 
 
 @pytest.mark.parametrize(

@@ -253,7 +253,6 @@ def trusted(build: Path) -> None:
 
 
 def _error_in(log: Path) -> str:
-    """Give the part of a build log that says what went wrong."""
     lines = _text(log).splitlines()
     first = next(
         (at for at, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bareline.doctor.check import HostCheck, ask, judged
+from bareline.doctor.check import Health, HostCheck, ask, judged
 from bareline.facts import parse_node, script
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Scalar
@@ -40,13 +40,9 @@ def _cores(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
         )
     quota = facts.get("cpu.quota_cores")
     if isinstance(quota, float) and isinstance(usable, int) and quota < usable:
-        yield judged(
-            "processor quota",
-            False,
-            f"{quota:g} of {usable} processors: jobs are stopped whenever it is used up",
-            "",
-            "raise the container's processor limit",
-        )
+        text = f"{quota:g} of {usable} processors: jobs are stopped whenever it is used up"
+        hint = "raise the container's processor limit"
+        yield HostCheck("processor quota", Health.WARN, text, hint)
     if "cpu.smt" in facts:
         yield judged(
             "SMT",
@@ -109,13 +105,9 @@ def _memory(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
         )
     nodes = facts.get("memory.numa_nodes")
     if isinstance(nodes, int) and nodes > 1 and facts.get("memory.numa_balancing"):
-        yield judged(
-            "NUMA balancing",
-            False,
-            f"on, {nodes} NUMA nodes: the kernel moves pages during a trial",
-            "",
-            "as root: `sysctl kernel.numa_balancing=0`",
-        )
+        text = f"on, {nodes} NUMA nodes: the kernel moves pages during a trial"
+        hint = "as root: `sysctl kernel.numa_balancing=0`"
+        yield HostCheck("NUMA balancing", Health.WARN, text, hint)
     total, free = facts.get("memory.total_bytes"), facts.get("memory.available_bytes")
     if isinstance(total, int) and isinstance(free, int) and total:
         text = format_fact("memory.available_bytes", free) + " available"

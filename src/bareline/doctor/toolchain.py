@@ -172,7 +172,6 @@ def _seen(library: MpiInstallation) -> HostCheck:
 
 
 def _two_ranks(library: MpiInstallation) -> HostCheck:
-    """Compile a program with the library's wrapper and run it on two ranks."""
     seen = _seen(library)
     assert library.mpicc is not None
     with tempfile.TemporaryDirectory(prefix="bareline-doctor-") as folder:

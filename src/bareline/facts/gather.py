@@ -10,9 +10,8 @@ from typing import Protocol
 from bareline.facts.network import parse_network
 from bareline.facts.processor import parse_memory, parse_processor
 from bareline.facts.sections import Facts, split_sections
-from bareline.facts.software import parse_software
 from bareline.facts.storage import parse_storage
-from bareline.facts.system import parse_system
+from bareline.facts.system import parse_software, parse_system
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.facts import Kind, describe, key_of_nodes, same_value
 from bareline.vocabulary.model import Scalar
@@ -125,14 +124,13 @@ def merge_nodes(nodes: Sequence[Facts]) -> Facts:
     differing = False
     alike: dict[tuple[str, Scalar], list[int]] = {}
     for index, facts in enumerate(nodes[1:], start=1):
-        for key, value in facts.items():
-            if not same_value(first.get(key), value):
-                alike.setdefault((key, value), []).append(index)
-                differing |= describe(key).kind is Kind.CHARACTERISTIC
+        own = {key: value for key, value in facts.items() if not same_value(first.get(key), value)}
         lacking = [key for key in first if key not in facts]
+        differing |= any(describe(key).kind is Kind.CHARACTERISTIC for key in (*own, *lacking))
         if lacking:
-            alike.setdefault(("missing", ", ".join(lacking)), []).append(index)
-        differing |= any(describe(key).kind is Kind.CHARACTERISTIC for key in lacking)
+            own["missing"] = ", ".join(lacking)
+        for pair in own.items():
+            alike.setdefault(pair, []).append(index)
     for (key, value), sharing in alike.items():
         merged[key_of_nodes(sharing, key)] = value
     merged["node.count"] = len(nodes)

@@ -94,7 +94,6 @@ def _device(sections: Sections, device: str) -> Found:
 
 
 def _kind(sections: Sections, device: str, driver: str) -> str | None:
-    """Say how the device reaches the wire."""
     links = sections.get("netlinks", "")
     if device == "lo":
         return "loopback"

@@ -153,7 +153,6 @@ def _emulated(detected: str, model: str, first: Mapping[str, str]) -> bool | Non
 def _base_frequency(
     first: Mapping[str, str], files: Mapping[str, str], model: str, emulated: bool | None
 ) -> tuple[float | None, str]:
-    """Find the nominal frequency and say where it comes from."""
     if khz := number(files.get(_CPU + "cpu0/cpufreq/base_frequency")):
         return khz * 1e3, "cpufreq"
     named = re.search(r"@ ?([\d.]+) ?GHz", model)
@@ -210,7 +209,6 @@ def flops_per_cycle(facts: Facts) -> int | None:
 
 
 def _shown(facts: Mapping[str, Scalar | None]) -> set[str]:
-    """Give the instruction sets that a node shows."""
     return {key.removeprefix("cpu.flags.") for key in facts if facts[key] is True}
 
 

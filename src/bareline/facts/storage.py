@@ -85,7 +85,6 @@ def _mount_of(sections: Sections) -> tuple[str, str, str, str, str] | None:
 
 
 def _disk(sections: Sections, device_number: str) -> Facts:
-    """Describe the disk that holds a device, partitions included."""
     link = re.search(
         rf" {re.escape(device_number)} -> \S*/block/([^/\s]+)", sections.get("blocks", "")
     )

@@ -1,10 +1,10 @@
-"""Facts of the system: kernel, distribution, clock, virtualization, load, limits."""
+"""Facts of the system: kernel, clock, virtualization, load, limits, compilers and libraries."""
 
 from __future__ import annotations
 
 import re
 
-from bareline.facts.sections import Facts, Found, Sections, files_of, known, number, pairs
+from bareline.facts.sections import Facts, Found, Sections, files_of, known, number, pairs, version
 from bareline.facts.steal import parse_stat
 
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/"
@@ -27,6 +27,27 @@ _LIMITS = {
     "stack": ("limits.stack_bytes", 1024),
     "files": ("limits.open_files", 1),
 }
+
+_COMPILERS = (
+    ("compiler.c", "gcc"),
+    ("compiler.fortran", "gfortran"),
+    ("compiler.clang", "clang"),
+    ("compiler.intel_c", "icx"),
+    ("compiler.intel_c", "icc"),
+    ("compiler.intel_fortran", "ifx"),
+    ("compiler.intel_fortran", "ifort"),
+    ("compiler.nvidia_c", "nvc"),
+    ("compiler.nvidia_fortran", "nvfortran"),
+)
+_LIBRARIES = (
+    ("library.blas", re.compile(r"libopenblas0-\w+|openblas"), "OpenBLAS"),
+    ("library.fftw", re.compile(r"libfftw3-double3|fftw-libs-double"), "FFTW"),
+    ("library.scalapack", re.compile(r"libscalapack-\w+?\d[\d.]*|scalapack-openmpi"), "ScaLAPACK"),
+    ("library.mkl", re.compile(r"mkl"), "MKL"),
+    ("library.ucx", re.compile(r"libucx0|ucx"), "UCX"),
+    ("library.libfabric", re.compile(r"libfabric1|libfabric"), "libfabric"),
+    ("library.libc", re.compile(r"libc6|glibc"), "glibc"),
+)
 
 
 def parse_system(sections: Sections) -> Facts:
@@ -124,3 +145,41 @@ def _limits(sections: Sections) -> Found:
         if key and (amount is not None or text == "unlimited"):
             facts[key] = text if amount is None else int(amount) * unit
     return facts
+
+
+def parse_software(sections: Sections) -> Facts:
+    """Read the sections about software."""
+    flavour, release = mpi_version(sections.get("version.mpirun", ""))
+    facts: Found = {"mpi.flavour": flavour, "mpi.version": release}
+    for key, program in _COMPILERS:
+        found = compiler_version(sections.get(f"version.{program}", ""))
+        if found and key not in facts:
+            facts[key] = f"{program} {found}"
+    for line in sections.get("libraries", "").splitlines():
+        match line.split():
+            case ["installed", package, number]:
+                threads = " with threads" if re.search("pthread|openmp$", package) else ""
+                for key, packages, name in _LIBRARIES:
+                    if packages.fullmatch(package):
+                        facts[key] = f"{name} {version(number) or number}{threads}"
+    return known(facts)
+
+
+def mpi_version(text: str) -> tuple[str | None, str | None]:
+    """Give the key of the MPI library and its version from what ``mpirun --version`` prints."""
+    if "Intel(R) MPI" in text:
+        match = re.search(r"Version (\d[\w.]*(?: Update \d+)?)", text)
+        return "intel", match[1] if match else None
+    if "HYDRA" in text or "MPICH" in text:
+        match = re.search(r"Version:\s+(\d\S*)", text)
+        return "mpich", match[1] if match else None
+    if "Open MPI" in text or "OpenRTE" in text or "open-mpi" in text:
+        return "openmpi", version(text)
+    return None, None
+
+
+def compiler_version(text: str) -> str | None:
+    """Find a compiler's version in what ``--version`` prints, past the packager's own."""
+    lines = [line for line in text.splitlines() if line.strip()][:2]
+    found = (version(re.sub(r"\([^)]*\)", " ", line)) for line in lines)
+    return next(filter(None, found), None)

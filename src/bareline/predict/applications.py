@@ -156,10 +156,9 @@ def name_of(found: Mapping[str, dict[str, Application]], app: str) -> str:
                    for one in own.values())
         ]  # fmt: skip
     else:
-        names = [name for name in found if name == app or name.split(" ", 1)[0] == app]
+        names = [name for name in found if app in (name, name.split(" ", 1)[0])]
         # More nodes before one: the one-node case is the control.
-        several = [name for name in names if not name.endswith("nodes=1")]
-        names = several or names
+        names = [name for name in names if not name.endswith("nodes=1")] or names
     if len(names) == 1:
         return names[0]
     if not names:

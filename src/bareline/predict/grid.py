@@ -259,7 +259,6 @@ def _members(period: ProgramPeriod, grid: Grid) -> dict[int, tuple[int, ...]] | 
 def _relative(
     stream: CallStream, grid: Grid, members: Mapping[int, tuple[int, ...]]
 ) -> tuple[GridCall, ...]:
-    """Give a rank's calls by where it lies."""
 
     def step(shape: Shape) -> GridCall:
         done = shape.kind == "done"

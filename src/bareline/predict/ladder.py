@@ -98,11 +98,9 @@ class Ladder:
         """The rate of the link between nodes where it is known; shaped before nominal."""
         if self.layout.nodes < 2:
             return None
-        for key in ("net.shaped_bps", "net.speed_bps"):
-            value = self.facts.get(key)
-            if isinstance(value, (int, float)) and value > 0:
-                return float(value)
-        return None
+        rates = (self.facts.get(key) for key in ("net.shaped_bps", "net.speed_bps"))
+        known = (float(rate) for rate in rates if isinstance(rate, (int, float)) and rate > 0)
+        return next(known, None)
 
     @property
     def n(self) -> int:

@@ -92,18 +92,19 @@ class CurveNeed:
         if self.probe in _SIZELESS:
             params = "" if self.probe in START_UP else f"budget_s = {_SMALL_BUDGET_S:g}"
             return [self._block(params, nodes)]
-        if self.probe == OVERHEAD:
-            most = min(_power_above(self.largest), _EAGER_BYTES)
-            sizes = f"min_bytes = 1, max_bytes = {most}, between = true"
-            return [self._block(f"{sizes}, budget_s = {_OVERHEAD_BUDGET_S:g}", nodes)]
         most = _power_above(self.largest)
+        if self.probe == OVERHEAD:
+            sizes = f"min_bytes = 1, max_bytes = {min(most, _EAGER_BYTES)}, between = true"
+            return [self._block(f"{sizes}, budget_s = {_OVERHEAD_BUDGET_S:g}", nodes)]
         least = 8 if "reduce" in self.probe else 1
         windowed = self.probe == "mpi.bandwidth"
         budget_s = _WINDOW_BUDGET_S if windowed else _SMALL_BUDGET_S
         sizes = f"min_bytes = {least}, max_bytes = {min(most, _SMALL_BYTES)}, between = true"
         blocks = [self._block(f"{sizes}, budget_s = {budget_s:g}", nodes)]
         if most > _SMALL_BYTES:
-            iterations = _iterations(most)
+            # Fewer where each takes a slow link seconds.
+            fitting = _LARGE_ITERATIONS * _MEDIUM_BYTES // most
+            iterations = max(_FEWEST_ITERATIONS, min(_LARGE_ITERATIONS, fitting))
             # What that takes on a slow link, warm-up and loop included; elsewhere it ends sooner.
             each_s = 8 * most / _SLOW_LINK_BPS * (_LARGE_WINDOW if windowed else 2)
             budget_s = max(0.2, round(2.5 * iterations * each_s, 1))
@@ -119,12 +120,6 @@ class CurveNeed:
         lines += [f"ranks = {self.ranks}"]
         lines += [f"nodes = {nodes}"] if nodes is not None else []
         return "\n".join([*lines, f"timeout_s = {max(120, math.ceil(takes_s))}"])
-
-
-def _iterations(size: int) -> int:
-    """Give the iterations of a series up to a size: fewer where each takes a slow link seconds."""
-    fitting = _LARGE_ITERATIONS * _MEDIUM_BYTES // size
-    return max(_FEWEST_ITERATIONS, min(_LARGE_ITERATIONS, fitting))
 
 
 def _power_above(size: float) -> int:
@@ -149,7 +144,8 @@ def needs_of(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:
 
     for row in profile.calls.iter_rows(named=True):
         share = (row["time_ns"] + row["waited_ns"]) / wall
-        if share < _LITTLE and row["count"] * _slowest_s(row["size_high"]) * 1e9 / wall < _LITTLE:
+        slow_s = _SLOW_CALL_S + 8 * row["size_high"] / _SLOW_LINK_BPS
+        if share < _LITTLE and row["count"] * slow_s * 1e9 / wall < _LITTLE:
             continue
         collective = collective_of(row["call"])
         rate = row["count"] * 1e9 / wall
@@ -168,11 +164,6 @@ def needs_of(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:
         add(BESIDE, profile.ranks, True, 0, 0, 0)
     needs = [CurveNeed(*key, *values) for key, values in found.items()]
     return sorted(needs, key=lambda need: (-need.share, need.probe, need.ranks))
-
-
-def _slowest_s(size: float) -> float:
-    """Give what a call takes on a slow network, in s."""
-    return _SLOW_CALL_S + 8 * size / _SLOW_LINK_BPS
 
 
 def merged(needs: Iterable[CurveNeed]) -> list[CurveNeed]:

@@ -328,7 +328,6 @@ def _speeds(case: PredictionCase) -> Iterator[str]:
 
 
 def _widening(case: PredictionCase, reproduced: float | None) -> Iterator[str]:
-    """Say what makes the interval wider, each by half."""
     if case.base.time_s < SHORT_S:
         yield f"the program runs for {1e3 * case.base.time_s:.0f} ms only"
     for ladder in (case.a, case.b):

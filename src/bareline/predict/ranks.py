@@ -160,8 +160,6 @@ def scaled(periods: Sequence[ProgramPeriod]) -> Scaled:
 
 
 class _Maker:
-    """Makes the ranks of a grid."""
-
     def __init__(self, own: Scaled, grid: Grid) -> None:
         self._own, self._grid = own, grid
         self._cells_unclear = ""

@@ -54,11 +54,9 @@ def measured(
 
     def run(trace: Trace) -> float:
         if trace.ranks not in known:
-            layout = (
-                Layout.spread(trace.ranks, most) if several or per_node else Layout(1, trace.ranks)
-            )
-            known[trace.ranks] = read_ladder(records, name, layout)
-            own = known[trace.ranks]
+            spread = several or per_node
+            layout = Layout.spread(trace.ranks, most) if spread else Layout(1, trace.ranks)
+            own = known[trace.ranks] = read_ladder(records, name, layout)
             if own.cores is not None:
                 _note(notes, f"{layout.ranks_per_node} ranks of a node share {own.cores} cores")
         ladder = known[trace.ranks]
@@ -74,7 +72,6 @@ def _note(notes: list[str], said: str) -> None:
 
 
 def _check_messages(ladder: Ladder, trace: Trace) -> None:
-    """Refuse a ladder without messages as a trace has them."""
     layout = ladder.layout
     largest = {1: 0, 2: 0}
     for stream in trace.streams:
@@ -115,18 +112,17 @@ def _reaching(ladder: Ladder, trace: Trace, notes: list[str]) -> Ladder:
         if shape.kind != "collective" or what is None or is_local(shape):
             continue
         key = CurveKey(what.probe, shape.comm_size, nodes_of[shape.comm])
-        own = [
-            one
-            for one in ladder.curves
-            if one.probe == key.probe and (one.nodes > 1) == (key.nodes > 1) and one.ranks > 1
-        ]
         if key in curves:
             continue
+        alike = (key.probe, key.nodes > 1)
+        own = [
+            one for one in ladder.curves if (one.probe, one.nodes > 1) == alike and one.ranks > 1
+        ]
         if not own:
             _note(notes, f"{shape.call} is not on the ladder: a tree of messages replaces it")
             continue
         near = min(own, key=lambda one: (abs(math.log(one.ranks / key.ranks)), one.nodes))
-        curves[key] = _grown(ladder.curves[near], key, blocks=key.probe in _BLOCKS)
+        curves[key] = _grown(ladder.curves[near], key)
         _note(notes, f"{shape.call} of more ranks is that of {near.ranks}, grown as a tree")
     return replace(ladder, curves=curves)
 
@@ -134,8 +130,7 @@ def _reaching(ladder: Ladder, trace: Trace, notes: list[str]) -> Ladder:
 _BLOCKS = ("mpi.alltoall", "mpi.allgather", "mpi.gather", "mpi.scatter")
 
 
-def _grown(curve: Curve, key: CurveKey, *, blocks: bool) -> Curve:
+def _grown(curve: Curve, key: CurveKey) -> Curve:
     tree = math.ceil(math.log2(key.ranks)) / math.ceil(math.log2(curve.key.ranks))
-    each = (key.ranks - 1) / (curve.key.ranks - 1) if blocks else tree
-    grown = curve.scaled(tree, each)
-    return Curve(key, grown.sizes, grown.launches)
+    blocks = (key.ranks - 1) / (curve.key.ranks - 1)
+    return replace(curve.scaled(tree, blocks if key.probe in _BLOCKS else tree), key=key)

@@ -307,9 +307,7 @@ _DAMAGED, _TOO_MANY = 1, 2
 _RAW_VALUES = 12
 
 
-class _Stream(ctypes.Structure):
-    """`struct bl_stream` of native/replay/replay.h."""
-
+class _Stream(ctypes.Structure):  # `struct bl_stream` of native/replay/replay.h
     _fields_ = (
         ("bytes", ctypes.c_char_p),
         ("length", ctypes.c_int64),

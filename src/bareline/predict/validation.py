@@ -113,15 +113,10 @@ class Trial:
         return math.sqrt(max(0.0, self.log_error**2 - self.drawn**2))
 
     @property
-    def has_interval(self) -> bool:
-        """Whether there are other applications enough to make an interval of."""
-        return self.lo_s is not None
-
-    @property
-    def inside(self) -> bool:
-        """Whether the measured time lies in the interval."""
+    def inside(self) -> bool | None:
+        """Whether the measured time lies in the interval; None without one."""
         if self.lo_s is None or self.hi_s is None:
-            return False
+            return None
         return self.lo_s <= self.truth_s <= self.hi_s
 
     def row(self) -> PredictedTrial:
@@ -133,7 +128,6 @@ class Trial:
             n=len(self.truth),
             truth_min_s=min(self.truth),
             truth_max_s=max(self.truth),
-            inside=self.inside if self.has_interval else None,
             warnings=list(self.warnings),
             reasons=list(self.reasons),
         )
@@ -240,7 +234,7 @@ def _scores(kind: _Scored, trials: Sequence[Trial]) -> list[ModelScore]:
 
 def _score(kind: _Scored, model: str, trials: Sequence[Trial]) -> ModelScore:
     errors = np.abs([trial.error for trial in trials])
-    inside = [trial.inside for trial in trials if trial.has_interval]
+    inside = [trial.inside for trial in trials if trial.inside is not None]
     right, distinct = _orders(trials)
     return ModelScore(
         type=kind,

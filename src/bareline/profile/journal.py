@@ -144,7 +144,6 @@ def _text(field: bytes) -> str:
 
 
 def _slices(file: _File, ranks: int) -> Iterator[tuple[int, Record]]:
-    """Give the slices that a rank has begun, with their places."""
     for rank in range(ranks):
         at = layout.PIECE_BYTES + rank * layout.SLICE_BYTES
         if at >= len(file.content):

@@ -189,7 +189,6 @@ def _repeating(stream: CallStream) -> _Place | None:
 
 
 def _collectives(stream: CallStream, ranks: int) -> npt.NDArray[np.intp]:
-    """Give where a rank calls collectives of all ranks."""
     kinds = [shape.kind == "collective" and shape.comm_size == ranks for shape in stream.shapes]
     return np.flatnonzero(np.array(kinds)[stream.shape])
 

@@ -58,7 +58,6 @@ def with_sites_named(profile: Profile) -> Profile:
 
 
 def _ask(path: str, offsets: Sequence[int]) -> list[tuple[str, str, int]]:
-    """Ask one object file for several places."""
     line = ["addr2line", "-f", "-C", "-e", path]
     try:
         done = subprocess.run(

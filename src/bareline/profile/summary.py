@@ -157,7 +157,6 @@ def time_split(profile: Profile) -> list[TimeShare]:
 
 
 def _mpi_parts(profile: Profile) -> dict[str, float]:
-    """Give the share of each group in the time of all MPI calls."""
     calls = profile.calls.filter(~pl.col("call").is_in(START_UP) & (pl.col("kind") != "posix-io"))
     total = float(calls["time_ns"].sum()) or 1.0
     sums = dict(calls.group_by("kind").agg(pl.col("time_ns").sum()).iter_rows())
@@ -304,25 +303,22 @@ def region_split(profile: Profile) -> list[tuple[str, float, float]]:
 def remarks(profile: Profile) -> list[str]:
     """Say what limits the numbers."""
     ranks = profile.rank_table
-    found = []
-    if not profile.complete:
-        found.append(f"unfinished: {profile.ended}; what was gathered before is shown")
-    if profile.mode == "split":
-        cost = barrier_cost_s(profile)
-        found.append(
+    dropped, untracked = (int(ranks[name].sum()) for name in ("dropped", "untracked"))
+    most, cost_s = stolen_share(profile), barrier_cost_s(profile)
+    sources = ", ".join(name for name in ranks["clock_source"].unique().sort() if name != "tsc")
+    limits = [
+        (not profile.complete, f"unfinished: {profile.ended}; what was gathered before is shown"),
+        (
+            profile.mode == "split",
             "a barrier before every blocking collective separates waiting from transfer; "
-            f"the barriers themselves took about {format_value(cost, 's')} per rank"
-        )
-    dropped = int(ranks["dropped"].sum())
-    if dropped:
-        found.append(f"{dropped} calls did not fit the tables and are missing")
-    untracked = int(ranks["untracked"].sum())
-    if untracked:
-        found.append(f"{untracked} requests were not followed to their completion")
-    most = stolen_share(profile)
-    if 0.01 < most <= DISTURBED:
-        found.append(f"other guests took processor time (up to {most:.0%} of the wall time)")
-    sources = [source for source in ranks["clock_source"].unique().sort() if source != "tsc"]
-    if sources:
-        found.append(f"clock source {', '.join(sources)}: reading the clock is slower than the TSC")
-    return found
+            f"the barriers themselves took about {format_value(cost_s, 's')} per rank",
+        ),
+        (dropped, f"{dropped} calls did not fit the tables and are missing"),
+        (untracked, f"{untracked} requests were not followed to their completion"),
+        (
+            0.01 < most <= DISTURBED,
+            f"other guests took processor time (up to {most:.0%} of the wall time)",
+        ),
+        (sources, f"clock source {sources}: reading the clock is slower than the TSC"),
+    ]
+    return [text for limit, text in limits if limit]

@@ -75,7 +75,7 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     holds = "" if best.coverage is None else f"; {best.coverage:.0%} lie in their intervals"
 
     def tone(trial: Trial) -> Tone:
-        return "worse" if trial.has_interval and not trial.inside else ""
+        return "worse" if trial.inside is False else ""
 
     def flat(trial: Trial) -> dict[str, Any]:
         row = {name: value for name, value in trial.row().items() if name != "type"}
@@ -117,8 +117,7 @@ def _trial_rows(trials: Sequence[Trial], interval: str = "") -> Rows[Trial]:
     scale = unit_scale([trial.truth_s for trial in trials], "s")
 
     def time(trial: Trial) -> Estimate:
-        bounds = (trial.lo_s, trial.hi_s) if trial.has_interval else (None, None)
-        return Estimate(trial.time_s, *bounds)
+        return Estimate(trial.time_s, trial.lo_s, trial.hi_s)
 
     return (
         Rows(trials)
