@@ -148,30 +148,18 @@ _COST = struct(
     eager:(2,)i4 role:i4 padding:i4
     """
 )
-
-
-class _Rank(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("numbers", "compute_s", "spent_s", "shapes")),
-        *((name, ctypes.c_void_p) for name in ("costs", "taken_s")),
-        *((name, ctypes.c_int64) for name in ("records", "stride", "own_comms")),
-        *((name, ctypes.c_int32) for name in ("host", "place", "core", "padding")),
-        ("computed_s", ctypes.c_double),
-        ("end_s", ctypes.c_double),
-    )
-
-
-class _Replay(ctypes.Structure):
-    _fields_ = (
-        ("ranks", ctypes.c_void_p),
-        *(
-            (name, ctypes.c_double)
-            for name in ("compute", "files", "beside", "beside_s", "local_s")
-        ),
-        ("fetches", ctypes.c_int32 * 2),
-        *((name, ctypes.c_int32) for name in ("count", "hosts", "places", "cores")),
-        *((name, ctypes.c_int32) for name in ("any_tag", "anybody", "anything")),
-    )
+_RANK = struct(
+    """
+    numbers:u8 compute_s:u8 spent_s:u8 shapes:u8 costs:u8 taken_s:u8 records:i8 stride:i8
+    own_comms:i8 host:i4 place:i4 core:i4 padding:i4 computed_s:f8 end_s:f8
+    """
+)
+_REPLAY = struct(
+    """
+    ranks:u8 compute:f8 files:f8 beside:f8 beside_s:f8 local_s:f8 fetches:(2,)i4 count:i4 hosts:i4
+    places:i4 cores:i4 any_tag:i4 anybody:i4 anything:i4 padding:i4
+    """
+)
 
 
 def replay(trace: Trace, costs: Costs) -> Replayed:
@@ -186,7 +174,7 @@ def replay(trace: Trace, costs: Costs) -> Replayed:
             hint="trace the program again; if it stays, use --model delta",
         )
     tables = _Tables(trace.streams, costs)
-    status = load_library().bl_replay_run(ctypes.byref(tables.job))
+    status = load_library().bl_replay_run(ctypes.c_void_p(tables.job.ctypes.data))
     if status == _NO_MEMORY:
         raise MemoryError
     if status == _STOPPED:
@@ -194,7 +182,7 @@ def replay(trace: Trace, costs: Costs) -> Replayed:
             "the replay of the trace comes to a stop: ranks wait for what no rank does",
             hint="trace the program again; if it stays, use --model delta",
         )
-    ends, computed = zip(*((rank.end_s, rank.computed_s) for rank in tables.ranks), strict=True)
+    ends, computed = (tuple(tables.ranks[name].tolist()) for name in ("end_s", "computed_s"))
     return Replayed(ends, computed, tuple(tables.taken_s))
 
 
@@ -212,52 +200,50 @@ class _Tables:
         self._comms = _numbers()
         self._kept: list[npt.NDArray[Any]] = []
         self.taken_s: list[npt.NDArray[np.float64]] = []
-        self.ranks = (_Rank * len(streams))()
+        self.ranks = np.zeros(len(streams), _RANK)
         hosts, cores, places = _numbers(), _numbers(), Counter[int]()
-        for rank, (own, stream) in enumerate(zip(self.ranks, streams, strict=True)):
-            self._describe(own, stream)
-            own.host = hosts[costs.ladder.host(rank)]
-            own.place = places[own.host]
-            places[own.host] += 1
-            core = costs.core(rank)
-            own.core = -1 if core is None else cores[core]
+        for rank, stream in enumerate(streams):
+            core, host = costs.core(rank), hosts[costs.ladder.host(rank)]
+            number = -1 if core is None else cores[core]
+            self.ranks[rank] = (*self._row(stream), host, places[host], number, 0, 0.0, 0.0)
+            places[host] += 1
         asked = {
             (shape.from_ == ANYBODY, shape.receive_tag == _ANY_TAG)
             for stream in streams
             for shape in stream.shapes
             if shape.kind in POINT_TO_POINT and shape.from_ != NOBODY
         }
-        self.job = _Replay(
-            ranks=ctypes.addressof(self.ranks),
-            compute=costs.compute,
-            files=costs.io,
-            beside=costs.beside,
-            beside_s=costs.beside_s,
-            local_s=LOCAL_S,
-            fetches=(costs.fetches(1), costs.fetches(2)),
-            count=len(streams),
-            hosts=len(hosts),
-            places=max(places.values(), default=0),
-            cores=len(cores),
-            any_tag=(False, True) in asked,
-            anybody=(True, False) in asked,
-            anything=(True, True) in asked,
-        )
+        self.job = np.zeros(1, _REPLAY)
+        for name, value in {
+            "ranks": self.ranks.ctypes.data,
+            "compute": costs.compute,
+            "files": costs.io,
+            "beside": costs.beside,
+            "beside_s": costs.beside_s,
+            "local_s": LOCAL_S,
+            "fetches": (costs.fetches(1), costs.fetches(2)),
+            "count": len(streams),
+            "hosts": len(hosts),
+            "places": max(places.values(), default=0),
+            "cores": len(cores),
+            "any_tag": (False, True) in asked,
+            "anybody": (True, False) in asked,
+            "anything": (True, True) in asked,
+        }.items():
+            self.job[name] = value
 
-    def _describe(self, own: _Rank, stream: CallStream) -> None:
-        """Fill in a rank's stream, its shapes and what they cost."""
+    def _row(self, stream: CallStream) -> tuple[int, ...]:
+        """Give where a rank's stream lies, its shapes and what they cost, and how long it is."""
         own_comms = _numbers()
         shapes = np.array([self._shape(shape, own_comms) for shape in stream.shapes], _SHAPE)
         costs = np.array([self._cost(shape) for shape in stream.shapes], _COST)
-        taken = np.zeros(len(stream.shapes))
-        self.taken_s.append(taken)
+        self.taken_s.append(np.zeros(len(stream.shapes)))
         numbers = np.ascontiguousarray(stream.shape, np.int32)
         compute, spent = _alike(stream.compute_s, stream.spent_s)
-        self._kept += [shapes, costs, numbers, compute, spent]
-        own.numbers, own.shapes, own.costs = (one.ctypes.data for one in (numbers, shapes, costs))
-        own.compute_s, own.spent_s = compute.ctypes.data, spent.ctypes.data
-        own.taken_s, own.own_comms = taken.ctypes.data, len(own_comms)
-        own.records, own.stride = len(numbers), compute.strides[0]
+        arrays = (numbers, compute, spent, shapes, costs, self.taken_s[-1])
+        self._kept += arrays
+        places = (one.ctypes.data for one in arrays)
+        return *places, len(numbers), compute.strides[0], len(own_comms)
 
     def _shape(self, shape: Shape, own_comms: dict[object, int]) -> tuple[int, ...]:
         kind = _KINDS.get(shape.kind, _OTHER)
