@@ -63,8 +63,8 @@ def test_its_name_is_none_that_is_taken(null_study, null_platforms):
 def test_a_simulated_baseline_has_none(null_study):
     tables = {"s": {"type": "sim", "network": "10g", "nodes": 2}, "a": {"type": "null"}}
     specs = list(platforms_from_toml({"platform": tables}, where="t").values())
-    assert "simulated" in with_control(null_study(), specs, "s", True).reason
-    assert with_control(null_study(control=True), specs, "s", None).reason == ""
+    assert "simulated" in with_control(null_study(), specs, "s", True).note
+    assert with_control(null_study(control=True), specs, "s", None).note == ""
     assert with_control(null_study(), specs, "s", True).platforms == specs
     assert with_control(null_study(), specs, "a", True).name == "a-again"
 

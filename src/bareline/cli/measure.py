@@ -175,7 +175,7 @@ def _planned(asked: RunOptions, *, in_a_job: bool = False) -> _Planned:
     names = [spec.name for spec in built.platforms]
     built.study.check_question(names, where="the question")
     added = with_control(built.study, built.platforms, base, asked.control)
-    _complain_of([*lacking, built.note, added.reason], added.study, added.platforms, base)
+    _complain_of([*lacking, built.note, added.note], added.study, added.platforms, base)
     return _Planned(added.study, added.platforms, base, added.name, largest)
 
 

@@ -104,8 +104,6 @@ class Allocations:
             for name in list(self._stacks):
                 stack.callback(self._end, name)
 
-    # What the run has seen before --------------------------------------------------------------
-
     def remember(self, records: Mapping[int, Record]) -> None:
         """Go on counting the boots where earlier executions of the run ended."""
         for record in records.values():
@@ -126,7 +124,10 @@ class Allocations:
         if isinstance(allocation, Failed):
             return allocation
         try:
-            self._take_turn(name, allocation)
+            if self._resumed != name:  # one platform uses the machine, and no other
+                self._suspend_all()
+                allocation.resume()
+                self._resumed = name
         except (StoreError, TimeUp):
             raise
         except Exception as error:
@@ -305,18 +306,15 @@ class Allocations:
         again_at = self._again_at.get(name, math.inf)
         return time.monotonic() >= again_at or (again_at < math.inf and self._waits(name))
 
-    def _build_ahead(self, name: str) -> None:
-        """Build before nodes are taken that cost as long as they are held."""
-        if name in self._to_build and self._type(name).borrows:
-            self._to_build.discard(name)
-            if built := self._type(name).build_ahead(self._specs[name], cache_folder()):
-                self.note(name, built)
-
     def _acquire(self, name: str) -> Allocation:
-        self._build_ahead(name)
+        kind, spec = self._type(name), self._specs[name]
+        if name in self._to_build and kind.borrows:  # nodes cost as long as they are held
+            self._to_build.discard(name)
+            if built := kind.build_ahead(spec, cache_folder()):
+                self.note(name, built)
         stack = self._stacks[name] = ExitStack()
         scratch = stack.enter_context(scratch_folder(name))
-        platform = self._type(name)(self._specs[name], Context(scratch))
+        platform = kind(spec, Context(scratch))
         allocation = stack.enter_context(platform.acquire(self._layouts[name]))
         self._cores[name] = allocation.cores
         self._meter.begin(name, allocation.cores, lent=platform.borrows)
@@ -336,13 +334,6 @@ class Allocations:
         except Exception as error:
             self.note(name, f"did not end cleanly: {reason_of(error)}")
         self._meter.end(name)
-
-    def _take_turn(self, name: str, allocation: Allocation) -> None:
-        """Let one platform use the machine, and no other."""
-        if self._resumed != name:
-            self._suspend_all()
-            allocation.resume()
-            self._resumed = name
 
     def _suspend_all(self) -> None:
         for name, allocation in self._current.items():
@@ -368,8 +359,8 @@ def failure_of(error: Exception) -> str:
     """
     cause: BaseException | None = error
     while cause is not None:
-        full = isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
-        fails = isinstance(cause, OSError) and cause.errno in (errno.EIO, errno.EROFS)
+        number = cause.errno if isinstance(cause, OSError) else None
+        full, fails = number in (errno.ENOSPC, errno.EDQUOT), number in (errno.EIO, errno.EROFS)
         if isinstance(cause, OSError) and (full or (fails and cause.filename)):
             raise StoreError(
                 f"cannot be written: {cause.strerror}",

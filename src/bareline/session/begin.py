@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 
 from typing_extensions import TypedDict
@@ -39,14 +40,12 @@ def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str 
     Raises UsageError: the one that the command line names is not part of the run.
     """
     names = [spec.name for spec in platforms]
-    if given is not None:
-        if given not in names:
-            raise UsageError(
-                f"the baseline '{given}' is not part of the run",
-                hint=f"add --on {given}, or choose one of: {', '.join(names)}",
-            )
-        return given
-    return study.baseline if study.baseline in names else names[0]
+    if given is not None and given not in names:
+        raise UsageError(
+            f"the baseline '{given}' is not part of the run",
+            hint=f"add --on {given}, or choose one of: {', '.join(names)}",
+        )
+    return given or (study.baseline if study.baseline in names else names[0])
 
 
 def cast_study(
@@ -159,12 +158,8 @@ def refuse_unusable(platforms: Sequence[PlatformSpec]) -> None:
 def default_folder(study: Study) -> Path:
     """Name a run directory that does not exist yet, below ``runs``."""
     stem = f"{study.name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
-    folder = RUNS / stem
-    number = 2
-    while folder.exists():
-        folder = RUNS / f"{stem}-{number}"
-        number += 1
-    return folder
+    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    return next(RUNS / name for name in names if not (RUNS / name).exists())
 
 
 def create_run(
@@ -187,11 +182,10 @@ def create_run(
     study = study.model_copy(update={"cases_per_turn": cases_per_turn(study, platforms)})
     platforms = [spec.settled() for spec in platforms]
     make_plan(study, platforms, seed=seed)
-    names = study.probes
     header = Header(
         study=study.to_toml(),
         platforms={spec.name: spec.to_dict() for spec in platforms},
-        probes={name: study.find_probe(name).declaration() for name in names},
+        probes={name: study.find_probe(name).declaration() for name in study.probes},
         baseline=baseline,
         control=control,
         seed=seed,

@@ -12,7 +12,7 @@ then simulated and compared, and the errors go with the platform.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from bareline.platforms.sim.network import seconds_at
 from bareline.session.simulation import Agreement, Simulations
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
-from bareline.vocabulary.model import Scalar, format_point, parse_point
+from bareline.vocabulary.model import format_point, parse_point
 
 _PING_PONG = "mpi.pingpong"
 _RATE = "mpi.multi_pair"
@@ -123,16 +123,16 @@ def calibrate(
     if done.error is not None:
         table["error"] = float(f"{done.error:.3g}")
     table["checks"] = [
-        [one.probe, one.ranks, _where(one.params), one.unit]
-        + [float(f"{value:.6g}") for value in (one.measured, one.simulated)]
+        [
+            *(one.probe, one.ranks),
+            # Of a probe and of a point, each in their order.
+            " ".join(format_point({name: value}) for name, value in one.params.items()),
+            one.unit,
+            *(float(f"{value:.6g}") for value in (one.measured, one.simulated)),
+        ]
         for one in checks
     ]
     return done
-
-
-def _where(params: Mapping[str, Scalar]) -> str:
-    """Write parameters of a probe and of a point, each in their order."""
-    return " ".join(format_point({name: value}) for name, value in params.items())
 
 
 def _choose(records: Records, given: str | None) -> str:
@@ -211,7 +211,12 @@ def _overheads(
     Where it was not measured, the receiver takes as long as the sender if the one-way time leaves
     that. Without a rate nothing is known.
     """
-    busy = _sending(tables, curve)
+    # As far as it is the sender that the rate tells of, and not the link.
+    busy = [
+        (size, size / rate)
+        for size, rate in _by_size(tables, _RATE)
+        if size <= _SMALL_BYTES or size / rate > _LINK_BOUND * size * _byte_s(curve)
+    ]
     received = _small_as_one(_by_size(tables, _OVERHEAD, "receive"), eager_bytes)
     sending: list[tuple[int, float]] = []
     receiving: list[tuple[int, float]] = []
@@ -243,19 +248,6 @@ def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
     small = [seconds for size, seconds in points if size <= _SMALL_BYTES]
     larger = [point for point in points if _SMALL_BYTES < point[0] < eager_bytes]
     return [(0, min(small)), (_SMALL_BYTES, min(small)), *larger] if small else []
-
-
-def _sending(tables: Sequence[pl.DataFrame], curve: _Curve) -> _Curve:
-    """Give for how long a sender is busy with a message, by its size.
-
-    As far as it is the sender that the rate tells of, and not the link.
-    """
-    points = [(size, size / rate) for size, rate in _by_size(tables, _RATE)]
-    return [
-        (size, busy_s)
-        for size, busy_s in points
-        if size <= _SMALL_BYTES or busy_s > _LINK_BOUND * size * _byte_s(curve)
-    ]
 
 
 def _by_size(tables: Sequence[pl.DataFrame], probe: str, metric: str = "") -> _Curve:

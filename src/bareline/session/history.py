@@ -167,7 +167,8 @@ class History:
             return "a simulation repeats exactly"
         if self._absent.get((trial.platform, trial.case), trial.block) < trial.block:
             return "its program is not installed"
-        if self._is_incomparable(trial):
+        enough = self._study.emulated_launches
+        if enough and trial.block >= enough and self._meets_emulation(trial, self._emulates(trial)):
             return "an emulated processor is not comparable"
         if trial.block < max(self._study.min_launches, 1):
             return ""
@@ -175,13 +176,6 @@ class History:
         if key not in self._decided:
             self._decided[key] = self._decide(trial.block, trial.case)
         return self._decided[key]
-
-    def _is_incomparable(self, trial: Trial) -> bool:
-        """Tell whether earlier blocks showed enough of what is never compared."""
-        enough = self._study.emulated_launches
-        if not enough or trial.block < enough:
-            return False
-        return self._meets_emulation(trial, lambda name: self._emulates(trial, name))
 
     def _meets_emulation(self, trial: Trial, emulates: Callable[[str], bool | None]) -> bool:
         """Tell whether an emulated processor would be compared with a real one.
@@ -199,17 +193,20 @@ class History:
         others = self._on[trial.case] - twice
         return bool(others) and all(emulates(name) for name in others)
 
-    def _emulates(self, trial: Trial, platform: str) -> bool | None:
-        """Tell whether a platform's processor was software in earlier blocks; None if unknown."""
-        record = self._measured_before(trial, platform)
-        return None if record is None else "emulated-cpu" in record.caveats
+    def _emulates(self, trial: Trial) -> Callable[[str], bool | None]:
+        """Give what tells whether a platform's processor was software in earlier blocks."""
+
+        def emulates(platform: str) -> bool | None:
+            record = self._measured_before(trial, platform)
+            return None if record is None else "emulated-cpu" in record.caveats
+
+        return emulates
 
     def _measured_before(self, trial: Trial, platform: str) -> Record | None:
         """Give the first measurement of a trial's case on a platform in the blocks before it."""
-        for record in self._by_case[trial.case][platform]:
-            if record.trial.block < trial.block and isinstance(record.outcome, Measured):
-                return record
-        return None
+        of_case = self._by_case[trial.case][platform]
+        before = (record for record in of_case if record.trial.block < trial.block)
+        return next((record for record in before if record.status == "measured"), None)
 
     def _decide(self, block: int, case: Case) -> str:
         earlier = self._decided.get((block - 1, case))
@@ -275,10 +272,9 @@ class History:
         - `platforms`: knows how long platforms take to come up, and when they are made anew.
         - `pause_s`: mean time between two trials.
         """
-        seconds = [spent for spent, _ in self._durations.values()]
-        counts = [count for _, count in self._durations.values()]
-        if not counts:
+        if not self._durations:
             return None
+        seconds, counts = zip(*self._durations.values(), strict=True)
         mean_s = sum(seconds) / sum(counts)
         used = {platform for platform, _ in self._planned}
         total_s = sum(platforms.coming_up_s(name, block) for name in used)
@@ -348,11 +344,10 @@ class History:
         for number, block in enumerate(self.blocks()):
             left = [trial for trial in block if trial.index not in self.records]
             reasons = [reason for trial in left if (reason := self.unneeded(trial))]
-            unneeded = len(reasons)
             if had is None and _BUDGET_USED in reasons:
                 had = number
-            saved += unneeded
-            if unneeded < len(left):
+            saved += len(reasons)
+            if len(reasons) < len(left):
                 break  # what later blocks need depends on this one
         measured = len(self.records) - failed
         on = frozenset(name for cells in self._by_case.values() for name in cells)

@@ -10,8 +10,9 @@ trial.
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -96,13 +97,11 @@ class Intake:
         return [*lines, *self._replication()]
 
     def _replication(self) -> list[str]:
-        latest = self.run.finished().values()
-        records = [record for record in latest if record.status == "measured"]
         platforms = {row["platform"] for row in self.rows}
         cases = Counter(
             (record.trial.platform, record.trial.case)
-            for record in records
-            if record.trial.platform in platforms
+            for record in self.run.finished().values()
+            if record.status == "measured" and record.trial.platform in platforms
         )
         single = sum(count == 1 for count in cases.values())
         few = sum(count < 6 for count in cases.values())
@@ -199,13 +198,13 @@ def _placed(
 def _open(out: Path, titles: Mapping[str, str], found: Iterable[FoundTrial]) -> tuple[Run, Header]:
     """Open or make the run; give the header with the platforms, by name and title, and probes."""
     run = Run.open(out) if (out / "run.toml").exists() else None
+    if run is not None and not run.header.imported:
+        raise UsageError(
+            "contains measured results; imported ones go into a run of their own",
+            where=str(out),
+            hint="choose another --out; `bareline compare` takes several runs",
+        )
     if run is not None:
-        if not run.header.imported:
-            raise UsageError(
-                "contains measured results; imported ones go into a run of their own",
-                where=str(out),
-                hint="choose another --out; `bareline compare` takes several runs",
-            )
         header = run.header
     else:
         header = Header(
@@ -217,16 +216,11 @@ def _open(out: Path, titles: Mapping[str, str], found: Iterable[FoundTrial]) -> 
             created=now(),
             versions={"bareline": __version__},
         )
-    known = {
-        name: {
-            **header.platforms.get(name, {"type": PLATFORM_TYPE}),
-            **({"title": title} if title else {}),
-        }
-        for name, title in titles.items()
-    }
-    header = replace(
-        header, platforms={**header.platforms, **known}, probes=_declared(header.probes, found)
-    )
+    platforms = dict(header.platforms)
+    for name, title in titles.items():
+        known = platforms.get(name, {"type": PLATFORM_TYPE})
+        platforms[name] = {**known, **({"title": title} if title else {})}
+    header = replace(header, platforms=platforms, probes=_declared(header.probes, found))
     return run or Run.create(out, header), header
 
 
@@ -256,7 +250,7 @@ def _append(
         for record in finished.values()
         if record.trial.platform == platform and (launch := _launch_of(run, record))
     }
-    blocks = _Blocks(finished.values(), platform)
+    block_of = _blocks(finished.values(), platform)
     index = max(finished, default=-1) + 1
     rows = []
     for one in found:
@@ -267,10 +261,11 @@ def _append(
         if not fresh:
             continue
         known.add((case, launch))
-        trial = Trial(
-            index=index, block=blocks.next(case), platform=platform, case=case, layout=None
+        trial = Trial(index=index, block=block_of(case), platform=platform, case=case, layout=None)
+        argv = ("bareline", "import", str(one.file))
+        run.write_raw(
+            trial, Output(stdout=one.launch, stderr="", exit_code=0, duration_s=0.0, argv=argv)
         )
-        run.write_raw(trial, _output(one))
         began = one.importer.started(one.launch)
         run.append(
             Record(
@@ -296,38 +291,25 @@ def _hash(launch: str) -> str:
     return hashlib.sha256(launch.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
-class _Blocks:
-    """Numbers the repetitions of a platform's cases, apart from every other platform's."""
+def _blocks(records: Iterable[Record], platform: str) -> Callable[[Case], int]:
+    """Give what numbers the repetitions of a platform's cases, apart from other platforms'."""
+    trials = [record.trial for record in records]
+    own = sorted({trial.block for trial in trials if trial.platform == platform})
+    unused = itertools.count(max((trial.block for trial in trials), default=-1) + 1)
+    taken = Counter(trial.case for trial in trials if trial.platform == platform)
 
-    def __init__(self, records: Iterable[Record], platform: str) -> None:
-        trials = [record.trial for record in records]
-        self._own = sorted({trial.block for trial in trials if trial.platform == platform})
-        self._unused = max((trial.block for trial in trials), default=-1) + 1
-        self._taken = Counter(trial.case for trial in trials if trial.platform == platform)
+    def block_of(case: Case) -> int:
+        taken[case] += 1
+        if taken[case] > len(own):
+            own.append(next(unused))
+        return own[taken[case] - 1]
 
-    def next(self, case: Case) -> int:
-        """Give the block of a case's next trial."""
-        repetition = self._taken[case]
-        self._taken[case] += 1
-        if repetition == len(self._own):
-            self._own.append(self._unused)
-            self._unused += 1
-        return self._own[repetition]
+    return block_of
 
 
 def _caveats(imported: Reading, case: Case) -> tuple[str, ...]:
     unknown = (UNKNOWN_RANKS_CAVEAT,) if not case.ranks else ()
     return ("imported", *imported.caveats, *unknown)
-
-
-def _output(found: FoundTrial) -> Output:
-    return Output(
-        stdout=found.launch,
-        stderr="",
-        exit_code=0,
-        duration_s=0.0,
-        argv=("bareline", "import", str(found.file)),
-    )
 
 
 def _row(found: FoundTrial, case: Case, platform: str, trial: int | None) -> Imported:

@@ -22,6 +22,8 @@ from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, 
 from bareline.vocabulary.units import listing
 
 _TAIL_CHARACTERS = 600
+#: Launchers frame what they add themselves, such as that a process returned a non-zero exit code.
+_FRAMED = re.compile(r"^-{60,}\n.*?\n-{60,}$\n?", re.MULTILINE | re.DOTALL)
 _NO_FACTS: Mapping[str, Scalar] = MappingProxyType({})
 
 
@@ -52,7 +54,11 @@ def judge_output(
     doubts = ("output-cut",) if output.cut else ()
 
     def failed(stage: Stage, reason: str) -> tuple[Failed, tuple[str, ...]]:
-        return Failed(stage, _with_tail("; ".join([reason, *output.cut]), output.stderr)), doubts
+        # The program's own words, if it wrote any.
+        said = _FRAMED.sub("", output.stderr).strip() or output.stderr.strip()
+        tail = said[-_TAIL_CHARACTERS:].strip()
+        parts = [reason, *output.cut, *([f"stderr ends: {tail}"] if tail else [])]
+        return Failed(stage, "; ".join(parts)), doubts
 
     ended = _ended(output, timeout_s)
     # Nothing is lost with a program that wrote all and then did not exit.
@@ -62,7 +68,9 @@ def judge_output(
     try:
         samples: tuple[Sample, ...] = probe.read(params, output)
         samples = _in_cache(samples, probe.arrays(params, output), facts)
-        caveats = _noticed(probe, params, output, facts)
+        own = probe.facts(params, output)
+        blas = blas_caveats({**facts, **own}) if BLAS_KERNELS in own else ()
+        caveats = (*probe.caveats(params, output), *blas)
     except OutOfTime as error:
         return failed(Stage.BUDGET, str(error))
     except ParseError as error:
@@ -101,18 +109,6 @@ def _ended(output: Output, timeout_s: float) -> tuple[Stage, str] | None:
     return None
 
 
-def _noticed(
-    probe: Probe[Any], params: Any, output: Output, facts: Mapping[str, Scalar]
-) -> tuple[str, ...]:
-    """Name what makes a measured trial doubtful: its output alone, or beside its platform's facts.
-
-    Raises ParseError: the probe cannot read the output.
-    """
-    own = probe.facts(params, output)
-    doubts = blas_caveats({**facts, **own}) if BLAS_KERNELS in own else ()
-    return (*probe.caveats(params, output), *doubts)
-
-
 def _in_cache(
     samples: tuple[Sample, ...], arrays: Mapping[str, int], facts: Mapping[str, Scalar]
 ) -> tuple[Sample, ...]:
@@ -132,17 +128,6 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-#: Launchers frame what they add themselves, such as that a process returned a non-zero exit code.
-_FRAMED = re.compile(r"^-{60,}\n.*?\n-{60,}$\n?", re.MULTILINE | re.DOTALL)
-
-
-def _with_tail(reason: str, stderr: str) -> str:
-    """Add the last lines of standard error to a reason: the program's own, if it wrote any."""
-    said = _FRAMED.sub("", stderr).strip() or stderr.strip()
-    tail = said[-_TAIL_CHARACTERS:].strip()
-    return f"{reason}; stderr ends: {tail}" if tail else reason
 
 
 #: After so many failures on every platform, and not one success, somebody should look.
@@ -167,14 +152,11 @@ class Failures:
         outcome = record.outcome
         if not isinstance(outcome, Failed):
             self._settled.add(probe)
-        elif record.skipped:
+            return ""
+        if record.skipped:
             self._absent.add((probe, platform))
-        else:
-            self._failed[probe, platform] += 1
-            return self._hopeless(probe, outcome)
-        return ""
-
-    def _hopeless(self, probe: str, outcome: Failed) -> str:
+            return ""
+        self._failed[probe, platform] += 1
         tried = [cell for cell in self._planned if cell[0] == probe and cell not in self._absent]
         left = sum(self._left[cell] for cell in tried)
         enough = all(self._failed[cell] >= min(ENOUGH, self._planned[cell]) for cell in tried)

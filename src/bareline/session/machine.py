@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import platform
 import socket
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,20 +22,17 @@ from bareline.store.beside import now
 from bareline.store.run import Run
 from bareline.store.sessions import FIRST, Session
 from bareline.vocabulary.errors import OtherMachine, StoreError
+from bareline.vocabulary.facts import split_nodes
 from bareline.vocabulary.model import Record, Scalar
 from bareline.vocabulary.nodeset import fold
-
-_LIBRARIES = ("polars", "numpy", "altair", "pydantic")
 
 
 def versions() -> dict[str, str]:
     """Give the versions that measure today, by name."""
     found = {"bareline": __version__, "python": platform.python_version()}
-    for library in _LIBRARIES:
-        try:
+    for library in ("polars", "numpy", "altair", "pydantic"):
+        with suppress(PackageNotFoundError):
             found[library] = version(library)
-        except PackageNotFoundError:
-            continue
     return found
 
 
@@ -44,7 +43,6 @@ _ASKED: Mapping[str, tuple[str, ...]] = {
     "MPI": ("mpi.flavour", "mpi.version"),
     "host": ("node.name",),
 }
-_VERSION = "bareline"
 
 #: By what it is of (a platform, "" for bareline itself) and its name, all that the nodes say.
 _Description = dict[tuple[str, str], tuple[str, ...]]
@@ -90,16 +88,11 @@ class Machine:
             self._last = session.machine
             described = self._before.setdefault(session.machine, {})
             described |= {**_bareline(session.versions), **_host(session.host)}
-            for name, facts in self._facts_of(number).items():
-                described |= _platform(name, facts)
+            with suppress(StoreError):  # a damaged file says nothing; whoever reads it is told
+                for name, facts in self._run.facts_of(number).items():
+                    described |= _platform(name, facts)
         self._newest = max(used, default=0)
         self._highest = max([*self._before, *(one.machine for one in known.values()), 0])
-
-    def _facts_of(self, session: int) -> Mapping[str, Mapping[str, Scalar]]:
-        try:
-            return self._run.facts_of(session)
-        except StoreError:
-            return {}  # A damaged file says nothing; whoever reads the run is told.
 
     def begin(self) -> None:
         """Begin the session, at its first trial.
@@ -178,8 +171,8 @@ class Machine:
 
 
 def _bareline(of: Mapping[str, str]) -> _Description:
-    known = of.get(_VERSION)
-    return {("", _VERSION): (known,)} if known else {}
+    known = of.get("bareline")
+    return {("", "bareline"): (known,)} if known else {}
 
 
 def _host(host: Mapping[str, str]) -> _Description:
@@ -193,19 +186,15 @@ def _host(host: Mapping[str, str]) -> _Description:
 def _platform(name: str, facts: Mapping[str, Scalar], *, named: bool = True) -> _Description:
     """Say what a platform is by the facts of all its nodes; a fact that is missing says nothing."""
     found: _Description = {}
+    said: dict[str, set[str]] = defaultdict(set)  # by all nodes
+    for key, value in facts.items():
+        said[split_nodes(key)[1]].add(str(value))
     for what, keys in _ASKED.items():
         join = fold if what == "host" else " and ".join
-        values = tuple(join(sorted(set(_said(facts, key)))) for key in keys)
+        values = tuple(join(sorted(said[key])) for key in keys)
         if all(values) and (named or what != "host"):
             found[name, what] = values
     return found
-
-
-def _said(facts: Mapping[str, Scalar], key: str) -> Iterator[str]:
-    """Give what the nodes of a platform say of a fact."""
-    for name, value in facts.items():
-        if name == key or (name.startswith("node[") and name.endswith(f"].{key}")):
-            yield str(value)
 
 
 def _differences(before: _Description, today: _Description) -> Iterator[str]:

@@ -122,17 +122,14 @@ class Meter:
     def left_s(self, name: str) -> float:
         """Give for how long a trial may run on a platform before a limit is reached."""
         self.count()
-        left = [
-            self._left_s(limit, {other}, name)
-            for other, limit in self._limits.items()
-            if limit is not None
-        ]
-        if self._limit is not None:
-            left.append(self._left_s(self._limit, set(self._used_s), name))
-        return min(left, default=float("inf"))
+        limits = [({other}, limit) for other, limit in self._limits.items()]
+        limits.append((set(self._used_s), self._limit))
+        return min(self._left_s(limit, of, name) for of, limit in limits)
 
-    def _left_s(self, limit: float, of: set[str], running: str) -> float:
+    def _left_s(self, limit: float | None, of: set[str], running: str) -> float:
         """Give after how many seconds some platforms have used a limit, while one of them runs."""
+        if limit is None:
+            return float("inf")
         left = limit * HOUR_S - sum(self._used_s.get(name, 0.0) for name in of)
         if left <= 0:
             return 0.0
@@ -230,10 +227,9 @@ def _expected_s(study: Study, plan: Sequence[Trial]) -> Mapping[str, float]:
 def _earlier(study: str) -> dict[tuple[str, Case], float]:
     """Give the mean time of a trial in the latest runs of a study here, by platform and case."""
     took: dict[tuple[str, Case], list[float]] = defaultdict(list)
-    runs = [one.path for one in list_runs(RUNS) if one.header.study["study"]["name"] == study]
-    for path in runs[-_MOST_RUNS:]:
+    runs = [run for run in list_runs(RUNS) if run.header.study["study"]["name"] == study]
+    for run in runs[-_MOST_RUNS:]:
         with suppress(StoreError):
-            run = Run.open(path)
             if run.records_bytes <= _MOST_BYTES:
                 for record in run.heads().values():
                     took[record.trial.platform, record.trial.case].append(record.duration_s)

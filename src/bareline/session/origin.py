@@ -42,12 +42,6 @@ def study_of(run: Run) -> Study:
     # What bareline 0.1.0 wrote at first says none of these: its plan must come out as it was.
     before = {"order": "shuffled", "blocks_per_boot": 0, "emulated_launches": 0}
     content["study"] = {**before, **content.get("study", {})}
-    _check_parameters(run)
-    return study_from_toml(content, where=f"{run.path}/run.toml", defaults=run.header.defaults)
-
-
-def _check_parameters(run: Run) -> None:
-    """Refuse a run whose probes had parameters that they do not have any more."""
     known = load_probes()
     for name, defaults in run.header.defaults.items():
         gone = sorted(set(defaults) - set(known[name].defaults())) if name in known else []
@@ -57,6 +51,7 @@ def _check_parameters(run: Run) -> None:
                 where=f"{run.path}/run.toml, [probe.{name}.defaults]",
                 hint="go on with the bareline that began it, or measure again into a new folder",
             )
+    return study_from_toml(content, where=f"{run.path}/run.toml", defaults=run.header.defaults)
 
 
 def platforms_of(run: Run) -> list[PlatformSpec]:
@@ -99,19 +94,14 @@ def declare_today(run: Run) -> None:
 
 def _check_metric(run: Run, what: str, today: Metric, declared: Mapping[str, Any]) -> None:
     """Refuse to go on with values that mean something else today."""
-    hint = "measure again into a new folder"
     if declared["unit"] != today.unit:
-        raise StoreError(
-            f"{what} in {today.unit} today, not in {declared['unit']}",
-            where=str(run.path),
-            hint=hint,
-        )
-    if {declared["better"], today.better} == {"lower", "higher"}:
-        raise StoreError(
-            f"{what} so that {today.better} is better today, not {declared['better']}",
-            where=str(run.path),
-            hint=hint,
-        )
+        other = f"in {today.unit} today, not in {declared['unit']}"
+    elif {declared["better"], today.better} == {"lower", "higher"}:
+        other = f"so that {today.better} is better today, not {declared['better']}"
+    else:
+        return
+    hint = "measure again into a new folder"
+    raise StoreError(f"{what} {other}", where=str(run.path), hint=hint)
 
 
 _PRIVATE = 0o700
@@ -138,7 +128,9 @@ def see_to_trust(run: Run, *, trust: bool) -> None:
     owner = owner_of(run.path)
     if owner is None:
         return
-    mark = cache_folder() / "trusted" / _identity(run)
+    # The run as it was read, not as its file may be by now.
+    text = f"{run.header.to_toml()}\0{run.path.resolve()}"
+    mark = cache_folder() / "trusted" / hashlib.sha256(text.encode()).hexdigest()
     if trust:
         mark.parent.mkdir(mode=_PRIVATE, exist_ok=True)
         mark.touch()
@@ -149,9 +141,3 @@ def see_to_trust(run: Run, *, trust: bool) -> None:
             hint=f"read {HEADER_FILE} there, then `bareline continue --trust "
             f"{shlex.quote(str(run.path))}`",
         )
-
-
-def _identity(run: Run) -> str:
-    """Name what is trusted: the run as it was read, not as its file may be by now."""
-    text = f"{run.header.to_toml()}\0{run.path.resolve()}"
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -39,41 +39,33 @@ class Placements:
 
     def __init__(self, allocations: Allocations) -> None:
         self._allocations = allocations
-        self._seen: dict[tuple[str, str], SeenLayout] = {}
+        self._seen: dict[tuple[str, Layout], SeenLayout] = {}
 
     def of(self, trial: Trial) -> SeenLayout:
         """Give what was seen of a trial's layout; as it was asked for where nobody looked."""
         assert trial.layout is not None, "a plan lays every case out"
-        return self._seen.get(_key(trial)) or SeenLayout(trial.layout, {})
+        return self._seen.get((trial.platform, trial.layout)) or SeenLayout(trial.layout, {})
 
     def see(self, trial: Trial, allocation: Allocation, command: Command) -> None:
-        """Look at the layout of a trial, where nobody has.
+        """Look at the layout of a trial, where nobody has: an MPI job of bareline's own programs.
 
         Raises PlatformError: the programs do not belong to the launcher's library.
         """
-        if not uses_mpi(command) or _key(trial) in self._seen:
-            return
         assert trial.layout is not None
+        key = trial.platform, trial.layout
+        own = command.mpi and any("{native}" in part for part in command.argv)
+        if not own or key in self._seen:
+            return
         known = self._allocations.facts(trial.platform)
-        self._seen[_key(trial)] = SeenLayout(trial.layout, {})
+        self._seen[key] = SeenLayout(trial.layout, {})
         if "mpi.flavour" not in known:
             return  # a simulated library places no ranks
         try:
-            seen = look(allocation, trial.layout, known, command)
+            self._seen[key] = look(allocation, trial.layout, known, command)
         except (ParseError, BuildError, ToolMissing) as error:
             self._allocations.note(trial.platform, f"where ranks are was not seen: {error}")
             return
-        self._seen[_key(trial)] = seen
-        self._allocations.learn(trial.platform, seen.facts)
-
-
-def _key(trial: Trial) -> tuple[str, str]:
-    return (trial.platform, str(trial.layout))
-
-
-def uses_mpi(command: Command) -> bool:
-    """Tell whether a command is an MPI job of bareline's own programs, which can be looked at."""
-    return command.mpi and any("{native}" in part for part in command.argv)
+        self._allocations.learn(trial.platform, self._seen[key].facts)
 
 
 def look(
@@ -121,8 +113,8 @@ def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout
         f"mpi.carrier.{where}": ", ".join(seen.carriers) if layout.ranks > 1 else "",
         f"placement.{layout}": _words(seen.ranks),
     }
-    seen_facts = {name: text for name, text in facts.items() if text}
-    return SeenLayout(replace(layout, pinning=was), seen_facts, tuple(caveats))
+    facts = {name: text for name, text in facts.items() if text}
+    return SeenLayout(replace(layout, pinning=was), facts, tuple(caveats))
 
 
 def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
@@ -156,23 +148,25 @@ def _is_bound(ranks: Sequence[Rank], asked: Pinning, threads: int) -> bool:
 def _is_dealt(ranks: Sequence[Rank], asked: Pinning) -> bool:
     """Tell whether ranks are on the sockets and domains that they were dealt to."""
     if asked.domain:
-        own = [rank.packages if asked.ranks_per_socket else rank.numa for rank in ranks]
-        counts = Counter((rank.node, *its) for rank, its in zip(ranks, own, strict=True))
-        return max(counts.values()) <= asked.ranks_per_domain
-    if asked.distribution == "cyclic":
-        pairs = pairwise(ranks)
-        return all(
-            a.packages != b.packages
-            for a, b in pairs
-            if a.node == b.node and a.machine_packages > 1
+        counts = Counter(
+            (rank.node, *(rank.packages if asked.ranks_per_socket else rank.numa)) for rank in ranks
         )
-    return True
+        return max(counts.values()) <= asked.ranks_per_domain
+    return asked.distribution != "cyclic" or all(
+        a.packages != b.packages
+        for a, b in pairwise(ranks)
+        if a.node == b.node and a.machine_packages > 1
+    )
 
 
 def _class_of(ranks: Sequence[Rank], threads: int, allowed: int) -> SeenBinding:
+    def beside(one: Rank) -> int:
+        """Count the ranks that may run where this one does, itself among them."""
+        return sum(rank.node == one.node and not rank.cpus.isdisjoint(one.cpus) for rank in ranks)
+
     if allowed and all(len(rank.cpus) >= allowed for rank in ranks):
         return "none"
-    if _shares(ranks) and any(_cores(rank) < _beside(ranks, rank) * threads for rank in ranks):
+    if _shares(ranks) and any(_cores(rank) < beside(rank) * threads for rank in ranks):
         return "shared"
     if all(rank.cores == threads for rank in ranks):
         return "core"
@@ -187,11 +181,6 @@ def _class_of(ranks: Sequence[Rank], threads: int, allowed: int) -> SeenBinding:
 
 def _cores(rank: Rank) -> int:
     return rank.cores or len(rank.cpus)
-
-
-def _beside(ranks: Sequence[Rank], one: Rank) -> int:
-    """Count the ranks that may run where one of them does, itself among them."""
-    return sum(rank.node == one.node and not rank.cpus.isdisjoint(one.cpus) for rank in ranks)
 
 
 def _shares(ranks: Sequence[Rank]) -> bool:

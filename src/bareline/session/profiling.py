@@ -207,14 +207,12 @@ def _make_way(out: Path) -> None:
 def _installation(argv: Sequence[str], mpi: str) -> MpiInstallation:
     if mpi != "auto":
         return find_mpi(mpi)
-    path = shutil.which(argv[0])
-    if path is not None and _LAUNCHER.fullmatch(Path(argv[0]).name):
+    name, path = Path(argv[0]).name, shutil.which(argv[0])
+    if path is not None and _LAUNCHER.fullmatch(name):
         return find_mpi(path)
-    if Path(argv[0]).name not in _BATCH:
-        libraries = _libraries(Path(path)) if path is not None else None
-        if (linked := _flavour(libraries or "")) is not None:
-            with contextlib.suppress(PlatformError):
-                return find_mpi(linked)
+    if path is not None and name not in _BATCH and (linked := _flavour(_libraries(Path(path)))):
+        with contextlib.suppress(PlatformError):
+            return find_mpi(linked)
     return find_mpi("auto")
 
 
@@ -231,11 +229,13 @@ def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
 
 def _finish(exit_code: int, out: Path, argv: Sequence[str], mpi: MpiInstallation) -> ProfiledRun:
     """Turn what is left of a crashed program into a profile."""
-    journal = journal_of(out)
+    journal, by_signal = journal_of(out), ""
+    with contextlib.suppress(ValueError):  # other exit codes name no signal
+        by_signal = f", by {signal.Signals(exit_code - 128).name} (exit code {exit_code})"
     if not out.exists() and journal.exists():
         try:
             left = read_profile(journal)
-            left = replace(left, ended=left.ended + _by_signal(exit_code))
+            left = replace(left, ended=left.ended + by_signal)
             write_profile(left, out)
         except BarelineError as error:
             return ProfiledRun(exit_code, None, False, str(error))
@@ -251,17 +251,7 @@ def _finish(exit_code: int, out: Path, argv: Sequence[str], mpi: MpiInstallation
     what = "no MPI program ran to MPI_Init under the profiler"
     failed = f"the command failed with exit code {exit_code}, its own messages say why; else "
     why = f"{failed if exit_code else ''}{why_nothing(argv, mpi)}"
-    ended = f"{what}{_by_signal(exit_code)}: {why}"
-    return ProfiledRun(exit_code, None, False, ended)
-
-
-def _by_signal(exit_code: int) -> str:
-    """Name the signal that an exit code stands for."""
-    try:
-        name = signal.Signals(exit_code - 128).name if exit_code > 128 else ""
-    except ValueError:
-        return ""
-    return f", by {name} (exit code {exit_code})" if name else ""
+    return ProfiledRun(exit_code, None, False, f"{what}{by_signal}: {why}")
 
 
 def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
@@ -273,7 +263,7 @@ def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
             return f"{program} is set-uid, and the system preloads nothing into such a program"
         if re.search("not a dynamic executable|statically linked", libraries or ""):
             return f"{program} is linked statically, so nothing can be preloaded; link it anew"
-        flavour = _flavour(libraries or "")
+        flavour = _flavour(libraries)
         if flavour is not None and flavour != mpi.flavour:
             return f"{program} is linked with {flavour}, profiled was {mpi.title}; add --mpi"
         if libraries is not None and flavour is None:
@@ -309,7 +299,7 @@ def _libraries(program: Path) -> str | None:
     return done.stdout + done.stderr
 
 
-def _flavour(libraries: str) -> str | None:
-    if re.search(r"libmpi\.so\.(20|40)", libraries):
+def _flavour(libraries: str | None) -> str | None:
+    if re.search(r"libmpi\.so\.(20|40)", libraries or ""):
         return "openmpi"
-    return "mpich" if re.search(r"libmpich\.so|libmpi\.so\.12", libraries) else None
+    return "mpich" if re.search(r"libmpich\.so|libmpi\.so\.12", libraries or "") else None

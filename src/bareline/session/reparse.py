@@ -5,7 +5,8 @@ A corrected study may say how outputs are read, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Hashable
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -54,7 +55,9 @@ def read_correction(run: Run, file: Path) -> Correction:
     """
     where = str(file)
     study = study_of(run)
-    given = _as_begun(load_study(file), study, run, where)
+    # As the run would have begun it: at its scale, with its defaults.
+    given = study_from_toml(load_study(file).to_toml(), where=where, defaults=run.header.defaults)
+    given = given.at_scale(study.scale) if study.scale else given
     _refuse_other_cases(study, given, run, where)
     changed = {}
     for name, program in study.programs.items():
@@ -66,18 +69,18 @@ def read_correction(run: Run, file: Path) -> Correction:
     return _corrected(run, given, changed, where)
 
 
-def _as_begun(given: Study, study: Study, run: Run, where: str) -> Study:
-    """Give a study as the run would have begun it: at its scale, with its defaults."""
-    made = study_from_toml(given.to_toml(), where=where, defaults=run.header.defaults)
-    return made.at_scale(study.scale) if study.scale else made
-
-
 def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> None:
     """Refuse a study that asks for other cases than the run: parameters, ranks, nodes."""
     specs = platforms_of(run)
-    before, now = (
-        {_identity(one, case): case for _, case in one.cases(specs)} for one in (study, given)
-    )
+
+    def cases_of(one: Study) -> dict[Hashable, Case]:
+        """Give cases by what makes them: a parameter given as its default is one left out."""
+        return {
+            (replace(case, params=""), *sorted(asdict(one.params_of(case)).items())): case
+            for _, case in one.cases(specs)
+        }
+
+    before, now = cases_of(study), cases_of(given)
     for text, cases, others in (
         ("does not measure", before, now),
         ("measures, unlike the run,", now, before),
@@ -85,11 +88,6 @@ def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> Non
         other = sorted(cases[key].label for key in cases.keys() - others.keys())
         if other:
             raise StudyError(f"{text} {other[0]}", where=where, hint=_HINT)
-
-
-def _identity(study: Study, case: Case) -> Hashable:
-    """Give what makes a case: a parameter given as its default is the same as one left out."""
-    return replace(case, params=""), tuple(sorted(asdict(study.params_of(case)).items()))
 
 
 def _differences(name: str, before: Program, now: Program, where: str) -> list[str]:
@@ -118,13 +116,17 @@ def _corrected(run: Run, given: Study, changed: dict[str, list[str]], where: str
     header = run.header
     content = {**header.study, "app": given.to_toml().get("app", {})}
     study = study_of(Run(run.path, replace(header, study=content)))
-    sampled = _sampled(run.records(), changed)
+    sampled: dict[str, set[str]] = defaultdict(set)
+    for record in run.records():
+        name = record.trial.case.probe
+        if name in changed and isinstance(record.outcome, Measured):
+            sampled[name].update(sample.metric for sample in record.outcome.samples)
     probes = dict(header.probes)
     for name in changed:
         if name not in probes:
             continue  # described, and never measured
         old, new = probes[name], study.find_probe(name).declaration()
-        declared = {metric: old["metrics"][metric] for metric in sampled.get(name, ())}
+        declared = {metric: old["metrics"][metric] for metric in sampled[name]}
         for metric, table in declared.items():
             now = new["metrics"].get(metric, table)
             if any(now[key] != table[key] for key in ("unit", "better")):
@@ -138,16 +140,6 @@ def _corrected(run: Run, given: Study, changed: dict[str, list[str]], where: str
         begun = {key: old[key] for key in ("defaults",) if key in old}
         probes[name] = {**old, **new, **begun, "metrics": {**declared, **new["metrics"]}}
     return Correction(study, replace(header, study=content, probes=probes), changed)
-
-
-def _sampled(records: Iterable[Record], probes: Collection[str]) -> dict[str, set[str]]:
-    """Give the metrics of which the run holds values, by probe."""
-    found: dict[str, set[str]] = {}
-    for record in records:
-        name = record.trial.case.probe
-        if name in probes and isinstance(record.outcome, Measured):
-            found.setdefault(name, set()).update(s.metric for s in record.outcome.samples)
-    return found
 
 
 #: Failures of launches that ran: what they printed was kept.
@@ -187,11 +179,17 @@ class Reread:
         changed = [(old, new.status, _reason(new)) for old, new in self.changed]
         unread = [(old, "unread", why) for old, why in self.unread]
         return [
-            row_of(ReadAgain, trial, trial=trial.index, probe=trial.case.probe, before=old.status,
-                   now=now, reason=why)
+            row_of(
+                ReadAgain,
+                old.trial,
+                trial=old.trial.index,
+                probe=old.trial.case.probe,
+                before=old.status,
+                now=now,
+                reason=why,
+            )
             for old, now, why in (*changed, *unread)
-            for trial in (old.trial,)
-        ]  # fmt: skip
+        ]
 
 
 def _reason(record: Record) -> str | None:
@@ -285,30 +283,21 @@ class _Rereading:
         if number not in self._known:
             self._known[number] = self._run.facts_of(number)
             self._facts[number] = {name: dict(one) for name, one in self._known[number].items()}
-        here = self._facts[number].setdefault(record.trial.platform, {})
-        new, facts = _judge_again(self._study, record, output, here)
-        here.update(facts)
-        return new
-
-
-def _judge_again(
-    study: Study, record: Record, output: Output, facts: Mapping[str, Scalar]
-) -> tuple[Record, Mapping[str, Scalar]]:
-    """Give a measured trial's record, and what it tells of its platform, as read today."""
-    trial = record.trial
-    probe = study.find_probe(trial.case.probe)
-    params = study.params_of(trial.case)
-    old = {GENERIC_BLAS}
-    if record.status == "measured":
-        # An output that was damaged since then may raise anything: `judge_output` says so.
-        with suppress(Exception):
-            old.update(probe.caveats(params, output))
-    outcome, caveats = judge_output(
-        probe, params, output, trial.timeout_s, profile=trial.case.profile, facts=facts
-    )
-    others = [code for code in record.caveats if code not in old]
-    every = tuple(dict.fromkeys((*others, *caveats)))
-    if set(every) == set(record.caveats):
-        every = record.caveats  # The same in another order is no change.
-    own = probe.facts(params, output) if isinstance(outcome, Measured) else {}
-    return replace(record, outcome=outcome, caveats=every), own
+        trial = record.trial
+        here = self._facts[number].setdefault(trial.platform, {})
+        probe, params = self._study.find_probe(trial.case.probe), self._study.params_of(trial.case)
+        old = {GENERIC_BLAS}
+        if record.status == "measured":
+            # An output that was damaged since then may raise anything: `judge_output` says so.
+            with suppress(Exception):
+                old.update(probe.caveats(params, output))
+        outcome, caveats = judge_output(
+            probe, params, output, trial.timeout_s, profile=trial.case.profile, facts=here
+        )
+        others = [code for code in record.caveats if code not in old]
+        every = tuple(dict.fromkeys((*others, *caveats)))
+        if set(every) == set(record.caveats):
+            every = record.caveats  # The same in another order is no change.
+        if isinstance(outcome, Measured):
+            here.update(probe.facts(params, output))
+        return replace(record, outcome=outcome, caveats=every)

@@ -34,7 +34,6 @@ from bareline.store.beside import now
 from bareline.store.raw import shortened
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
-from bareline.study.study import Study
 from bareline.vocabulary.errors import (
     BuildError,
     LimitReached,
@@ -109,17 +108,9 @@ def execute(
             where=f"{run.path}/run.toml",
             hint="take it from a copy of the run, or measure again into a new folder",
         )
-    runner = Runner(run, observer, limits or NO_LIMITS, anyway=anyway)
-    return runner.execute(retry_failed=retry_failed)
-
-
-def _with_native(study: Study, plan: Sequence[Trial]) -> set[str]:
-    """Name the platforms on which bareline's own programs run."""
-    return {
-        name
-        for name, case in {(trial.platform, trial.case) for trial in plan}
-        if case.profile or mentions(study.command_of(case), "native")
-    }
+    return Runner(run, observer, limits or NO_LIMITS, anyway=anyway).execute(
+        retry_failed=retry_failed
+    )
 
 
 class Runner:
@@ -150,7 +141,11 @@ class Runner:
             self._machine,
             self._meter,
             blocks_per_boot=study.blocks_per_boot,
-            native=_with_native(study, self._plan),
+            native={
+                name
+                for name, case in {(trial.platform, trial.case) for trial in self._plan}
+                if case.profile or mentions(study.command_of(case), "native")
+            },
         )
         self._placements = Placements(self._allocations)
         self._sources = Sources(self._allocations.learn, self._note)
@@ -158,7 +153,7 @@ class Runner:
         self._garbage_left = GARBAGE_CHARACTERS
 
     def execute(self, *, retry_failed: bool) -> TrialCounts:
-        """Run every trial that has no record yet; see `execute`."""
+        """Run every trial that has no record yet."""
         with self._run.writing(), terminated_like_interrupted() as self._go_on, self._allocations:
             declare_today(self._run)
             attempts: dict[int, int] = {}
@@ -360,10 +355,9 @@ class Runner:
         return Done(outcome, tuple(dict.fromkeys(every)), output, busy)
 
     def _failure(self, trial: Trial, error: Exception) -> Failed:
-        if isinstance(error, ToolMissing):
-            return Failed(Stage.ABSENT, str(error))
-        if isinstance(error, BuildError):
-            return Failed(Stage.REQUIRE, str(error))
+        if isinstance(error, ToolMissing | BuildError):
+            absent = isinstance(error, ToolMissing)
+            return Failed(Stage.ABSENT if absent else Stage.REQUIRE, str(error))
         reason = failure_of(error)
         self._allocations.broke(trial.platform, broken=True)
         return Failed(Stage.PLATFORM, reason)

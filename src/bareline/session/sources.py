@@ -39,6 +39,7 @@ _NAMED = 5
 _DIGITS = 16
 #: What a shell, and what loads modules, keep for themselves.
 _OWN = re.compile(r"_|_.*|SHLVL|PWD|OLDPWD|PS1|BASH_.*|LOADEDMODULES|LMOD_.*|MODULE.*|ENV")
+_HASH = re.compile(r"[a-z0-9]{7,64}")
 #: How EasyBuild writes what no variable may have in its name.
 _SIGNS = {"+": "PLUS", "-": "MIN", ".": ""}
 #: The first word says what to do. It loads in its own shell, which says what that changed; a
@@ -244,13 +245,10 @@ def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
             found, _ = json.JSONDecoder().raw_decode(text, match.start())
         except (ValueError, RecursionError):
             continue
-        if all(isinstance(one, dict) and _is_hash(one.get("hash")) for one in found):
+        hashes = [one.get("hash") if isinstance(one, dict) else None for one in found]
+        if all(isinstance(text, str) and _HASH.fullmatch(text) for text in hashes):
             return list(found)
     raise _NotThereError("what `spack find --json` prints is no list of builds")
-
-
-def _is_hash(text: Any) -> bool:
-    return isinstance(text, str) and re.fullmatch(r"[a-z0-9]{7,64}", text) is not None
 
 
 def _spec_of(one: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
@@ -14,7 +15,7 @@ from bareline.store.run import Run
 from bareline.study.plan import left_out_lines
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.facts import money
-from bareline.vocabulary.model import Record, Scalar, Trial
+from bareline.vocabulary.model import Record, Trial
 from bareline.vocabulary.units import HOUR_S
 
 #: Up to so many bytes of records each sample is read, and damage in one is named.
@@ -97,25 +98,19 @@ def status_of(run: Run) -> Standing:
     }
 
 
-def _facts(run: Run) -> Mapping[str, Mapping[str, Scalar]]:
-    try:
-        return run.facts()
-    except StoreError:
-        return {}  # A damaged file says nothing; whoever compares the run is told.
-
-
 def _by_platform(run: Run, plan: Sequence[Trial], records: Mapping[int, Record]) -> dict[str, Any]:
-    used, specs = run.cost(), {spec.name: spec for spec in platforms_of(run)}
-    facts = _facts(run)
-    counted: dict[str, dict[str, Any]] = {
-        name: {"planned": 0, "measured": 0, "failed": 0, "skipped": 0, "seconds": 0.0}
-        for name in run.header.platforms
-    }
-    for name, counts in counted.items():
-        hours = None if used is None else used.get(name, 0.0) / HOUR_S
-        cost, currency = money(facts.get(name, {}), hours) or (None, None)
-        counts |= {"core_hours": hours, "cost": cost, "currency": currency}
-        counts["running"] = running_of(specs[name]) if name in specs else ""
+    used, facts = run.cost(), {}
+    with suppress(StoreError):  # A damaged file says nothing; whoever compares the run is told.
+        facts = run.facts()
+    counted: dict[str, dict[str, Any]] = {}
+    for spec in platforms_of(run):
+        hours = None if used is None else used.get(spec.name, 0.0) / HOUR_S
+        cost, currency = money(facts.get(spec.name, {}), hours) or (None, None)
+        counted[spec.name] = {
+            **{"planned": 0, "measured": 0, "failed": 0, "skipped": 0, "seconds": 0.0},
+            **{"core_hours": hours, "cost": cost, "currency": currency},
+            "running": running_of(spec),
+        }
     for trial in plan:
         counts = counted[trial.platform]
         counts["planned"] += 1

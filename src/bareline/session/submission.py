@@ -115,16 +115,14 @@ class Order:
 
 def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], SlurmOptions | None]:
     """Let Slurm platforms use the job that bareline will run in; give the largest's options too."""
-    changed: list[PlatformSpec] = []
-    largest: SlurmOptions | None = None
+    asked = [spec.options for spec in specs if isinstance(spec.options, SlurmOptions)]
+    changed = []
     for spec in specs:
-        if isinstance(spec.options, SlurmOptions):
-            if largest is None or spec.options.nodes > largest.nodes:
-                largest = spec.options
+        if spec.options in asked:
             table = {**spec.to_dict(), "allocation": "inherit"}
             spec = make_spec(spec.name, table, where=f"[platform.{spec.name}]")
         changed.append(spec)
-    return changed, largest
+    return changed, max(asked, key=lambda options: options.nodes, default=None)
 
 
 def fit(order: Order, specs: Sequence[PlatformSpec], largest: SlurmOptions | None) -> Order:

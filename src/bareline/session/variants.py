@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,23 +34,23 @@ _DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Builds:
-    """A study that measures two builds.
+class Varied:
+    """A study and its platforms as they are run.
 
-    - `study`, `platforms`: as they are run: the platforms "a" and "b" in the place of the one that
-      was named.
+    - `name`: the control's, one of `platforms`; "" where there is none.
     - `note`: what is to be said about them; "" where there is nothing.
     """
 
     study: Study
     platforms: list[PlatformSpec]
+    name: str = ""
     note: str = ""
 
 
 def with_builds(
     study: Study, platforms: Sequence[PlatformSpec], a: Sequence[str], b: Sequence[str]
-) -> Builds:
-    """Put two builds of it in the place of a platform, where builds are given.
+) -> Varied:
+    """Put two builds of it, "a" and "b", in the place of a platform, where builds are given.
 
     - `a`, `b`: what ``--build-a`` and ``--build-b`` say: each a path, or ``KEY=VALUE`` as in a
       platform file.
@@ -60,34 +60,7 @@ def with_builds(
     Raises PlatformError: a key is no option of the platform's type.
     """
     if not (a or b):
-        return Builds(study, list(platforms))
-    _refuse(study, platforms, a, b)
-    base = platforms[0]
-    pair = [_built(base, "a", a), _built(base, "b", b)]
-    if any(spec.build for spec in pair) and not _asks(study, pair):
-        raise UsageError(
-            f"nothing of the study '{study.name}' runs {{build}}, so that both builds are the same",
-            hint='name the program by it, e.g. command = ["{build}"] of an [app.NAME]',
-        )
-    alike = replace(pair[0], name="", title="") == replace(pair[1], name="", title="")
-    note = "a and b are one build: what differs between them is chance" if alike else ""
-    standing = study.asking_also(base.name, [spec.name for spec in pair])
-    return Builds(standing.model_copy(update={"baseline": "a"}), pair, note)
-
-
-def build_facts(spec: PlatformSpec, allocation: Allocation) -> dict[str, Scalar]:
-    """Tell what a platform's build is: its path, and of a single file what it holds."""
-    if not spec.build:
-        return {}
-    facts: dict[str, Scalar] = {"build.path": spec.build}
-    if summed := allocation.sha256_of(spec.build):
-        facts["build.sha256"] = summed[:_DIGITS]
-    return facts
-
-
-def _refuse(
-    study: Study, platforms: Sequence[PlatformSpec], a: Sequence[str], b: Sequence[str]
-) -> None:
+        return Varied(study, list(platforms))
     if not (a and b):
         lacking = "--build-b" if a else "--build-a"
         raise UsageError(
@@ -101,6 +74,27 @@ def _refuse(
             else f"the study '{study.name}' has roles, which builds do not take",
             hint="name one with --on" if not study.roles else "write a study without roles",
         )
+    base = platforms[0]
+    pair = [_built(base, "a", a), _built(base, "b", b)]
+    if any(spec.build for spec in pair) and not _asks(study, pair):
+        raise UsageError(
+            f"nothing of the study '{study.name}' runs {{build}}, so that both builds are the same",
+            hint='name the program by it, e.g. command = ["{build}"] of an [app.NAME]',
+        )
+    alike = replace(pair[0], name="", title="") == replace(pair[1], name="", title="")
+    note = "a and b are one build: what differs between them is chance" if alike else ""
+    standing = study.asking_also(base.name, [spec.name for spec in pair])
+    return Varied(standing.model_copy(update={"baseline": "a"}), pair, note=note)
+
+
+def build_facts(spec: PlatformSpec, allocation: Allocation) -> dict[str, Scalar]:
+    """Tell what a platform's build is: its path, and of a single file what it holds."""
+    if not spec.build:
+        return {}
+    facts: dict[str, Scalar] = {"build.path": spec.build}
+    if summed := allocation.sha256_of(spec.build):
+        facts["build.sha256"] = summed[:_DIGITS]
+    return facts
 
 
 def _built(base: PlatformSpec, name: str, given: Sequence[str]) -> PlatformSpec:
@@ -110,7 +104,13 @@ def _built(base: PlatformSpec, name: str, given: Sequence[str]) -> PlatformSpec:
     for text in given:
         match = _SETTING.fullmatch(text)
         if match is None:
-            table["build"] = _path(text, where)
+            path = Path(text)
+            if not path.is_absolute() and not path.exists():
+                raise UsageError(
+                    f"{where}: there is no '{text}' here",
+                    hint="build it first, or write KEY=VALUE as in a platform file, e.g. mpi=mpich",
+                )
+            table["build"] = str(path.absolute())
             continue
         key, variable, value = match.groups()
         if key == "environment" and variable:
@@ -119,17 +119,6 @@ def _built(base: PlatformSpec, name: str, given: Sequence[str]) -> PlatformSpec:
             table[key] = _value(value)
     table["title"] = f"{base.name} with {', '.join(given)}"
     return make_spec(name, table, where=where)
-
-
-def _path(text: str, where: str) -> str:
-    """Give an absolute path; a relative one is of this machine."""
-    path = Path(text)
-    if not path.is_absolute() and not path.exists():
-        raise UsageError(
-            f"{where}: there is no '{text}' here",
-            hint="build it first, or write KEY=VALUE as in a platform file, e.g. mpi=mpich",
-        )
-    return str(path.absolute())
 
 
 def _value(text: str) -> Any:
@@ -147,49 +136,25 @@ def _asks(study: Study, platforms: Sequence[PlatformSpec]) -> bool:
     )
 
 
-#: Ends the baseline's second name: plain, and valid wherever a platform's name is.
-_AGAIN = "-again"
-
-
-@dataclass(frozen=True, slots=True)
-class Controlled:
-    """A study and its platforms as they are run, with a control or without.
-
-    - `name`: the control's, one of `platforms`; "" where there is none.
-    - `reason`: why there is none although it was asked for; "" where there is nothing to say.
-    """
-
-    study: Study
-    platforms: list[PlatformSpec]
-    name: str = ""
-    reason: str = ""
-
-
 def with_control(
     study: Study, platforms: Sequence[PlatformSpec], baseline: str, asked: bool | None
-) -> Controlled:
+) -> Varied:
     """Add the baseline under a second name where that is wanted.
 
     - `asked`: what the command line says. Without it the study decides, and its word holds where a
       platform is compared with the baseline at all: of one platform alone it would double the price
       of a run that compares nothing.
     """
-    plain = Controlled(study.model_copy(update={"control": False}), list(platforms))
     wanted = study.control and len(platforms) > 1 if asked is None else asked
-    if not wanted:
-        return plain
-    if baseline in exact_among(platforms):
+    exact = wanted and baseline in exact_among(platforms)
+    if exact or not wanted:
         why = f"no control: '{baseline}' is simulated, a second time it would give the same figures"
-        return replace(plain, reason=why if asked else "")
-    spec = next(spec for spec in platforms if spec.name == baseline)
-    name = _second_name(baseline, {spec.name for spec in platforms})
+        plain = study.model_copy(update={"control": False})
+        return Varied(plain, list(platforms), note=why if exact and asked else "")
+    specs = {spec.name: spec for spec in platforms}
+    spec, name, number = specs[baseline], f"{baseline}-again", 2
+    while name in specs:
+        name, number = f"{baseline}-again-{number}", number + 1
     again = replace(spec, name=name, title=f"the negative control: {baseline}, measured again")
     asking = study.asking_also(baseline, [name]).model_copy(update={"control": True})
-    return Controlled(asking, [*platforms, again], name)
-
-
-def _second_name(baseline: str, taken: Collection[str]) -> str:
-    name, number = f"{baseline}{_AGAIN}", 2
-    while name in taken:
-        name, number = f"{baseline}{_AGAIN}-{number}", number + 1
-    return name
+    return Varied(asking, [*platforms, again], name)
