@@ -22,8 +22,7 @@ from bareline.session.history import History
 from bareline.session.judge import judge_output
 from bareline.session.origin import plan_of, study_of
 from bareline.session.reparse import reparse_run
-from bareline.session.shortfall import shortfall
-from bareline.session.status import status_of
+from bareline.session.status import shortfall, status_of
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.study.study import study_from_toml

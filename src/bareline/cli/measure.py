@@ -342,7 +342,7 @@ def _execute(
     ends_on = console(stderr=True, quiet=quiet and not tally.wrong)
     print_blocks(run_end_blocks(made, tally), ends_on)
     if tally.blocks_had is not None:
-        from bareline.session.shortfall import shortfall
+        from bareline.session.status import shortfall
 
         complain(shortfall(made, tally.blocks_had))
     _tell(made, as_json)

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain, count
-from types import TracebackType
 from typing import Any, Self
 
 from bareline.host.cache import cache_folder, scratch_folder
@@ -89,17 +88,11 @@ class Allocations:
         self._tries: Counter[str] = Counter()
         self._again_at: dict[str, float] = {}
         self._facts: dict[str, dict[str, Scalar]] = {}
-        self._cores: dict[str, int] = {}
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with ExitStack() as stack:
             for name in list(self._stacks):
                 stack.callback(self._end, name)
@@ -116,7 +109,9 @@ class Allocations:
         """Give the platform of a trial, up and alone on this machine, or why it is not."""
         name = trial.platform
         epoch = self._epoch(name, trial.block)
-        if name in self._current and (self._is_worn(name, epoch) or self._may_try_again(name)):
+        again_at = self._again_at.get(name, math.inf)
+        due = time.monotonic() >= again_at or (again_at < math.inf and self._waits(name))
+        if name in self._current and (self._is_worn(name, epoch) or due):
             self._end(name)
         if name not in self._current:
             self._current[name] = self._bring_up(name, epoch)
@@ -174,22 +169,23 @@ class Allocations:
         self._facts[name] = {**known, **facts}
         self._run.write_facts(name, self._facts[name], self._machine.session)
 
-    def _meet(self, name: str, allocation: Allocation, facts: Mapping[str, Scalar]) -> None:
-        """Hold a platform that came up against what it was in earlier sessions of the run."""
-        kind = self._type(name)
+    def _describe(self, name: str, allocation: Allocation) -> None:
+        """Write the facts of a platform that came up; what only programs tell is kept.
+
+        It is held against what it was in earlier sessions of the run.
+        """
+        kind, spec, facts = self._type(name), self._specs[name], allocation.facts()
         # Whose helpers take this machine's time, runs on it; a simulated time is of no machine.
         here = allocation.helpers_s() is not None and not kind.exact
         self._machine.meet(name, facts, here=here, named=not kind.borrows)
-
-    def _describe(self, name: str, facts: Mapping[str, Scalar]) -> None:
-        """Write the facts of a platform that came up; what only programs tell is kept."""
+        facts = {**build_facts(spec, allocation), **facts}
         try:
             before = self._run.facts(self._machine.number).get(name, {})
         except StoreError:
             before = {}  # A damaged file: this one is written anew.
         by_programs = {key: before[key] for key in before if key.startswith(_BY_PROGRAMS)}
-        chosen = {f"environment.{key}": text for key, text in self._specs[name].environment}
-        price = price_facts(self._specs[name].limits, facts, self._cores.get(name, 0))
+        chosen = {f"environment.{key}": text for key, text in spec.environment}
+        price = price_facts(spec.limits, facts, allocation.cores)
         self._facts[name] = {**by_programs, **chosen, **facts, **price}
         self._run.write_facts(name, self._facts[name], self._machine.session)
 
@@ -249,9 +245,7 @@ class Allocations:
         while True:
             try:
                 allocation = self._acquire(name)
-                facts = allocation.facts()
-                self._meet(name, allocation, facts)
-                self._describe(name, {**build_facts(self._specs[name], allocation), **facts})
+                self._describe(name, allocation)
                 break
             except StoreError:
                 raise
@@ -301,11 +295,6 @@ class Allocations:
         self.note(name, f"tried again after {format_duration(later_s)}, or by `bareline continue`")
         return Failed(Stage.ACQUIRE, reason)
 
-    def _may_try_again(self, name: str) -> bool:
-        """Tell whether a platform that could not be acquired is due for another try."""
-        again_at = self._again_at.get(name, math.inf)
-        return time.monotonic() >= again_at or (again_at < math.inf and self._waits(name))
-
     def _acquire(self, name: str) -> Allocation:
         kind, spec = self._type(name), self._specs[name]
         if name in self._to_build and kind.borrows:  # nodes cost as long as they are held
@@ -316,7 +305,6 @@ class Allocations:
         scratch = stack.enter_context(scratch_folder(name))
         platform = kind(spec, Context(scratch))
         allocation = stack.enter_context(platform.acquire(self._layouts[name]))
-        self._cores[name] = allocation.cores
         self._meter.begin(name, allocation.cores, lent=platform.borrows)
         for text in allocation.events():
             self.note(name, text)

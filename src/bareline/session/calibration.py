@@ -12,6 +12,7 @@ then simulated and compared, and the errors go with the platform.
 from __future__ import annotations
 
 import statistics
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -24,7 +25,7 @@ from bareline.platforms.sim.network import seconds_at
 from bareline.session.simulation import Agreement, Simulations
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
-from bareline.vocabulary.model import format_point, parse_point
+from bareline.vocabulary.model import parse_point
 
 _PING_PONG = "mpi.pingpong"
 _RATE = "mpi.multi_pair"
@@ -56,19 +57,17 @@ class Calibration:
     checks: tuple[Agreement, ...]
     left_out: tuple[str, ...]
 
-    def errors_of(self, probe: str) -> list[float]:
-        """Give the absolute errors of a probe's points."""
-        return [abs(check.error) for check in self.checks if check.probe == probe]
-
     @property
     def error(self) -> float | None:
         """Median absolute error of the probe that it is largest of.
 
         What the platform is made of does not count.
         """
-        made_of = {_PING_PONG, _RATE, _OVERHEAD, *_BOTH_WAYS}
-        probes = {check.probe for check in self.checks} - made_of
-        return max((statistics.median(self.errors_of(probe)) for probe in probes), default=None)
+        errors: dict[str, list[float]] = defaultdict(list)
+        for check in self.checks:
+            if check.probe not in (_PING_PONG, _RATE, _OVERHEAD, *_BOTH_WAYS):
+                errors[check.probe].append(abs(check.error))
+        return max(map(statistics.median, errors.values()), default=None)
 
     def rows(self) -> list[dict[str, Any]]:
         """Give the checks as plain rows for ``--json``."""
@@ -123,13 +122,8 @@ def calibrate(
     if done.error is not None:
         table["error"] = float(f"{done.error:.3g}")
     table["checks"] = [
-        [
-            *(one.probe, one.ranks),
-            # Of a probe and of a point, each in their order.
-            " ".join(format_point({name: value}) for name, value in one.params.items()),
-            one.unit,
-            *(float(f"{value:.6g}") for value in (one.measured, one.simulated)),
-        ]
+        [one.probe, one.ranks, one.where, one.unit]
+        + [float(f"{value:.6g}") for value in (one.measured, one.simulated)]
         for one in checks
     ]
     return done

@@ -118,7 +118,10 @@ class History:
                 "bareline plans there",
                 hint="go on with the bareline that began it, or measure again into a new folder",
             )
-        record = self._lean(record)
+        if isinstance(record.outcome, Measured):  # without samples that no decision looks at
+            wanted = self.wanted(trial.case.probe)
+            samples = tuple(one for one in record.outcome.samples if one.metric in wanted)
+            record = replace(record, outcome=Measured(samples))
         self.records[trial.index] = record
         self._by_case[trial.case][trial.platform].append(record)
         if isinstance(record.outcome, Measured):
@@ -144,14 +147,6 @@ class History:
         """Give the metrics of a probe that decisions look at; a run may have millions of others."""
         found = self._study.find_probe(probe)
         return (found.headline,) if self._study.precision_of(found.layer) > 0 else ()
-
-    def _lean(self, record: Record) -> Record:
-        """Give a record without the samples that no decision looks at."""
-        if not isinstance(record.outcome, Measured):
-            return record
-        wanted = self.wanted(record.trial.case.probe)
-        samples = (sample for sample in record.outcome.samples if sample.metric in wanted)
-        return replace(record, outcome=Measured(tuple(samples)))
 
     def blocks(self) -> Iterator[Sequence[Trial]]:
         """Give the plan block by block."""
@@ -222,7 +217,7 @@ class History:
         target = self._study.precision_of(probe.layer)
         if not target or block < MIN_LAUNCHES:
             return False
-        from bareline.stats import relative_half_width
+        from bareline.stats import reached
 
         for platform, records in self._by_case[case].items():
             if platform in self._exact or platform == self._control:
@@ -230,9 +225,7 @@ class History:
             values = _headline_values(records, probe.headline, block)
             if values is None:
                 continue  # nothing but failures: more trials tell nothing new
-            if len(values[0]) < MIN_LAUNCHES:
-                return False
-            if not bool((relative_half_width(values) <= target).all()):
+            if len(values[0]) < MIN_LAUNCHES or not reached(values, target).all():
                 return False
         return True
 

@@ -71,16 +71,13 @@ def judge_output(
         own = probe.facts(params, output)
         blas = blas_caveats({**facts, **own}) if BLAS_KERNELS in own else ()
         caveats = (*probe.caveats(params, output), *blas)
-    except OutOfTime as error:
-        return failed(Stage.BUDGET, str(error))
     except ParseError as error:
-        return failed(Stage.PARSE, str(error))
+        return failed(Stage.BUDGET if isinstance(error, OutOfTime) else Stage.PARSE, str(error))
     except Exception as error:  # a probe of a third party may raise anything
         what = f"{type(error).__name__}: {error}"
         return failed(Stage.PARSE, f"{probe.name} cannot read its output: {what}")
     if profile:
-        reason = why_unprofiled(output)
-        if reason:
+        if reason := why_unprofiled(output):
             return failed(Stage.PARSE, f"no profile: {reason}")
         caveats = (*caveats, "profiled")
     return Measured(samples), (*caveats, *doubts, *(("hung-at-end",) if hung else ()))

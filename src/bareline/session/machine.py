@@ -18,9 +18,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from bareline import __version__
-from bareline.store.beside import now
+from bareline.store.beside import FIRST, Session, now
 from bareline.store.run import Run
-from bareline.store.sessions import FIRST, Session
 from bareline.vocabulary.errors import OtherMachine, StoreError
 from bareline.vocabulary.facts import split_nodes
 from bareline.vocabulary.model import Record, Scalar

@@ -177,6 +177,12 @@ class CostOutlook:
     expected_h: float | None
     most_h: float | None
 
+    def __str__(self) -> str:
+        if self.cores is None or self.most_h is None:
+            return f"{self.platform}: not known before it is up"
+        about = "" if self.expected_h is None else f"about {self.expected_h:.2g}, "
+        return f"{self.platform} ({self.cores} cores): {about}at most {self.most_h:.2g}"
+
 
 def outlook(
     study: Study, platforms: Sequence[PlatformSpec], plan: Sequence[Trial]
@@ -238,12 +244,5 @@ def _earlier(study: str) -> dict[tuple[str, Case], float]:
 
 def outlook_lines(rows: Sequence[CostOutlook], limit: float | None) -> list[str]:
     """Say in a line what a plan costs, and which limit ends it before; nothing of no cost."""
-    parts = []
-    for row in rows:
-        if row.cores is None or row.most_h is None:
-            parts.append(f"{row.platform}: not known before it is up")
-            continue
-        about = "" if row.expected_h is None else f"about {row.expected_h:.2g}, "
-        parts.append(f"{row.platform} ({row.cores} cores): {about}at most {row.most_h:.2g}")
     ends = "" if limit is None else f"; it ends at {limit:g}"
-    return [f"core hours: {'; '.join(parts)}{ends}"] if parts else []
+    return [f"core hours: {'; '.join(map(str, rows))}{ends}"] if rows else []

@@ -46,6 +46,11 @@ class Agreement:
     simulated: float
     error: float
 
+    @property
+    def where(self) -> str:
+        """Parameters of the probe and of the point as a text, each in their order."""
+        return " ".join(format_point({name: value}) for name, value in self.params.items())
+
 
 class Simulations:
     """What a run measured on one of its platforms, simulated on another.

@@ -1,4 +1,4 @@
-"""How a run stands: what is planned, measured, failed and left."""
+"""How a run stands: what is planned, measured, failed and left, and what it did not answer."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from bareline.session.history import History
 from bareline.session.origin import plan_of, platforms_of, study_of
 from bareline.store.run import Run
 from bareline.study.plan import left_out_lines
-from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.errors import BarelineError, StoreError
 from bareline.vocabulary.facts import money
 from bareline.vocabulary.model import Record, Trial
-from bareline.vocabulary.units import HOUR_S
+from bareline.vocabulary.units import HOUR_S, listing
+from bareline.vocabulary.verdicts import Grade
 
 #: Up to so many bytes of records each sample is read, and damage in one is named.
 _READ_WHOLE_BYTES = 32 << 20
@@ -119,3 +120,39 @@ def _by_platform(run: Run, plan: Sequence[Trial], records: Mapping[int, Record])
             counts["skipped" if record.skipped else record.status] += 1
             counts["seconds"] += record.duration_s
     return counted
+
+
+def shortfall(run: Run, blocks: int) -> str:
+    """Say how many blocks a run had, and which of its questions stay open on which platforms."""
+    study = study_of(run)
+    ended = f"the time budget of {study.budget_s:g} s ended the run after {blocks} of "
+    return f"{ended}{study.launches} blocks{_open(run)}"
+
+
+def _open(run: Run) -> str:
+    import polars as pl
+
+    from bareline.analysis.judgements.grades import question_of
+    from bareline.analysis.numbers.records import read_runs
+    from bareline.analysis.numbers.selection import selector_filter
+    from bareline.analysis.words.comparison import Comparison
+
+    try:
+        records = read_runs([run])
+        comparison = Comparison(records)
+        if comparison.alone:
+            return ""
+        rows = comparison.points.filter(pl.col("better") != "none")
+    except BarelineError:
+        return ""  # whoever compares the run is told why it cannot be
+    asked = rows.filter(pl.any_horizontal([selector_filter(text) for text in question_of(records)]))
+    if asked.is_empty():
+        return ""
+    still = asked.filter(pl.col("grade") == Grade.OPEN.value)
+    if still.is_empty():
+        return "; what it asks is answered"
+    questions = [
+        f"{probe} {metric} on {listing(sorted(set(of['platform'])))}"
+        for (probe, metric), of in still.group_by(["probe", "metric"], maintain_order=True)
+    ]
+    return f"; still open: {'; '.join(questions)}"

@@ -115,18 +115,13 @@ def _built(base: PlatformSpec, name: str, given: Sequence[str]) -> PlatformSpec:
         key, variable, value = match.groups()
         if key == "environment" and variable:
             table["environment"] = {**table.get("environment", {}), variable: value}
-        else:
-            table[key] = _value(value)
+            continue
+        try:
+            table[key] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            table[key] = value
     table["title"] = f"{base.name} with {', '.join(given)}"
     return make_spec(name, table, where=where)
-
-
-def _value(text: str) -> Any:
-    """Read a value as TOML has it; what is none is a text."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 def _asks(study: Study, platforms: Sequence[PlatformSpec]) -> bool:

@@ -1,7 +1,9 @@
 """Statistics of launches: summaries, ratios, effects, families, verdicts, stopping.
 
 Pure functions on arrays. Every function takes a stack of cases, shape ``(..., n)``, and works on
-the last axis, which holds one value per launch (NaN where a launch is absent).
+the last axis, which holds one value per launch (NaN where a launch is absent). It raises ValueError
+where shapes do not fit together or a value is infinite. `confidence` is the level that an interval
+must at least have.
 """
 
 from bareline.stats.boots import collapsed, grouped
@@ -20,10 +22,9 @@ from bareline.stats.flips import ALL_FLIPS_BLOCKS, false_discovery_q, family_wis
 from bareline.stats.lopsided import LOPSIDED_ALPHA, lopsided_p, within_spread
 from bareline.stats.outlook import LaunchOutlook, launches_to_decide
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
-from bareline.stats.sequential import reached
 from bareline.stats.series import SeriesTraits, look
 from bareline.stats.shift import Shift, paired_shift, unpaired_shift
-from bareline.stats.summary import SampleSummary, relative_half_width, summarize
+from bareline.stats.summary import SampleSummary, reached, relative_half_width, summarize
 from bareline.stats.verdict import judge, judge_shift
 
 __all__ = [

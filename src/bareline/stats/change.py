@@ -56,8 +56,6 @@ def largest_steps(values: ArrayLike, *, margin: float, seed: int = 0) -> ChangeP
       run lacks it.
     - `margin`: relative difference that does not matter.
     - `seed`: of the orders that are tried.
-
-    Raises ValueError: a value is infinite.
     """
     stack = as_stack(values)
     with np.errstate(divide="ignore", invalid="ignore"):

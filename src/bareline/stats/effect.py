@@ -18,11 +18,8 @@ from bareline.stats.stack import (
 def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> FloatArray:
     """Return P(value > baseline) - P(value < baseline) over all pairs of launches.
 
-    - `values`, `baseline`: shapes (..., n) and (..., m); launches; NaN marks an absent one.
-
-    From -1 (every value is below every baseline value) to 1; NaN without data.
-
-    Raises ValueError: the leading shapes differ or a value is infinite.
+    For shapes (..., n) and (..., m); from -1 (every value is below every baseline value) to 1, NaN
+    without data.
 
     References
     ----------

@@ -165,7 +165,7 @@ class _Statistic:
         if n > MANY_BLOCKS:
             yield from map(self._of, flips_of_many(n, most))
             return
-        flips = _flips(n, self._side)
+        flips = flips_of(n, self._side)
         if flips.shape[-1] > most:
             chosen = np.random.default_rng(most).choice(
                 flips.shape[-1] - 1, most - 1, replace=False
@@ -230,8 +230,8 @@ def flips_of_many(n: int, most: int = _CHOSEN_FLIPS) -> Iterator[FloatArray]:
 
 
 @lru_cache(maxsize=32)
-def _flips(n: int, side: Side) -> FloatArray:
-    """Return signs, shape (n, flips), the observed ones first.
+def flips_of(n: int, side: Side, most: int = _CHOSEN_FLIPS) -> FloatArray:
+    """Return signs of blocks, shape (n, flips), the observed ones first.
 
     A two-sided statistic is the same when all signs change, so that the last one may stay.
     """
@@ -239,6 +239,6 @@ def _flips(n: int, side: Side) -> FloatArray:
     if n <= ALL_FLIPS_BLOCKS:
         bits = np.arange(2**free) >> np.arange(n)[:, None]
         return np.where(bits & 1, -1.0, 1.0)
-    signs = np.random.default_rng(n).choice([-1.0, 1.0], (n, _CHOSEN_FLIPS))
+    signs = np.random.default_rng(n).choice([-1.0, 1.0], (n, most))
     signs[:, 0] = 1.0
     return signs

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bareline.stats.flips import MANY_BLOCKS, flips_of_many
+from bareline.stats.flips import MANY_BLOCKS, flips_of, flips_of_many
 from bareline.stats.stack import BoolArray, FloatArray, as_stack, count_launches
 from bareline.stats.summary import summarize
 
@@ -32,7 +32,6 @@ LOPSIDED_BLOCKS = 7
 LOPSIDED_ALPHA = 0.05
 """Level at which a page says it."""
 
-_ALL_FLIPS_BLOCKS = 12
 _CHOSEN_FLIPS = 2048
 #: More rows tell nothing new.
 _MOST_ROWS = 2000
@@ -55,7 +54,8 @@ def lopsided_p(differences: ArrayLike) -> float:
         return float("nan")
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).astype(int)]
     n = rows.shape[-1]
-    every = flips_of_many(n, _CHOSEN_FLIPS) if n > MANY_BLOCKS else (_signs(n),)
+    many = n > MANY_BLOCKS
+    every = flips_of_many(n, _CHOSEN_FLIPS) if many else (flips_of(n, "both", _CHOSEN_FLIPS),)
     sums = np.abs(np.concatenate([_skewness(rows, signs).sum(axis=0) for signs in every]))
     return float(np.mean(sums >= sums[0] * (1 - _SLACK)))
 
@@ -90,16 +90,3 @@ def _skewness(rows: FloatArray, signs: FloatArray) -> FloatArray:
     flat = variance <= 1e-14 * square
     skewness = np.where(flat, 0.0, third / np.where(flat, 1.0, variance) ** 1.5)
     return np.asarray(skewness)
-
-
-def _signs(n: int) -> FloatArray:
-    """Return signs of blocks, shape (n, flips), the observed ones first.
-
-    The statistic is the same when all change, so that the last one may stay.
-    """
-    if n <= _ALL_FLIPS_BLOCKS:
-        bits = np.arange(2 ** (n - 1)) >> np.arange(n)[:, None]
-        return np.where(bits & 1, -1.0, 1.0)
-    signs = np.random.default_rng(n).choice([-1.0, 1.0], (n, _CHOSEN_FLIPS))
-    signs[:, 0] = 1.0
-    return signs

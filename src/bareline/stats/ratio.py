@@ -47,9 +47,7 @@ class Ratio:
     - `ratio`: values over baseline; NaN without data, or if a median is not positive.
     - `lo`, `hi`: its interval; NaN when either side has fewer than 6 launches, or off the log
       scale.
-    - `p`: two-sided p-value of "no difference"; NaN when either side has fewer than 6 launches.
-    - `n`, `n_baseline`: launches used. When paired, both are the number of complete blocks.
-    - `level`: confidence level that the interval achieves.
+    - `p`, `n`, `n_baseline`, `level`: as of a `Shift`.
     - `on_logs`: false for cases with a value that is not positive.
     - `nearest`: where lost launches leave the ratio open, what is known of it: it is at least so
       much, or at most where this is below 1. NaN elsewhere.
@@ -80,15 +78,12 @@ def paired_ratio(
 
     - `values`, `baseline`: shape (..., n); the same position on the last axis is the same block. A
       block in which either is NaN is left out.
-    - `confidence`: level that the interval must at least have.
     - `beyond`, `beyond_baseline`: shape (..., n); launches that were lost to a limit and have no
       value: 1 where it would be larger than all, -1 where it would be smaller, 0 elsewhere. Ranks
       need no more to count them. A bound that they leave open is infinite.
     - `floor`: shape (..., n); of how much more is known where one launch of a block was lost: the
       logarithm of its ratio is at least so large (either way); 0 for nothing.
     - `groups`: shape (n,); the boot of each block, as for `paired_shift`.
-
-    Raises ValueError: the shapes differ or a value is infinite.
     """
     first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
     found = _ratio(first, second, paired_shift, confidence, groups)
@@ -109,12 +104,8 @@ def unpaired_ratio(
 
     For platforms that did not share blocks (two runs, an imported result).
 
-    - `values`, `baseline`: shapes (..., n) and (..., m); independent launches; NaN marks an absent
-      one.
-    - `confidence`: level that the interval must at least have.
+    - `values`, `baseline`: shapes (..., n) and (..., m); independent launches.
     - `beyond`, `beyond_baseline`, `groups`: as for `paired_ratio`.
-
-    Raises ValueError: the leading shapes differ or a value is infinite.
     """
     first, second = as_stack(values), as_stack(baseline, "baseline")
     found = _ratio(first, second, unpaired_shift, confidence, groups)

@@ -77,13 +77,10 @@ def paired_shift(
 
     - `values`, `baseline`: shape (..., n); the same position on the last axis is the same block. A
       block in which either is NaN is left out.
-    - `confidence`: level that the interval must at least have.
     - `rounding`: shape (...); shifts up to this size are taken for 0. By default 1e-12 of each
       case's largest value.
     - `groups`: shape (n,); the boot of each block (`bareline.stats.boots.grouped`): the mean
       difference of a boot is one value, and `n` counts boots.
-
-    Raises ValueError: the shapes differ or a value is infinite.
     """
     first, second = as_stack(values), as_stack(baseline, "baseline")
     require_same_blocks(first, second)
@@ -117,12 +114,9 @@ def unpaired_shift(
 ) -> Shift:
     """Return the two-sample Hodges-Lehmann shift of `values` from `baseline`.
 
-    - `values`, `baseline`: shapes (..., n) and (..., m); independent launches; NaN marks an absent
-      one.
-    - `confidence`, `rounding`: as in `paired_shift`.
+    - `values`, `baseline`: shapes (..., n) and (..., m); independent launches.
+    - `rounding`: as in `paired_shift`.
     - `groups`: as in `paired_shift`, of either side: n and m are one number then.
-
-    Raises ValueError: the leading shapes differ or a value is infinite.
     """
     first, second = as_stack(values), as_stack(baseline, "baseline")
     require_same_cases(first, second)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from bareline.stats import null_distribution
 from bareline.stats.stack import (
+    BoolArray,
     FloatArray,
     IntArray,
     as_rows,
@@ -56,9 +57,6 @@ def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
     keeps ``2 P(Binomial(n, 1/2) <= k - 1) <= 1 - confidence``. It assumes independent launches and
     nothing about their distribution.
 
-    - `values`: shape (..., n); one value per launch; NaN marks an absent launch.
-    - `confidence`: level that the interval must at least have.
-
     References
     ----------
     T. Hoefler and R. Belli, Scientific Benchmarking of Parallel Computing Systems, SC'15,
@@ -91,16 +89,24 @@ def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
 def relative_half_width(values: ArrayLike, *, confidence: float = 0.95) -> FloatArray:
     """Return half the width of the median's interval over |median|.
 
-    - `values`: shape (..., n); one value per launch; NaN marks an absent launch.
-    - `confidence`: level of the interval.
-
-    Gives NaN when n < 6, or when the median is 0 and the interval is not.
+    NaN when n < 6, or when the median is 0 and the interval is not.
     """
     stack = as_stack(values)
     rows = np.sort(as_rows(stack), axis=-1)
     n = count_launches(rows)
     lo, hi, _ = _interval(rows, n, confidence)
     return relative((hi - lo) / 2.0, _quantile(rows, n, 0.5)).reshape(stack.shape[:-1])
+
+
+def reached(values: ArrayLike, target: ArrayLike, *, confidence: float = 0.95) -> BoolArray:
+    """Return whether each case is measured precisely enough to stop.
+
+    True when there are at least six launches and the relative half-width of the median's interval
+    is at most `target` (0.02 is 2 %), shape (...). It looks at precision only: stopping on a
+    p-value or on a verdict would make both meaningless.
+    """
+    width = relative_half_width(values, confidence=confidence)
+    return np.asarray(width <= np.asarray(target, dtype=np.float64), dtype=np.bool_)
 
 
 def _interval(

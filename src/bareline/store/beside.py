@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
 
 from bareline.store.cases import LEFT_OUT_FILE, PLANNED_FILE, read_left_out, read_planned
 from bareline.store.files import (
@@ -28,14 +28,6 @@ from bareline.store.files import (
 )
 from bareline.store.header import Header, first_problem
 from bareline.store.raw import read_raw, write_raw
-from bareline.store.sessions import (
-    FIRST,
-    SESSIONS_FILE,
-    Session,
-    facts_file,
-    read_session,
-    session_line,
-)
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import read_bounded, step_to_read
 from bareline.vocabulary.model import Case, Output, Scalar, Trial
@@ -60,11 +52,59 @@ class Event:
     seconds: float | None = None
 
 
+#: The session and the machine of what says neither.
+FIRST = 1
+#: More often nobody sits at a run; what counts on from the most must still be read.
+MOST_SESSIONS = 1_000_000
+_Number = Annotated[int, Field(ge=1, le=2 * MOST_SESSIONS)]
+
+
+# What measured is described once for each session, and every record names its session. Sessions
+# that found the same machine have the same number of a machine; runs of before have one of each.
+@with_config(ConfigDict(strict=True))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One time that bareline sat at a run, from its first trial until it ended.
+
+    Parameters
+    ----------
+    number
+        From 1, as records name it.
+    machine
+        Which of the machines that the run was measured on, from 1.
+    started
+        When (ISO 8601, UTC).
+    versions
+        Of bareline and its libraries.
+    host
+        The machine that bareline itself ran on: its name, processor, kernel and boot.
+    differs
+        What is other than on the machine before, a line each.
+    """
+
+    number: _Number
+    machine: _Number = FIRST
+    started: str
+    versions: Mapping[str, str]
+    host: Mapping[str, str]
+    differs: Sequence[str] = ()
+
+    @property
+    def moved(self) -> str:
+        """Say that it went on on another machine, and what that is; empty where it did not."""
+        if not self.differs:
+            return ""
+        when = self.started[:16].replace("T", " ")
+        return f"machine {self.machine} from {when} UTC: {'; '.join(self.differs)}"
+
+
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+_SESSION: TypeAdapter[Session] = TypeAdapter(Session)
 
 COST_FILE = "cost.json"
 EVENTS_FILE = "events.jsonl"
 PREDICTIONS_FILE = "predictions.json"
+SESSIONS_FILE = "sessions.jsonl"
 #: Of a platform some hundred facts are known; an imported one may say a little more.
 _LARGEST_FACTS_BYTES = 16 << 20
 _LARGEST_COST_BYTES = 1 << 20
@@ -123,20 +163,19 @@ class BesideRecords:
     def write_session(self, session: Session) -> None:
         """Keep what bareline is and where it runs, in place of what was kept of this session."""
         sessions = {**self.sessions(), session.number: session}
+        lines = [json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in sessions.values()]
         with self.explaining():
-            write_atomically(
-                self.path / SESSIONS_FILE, "".join(map(session_line, sessions.values()))
-            )
+            write_atomically(self.path / SESSIONS_FILE, "".join(lines))
 
     def sessions(self) -> dict[int, Session]:
         """Read the sessions by number, as they came; none of runs of before they were kept."""
-        lines = self._lines(SESSIONS_FILE, read_session) or ()
+        lines = self._lines(SESSIONS_FILE, _SESSION.validate_json) or ()
         return {session.number: session for session in lines}
 
     def write_facts(self, platform: str, facts: Mapping[str, Scalar], session: int = FIRST) -> None:
         """Keep what a platform is in a session."""
         text = json.dumps(dict(facts), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        file = facts_file(self.path, platform, session)
+        file = self._facts_file(platform, session)
         with self.explaining():
             make_folder(file.parent)
             write_atomically(file, text)
@@ -159,9 +198,13 @@ class BesideRecords:
 
     def facts_of(self, session: int) -> dict[str, dict[str, Scalar]]:
         """Read the facts of every platform that came up in a session."""
-        files = {n: facts_file(self.path, n, session) for n in sorted(self.header.platforms)}
+        files = {n: self._facts_file(n, session) for n in sorted(self.header.platforms)}
         found = {n: self._json(file, _FACTS, _LARGEST_FACTS_BYTES) for n, file in files.items()}
         return {name: facts for name, facts in found.items() if facts is not None}
+
+    def _facts_file(self, platform: str, session: int) -> Path:
+        folder = self.path / "facts"
+        return (folder if session == FIRST else folder / str(session)) / f"{platform}.json"
 
     def append_event(self, platform: str, text: str, seconds: float | None = None) -> None:
         """Note what happened to a platform, e.g. that a node was replaced, and how long it took."""

@@ -177,9 +177,14 @@ class _Head(_Table):
 class RoleKeys(_Table):
     """A ``[role.NAME]`` of a run: a column of a published study and who took it.
 
-    - `title`: head of the column.
-    - `platform`: who took it; None when it was not measured.
-    - `published`: the published platforms that it stands for, as ``publication:platform``.
+    Attributes
+    ----------
+    title
+        Head of the column.
+    platform
+        Who took it; None when it was not measured.
+    published
+        The published platforms that it stands for, as ``publication:platform``.
     """
 
     title: _Title = ""

@@ -27,7 +27,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bareline.host.locks import is_locked, try_lock
-from bareline.store.beside import COST_FILE, EVENTS_FILE, PREDICTIONS_FILE, BesideRecords
+from bareline.store.beside import (
+    COST_FILE,
+    EVENTS_FILE,
+    PREDICTIONS_FILE,
+    SESSIONS_FILE,
+    BesideRecords,
+)
 from bareline.store.cases import LEFT_OUT_FILE, PLANNED_FILE, left_out_line, planned_line
 from bareline.store.files import (
     MEND_LINE,
@@ -40,7 +46,6 @@ from bareline.store.files import (
 )
 from bareline.store.header import HEADER_FILE, RECORDS_FILE, Header, first_problem, read_header
 from bareline.store.lines import Wanted, from_line, head_from_line, to_line
-from bareline.store.sessions import SESSIONS_FILE
 from bareline.store.tables import Tables, read_tables
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import open_regular, step_to_read

@@ -9,12 +9,19 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from bareline.store.beside import _COST, _FACTS, COST_FILE, EVENTS_FILE, Event
+from bareline.store.beside import (
+    _COST,
+    _FACTS,
+    COST_FILE,
+    EVENTS_FILE,
+    SESSIONS_FILE,
+    Event,
+    Session,
+)
 from bareline.store.cases import LEFT_OUT_FILE, PLANNED_FILE, _LeftOut, _Planned
 from bareline.store.header import HEADER_FILE, RECORDS_FILE, SCHEMA, _File
 from bareline.store.lines import _Line
 from bareline.store.raw import _About
-from bareline.store.sessions import SESSIONS_FILE, Session
 
 #: What each line of a file holds.
 _LINES = {

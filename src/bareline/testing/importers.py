@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -27,12 +28,8 @@ class ImporterContract:
         assert able == {self.importer.name}
 
     def test_every_trial_of_the_good_output_is_measured(self) -> None:
-        text = self.captured.read_text(encoding="utf-8")
-        trials = [
-            trial
-            for launch in self.importer.launches(text)
-            for trial in self.importer.parse(launch)
-        ]
+        launches = self.importer.launches(self.captured.read_text(encoding="utf-8"))
+        trials = [trial for launch in launches for trial in self.importer.parse(launch)]
         assert trials
         for trial in trials:
             assert isinstance(trial.outcome, Measured), trial.outcome
@@ -60,15 +57,11 @@ class ImporterContract:
     def _values(self, text: str) -> set[tuple[str, str, float]]:
         found = set()
         for launch in self.importer.launches(text):
-            try:
+            with suppress(ParseError):
                 for trial in self.importer.parse(launch):
                     if isinstance(trial.outcome, Measured):
-                        found |= {
-                            (trial.probe, sample.metric, sample.value)
-                            for sample in trial.outcome.samples
-                        }
-            except ParseError:
-                continue
+                        samples = trial.outcome.samples
+                        found |= {(trial.probe, one.metric, one.value) for one in samples}
         return found
 
 

@@ -16,25 +16,19 @@ from bareline.vocabulary.model import Record, Trial
 
 
 class SilentObserver:
-    """An observer that says nothing."""
+    """An observer that says nothing, and goes on whatever fails."""
 
-    def begin(self, planned: int, done: int) -> None:
-        """Say nothing."""
+    def begin(self, planned: int, done: int) -> None: ...
 
-    def note(self, platform: str, text: str) -> None:
-        """Say nothing."""
+    def note(self, platform: str, text: str) -> None: ...
 
-    def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
-        """Say nothing."""
+    def trial(self, trial: Trial, position: int, eta_s: float | None) -> None: ...
 
-    def finished(self, record: Record) -> None:
-        """Say nothing."""
+    def finished(self, record: Record) -> None: ...
 
-    def skipped(self, count: int, reason: str) -> None:
-        """Say nothing."""
+    def skipped(self, count: int, reason: str) -> None: ...
 
-    def failing(self, reason: str) -> bool:
-        """Say nothing, and go on."""
+    def failing(self, failure: str) -> bool:
         return True
 
 

@@ -110,8 +110,6 @@ _BEFORE_AVX = frozenset(
         *("athlon", "opteron", "opteron_sse3", "barcelona", "bobcat", "generic"),
     )
 )
-#: Sets of bareline's own kernels that need AVX2; simulated platforms name no other.
-_WITH_AVX2 = ("avx2", "avx512")
 
 
 def blas_caveats(facts: Mapping[str, Scalar]) -> tuple[str, ...]:
@@ -122,11 +120,8 @@ def blas_caveats(facts: Mapping[str, Scalar]) -> tuple[str, ...]:
     - `facts`: the platform's, with what the program told.
     """
     kernels = str(facts.get(BLAS_KERNELS, "")).lower().split(", ")
-    if not _BEFORE_AVX.intersection(kernels) or not _has_avx2(facts):
-        return ()
-    return () if facts.get("cpu.common_set") == "generic" else (GENERIC_BLAS,)
-
-
-def _has_avx2(facts: Mapping[str, Scalar]) -> bool:
-    shown = (facts.get(f"cpu.flags.{name}") is True for name in ("avx2", "avx512f"))
-    return any(shown) or facts.get("sim.instruction_set") in _WITH_AVX2
+    shown = any(facts.get(f"cpu.flags.{name}") is True for name in ("avx2", "avx512f"))
+    # Of the sets of bareline's own kernels simulated platforms name no other that need AVX2.
+    able = shown or facts.get("sim.instruction_set") in ("avx2", "avx512")
+    on_purpose = facts.get("cpu.common_set") == "generic"
+    return (GENERIC_BLAS,) if able and not on_purpose and _BEFORE_AVX.intersection(kernels) else ()
