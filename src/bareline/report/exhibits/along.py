@@ -5,19 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.report.content.cells import is_number, position
 from bareline.report.content.published import PublishedPoint, same_place
-from bareline.report.content.wording import (
-    axis_title,
-    compared_words,
-    metric_name,
-    sentence_case,
-    value_words,
-)
+from bareline.report.content.wording import axis_title, compared_words, metric_name, sentence_case
 from bareline.report.exhibits.base import Chosen, Row
 from bareline.report.figures.grammar import Channel, Chart
 from bareline.report.figures.marks import (
@@ -28,7 +21,6 @@ from bareline.report.figures.marks import (
     Layers,
     Places,
     line_mark,
-    nothing,
     panel,
     printed_marks,
     reference,
@@ -93,25 +85,19 @@ class Along:
         return line_mark(place, shown.times(factor), cell.platform, ink, tooltip)
 
     def value_strip(
-        self,
-        cells: Iterable[Cell],
-        title: str,
-        *,
-        under: Layers = nothing,
-        tooltip: Callable[[Cell], str] | None = None,
+        self, cells: Iterable[Cell], title: str, under: Layers, tooltip: Callable[[Cell], str]
     ) -> AxesStrip:
         """Draw medians, which no logarithmic axis has room for where they are not positive.
 
-        - `tooltip`: what hovering says of a value; the value and its ratio without it.
+        - `tooltip`: what hovering says of a value.
         """
-        factor, own = self.scale.factor, [cell for cell in cells if cell.value is not None]
-        words = tooltip or partial(value_words, scale=self.scale)
+        own = [(cell, cell.value) for cell in cells if cell.value is not None]
         rows = [
-            self.mark(cell, cell.value, words(cell), factor)
-            for cell in own
-            if cell.value is not None and cell.value.value > 0
+            self.mark(cell, value, tooltip(cell), self.scale.factor)
+            for cell, value in own
+            if value.value > 0
         ]
-        name = self.scale.titled(metric_name(own[0].place.metric)) if own else ""
+        name = self.scale.titled(metric_name(own[0][0].place.metric)) if own else ""
         text = sentence_case(f"{title}: {name}" if title else name)
         return AxesStrip(text, rows, self.values, VALUE_HEIGHT_PX, under=under, named=True)
 

@@ -228,24 +228,21 @@ def parts_of(cells: Iterable[Cell]) -> Parts:
     found = {}
     for platform, place in known:
         own = [known.get((platform, replace(place, metric=metric))) for metric, *_ in PARTS]
-        values = [value for value in own if value is not None]
-        if place.metric == TOTAL and len(values) == len(PARTS):
-            found[platform, place] = values
+        if place.metric == TOTAL and None not in own:
+            found[platform, place] = [value for value in own if value is not None]
     return found
 
 
 def _parts_summary(chosen: Chosen) -> str:
     divided, unit = parts_of(chosen.cells), chosen.unit
 
-    def words(cell: Cell) -> str:
-        split = divided[cell.platform, cell.place]
-        share = 100 * split[-1] / sum(split) if sum(split) else 0.0
-        return f"{_amount(cell, unit)}, {share:.0f} % of it communication"
+    def words(rows: Sequence[Row]) -> Iterator[str]:
+        for cell in (row.cell for row in rows):
+            if split := divided.get((cell.platform, cell.place)):
+                share = 100 * split[-1] / sum(split) if sum(split) else 0.0
+                yield f"{_amount(cell, unit)}, {share:.0f} % of it communication"
 
-    groups = {
-        label: [words(one.cell) for one in rows if (one.cell.platform, one.cell.place) in divided]
-        for label, rows in chosen.groups.items()
-    }
+    groups = {label: words(rows) for label, rows in chosen.groups.items()}
     return f"{chosen.what[0]}, median times. {summed_up(groups)}"
 
 

@@ -100,7 +100,6 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
 
 
 def _share(document: Document, demand: Cell) -> _Share:
-    """Divide what a program demands by what the platform gives."""
     limits = [cell for cell in document.cells if cell.platform == demand.platform]
     limit = _peak(demand, limits) if demand.place.metric == "arithmetic" else _triad(demand, limits)
     if limit is None:
@@ -149,7 +148,6 @@ def _best(cells: list[Cell], probe: str, metric: str, mode: str, **point: str) -
 
 
 def _part(share: _Share | None) -> Field:
-    """Write a share, with the caveats of what it is a share of."""
     if share is None:
         return Field("–")
     if share.estimate is None:

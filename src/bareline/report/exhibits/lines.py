@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
@@ -17,6 +18,7 @@ from bareline.report.content.wording import (
     distinct_parts,
     sentence_case,
     summed_up,
+    value_words,
 )
 from bareline.report.exhibits.along import ALL_LARGE, DIAMONDS, Along, is_within, largest, placed
 from bareline.report.exhibits.base import (
@@ -39,7 +41,6 @@ from bareline.vocabulary.units import count, listing, plain
 
 
 def _at(chosen: Chosen, cell: Cell) -> str:
-    """Write a cell's place on the axis."""
     return parameter_value(chosen.x, cell.place.coordinates[chosen.x])
 
 
@@ -55,7 +56,6 @@ def _curves(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
 
 
 def _trials(chosen: Chosen, rows: Sequence[Row]) -> Dots:
-    """Give the trials of a panel."""
     document = chosen.document
     measured = [row.cell for row in rows if row.cell.value is not None]
     most = min(document.dots_per_panel, len(measured) * document.dots_per_value)
@@ -67,6 +67,7 @@ def _curve_panels(chosen: Chosen) -> Drawing:
     trials = {title: _trials(chosen, rows) for title, rows in chosen.groups.items()}
     every = [dot.value for found in trials.values() for dot in found.dots]
     along, scale = Along(chosen, others=every), chosen.unit
+    words = partial(value_words, scale=scale)
 
     def spot(dot: Dot) -> dict[str, Any]:
         place = {"x": along.at(position(dot.cell, chosen.x)), "y": dot.value * scale.factor}
@@ -76,7 +77,7 @@ def _curve_panels(chosen: Chosen) -> Drawing:
     def panel(title: str, rows: Sequence[Row]) -> Chart:
         cells = [row.cell for row in rows]
         spots = [spot(dot) for dot in trials[title].dots if dot.value > 0]
-        strips = [along.value_strip(cells, title, under=lambda x, y: [dots(spots, x, y)])]
+        strips = [along.value_strip(cells, title, lambda x, y: [dots(spots, x, y)], words)]
         if any(cell.ratio is not None for cell in cells):
             strips.append(along.ratio_strip(cells))
         return along.panel(strips, [position(cell, chosen.x) for cell in cells])

@@ -152,7 +152,6 @@ def _scores(validation: Validation) -> Table:
 
 
 def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Give the cases that are furthest off, and why."""
     done = _predictions(document, spec).validation
     if not done.trials:
         return

@@ -103,7 +103,6 @@ def _slower(own: Launches, base: Launches, rate: bool) -> list[float]:
 
 
 def _launches(cell: Cell, samples: pl.DataFrame | None) -> Launches:
-    """Give a cell's values by run and block."""
     if samples is None:
         return {}
     place = cell.place
@@ -253,7 +252,7 @@ def _panels(chosen: _Scaled) -> Drawing:
             return f"{value_words(cell, along.scale)}{share}"
 
         ideal = [row for name, line in lines.items() for row in _ideal(chosen, along, name, line)]
-        strips = [along.value_strip(points, title, under=dashes(ideal), tooltip=tooltip)]
+        strips = [along.value_strip(points, title, dashes(ideal), tooltip)]
         if chosen.program:
             rows = [
                 along.mark(cell, _certain(share), tooltip(cell))

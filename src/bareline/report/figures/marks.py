@@ -180,11 +180,6 @@ WIDTH_PX = 285
 Layers = Callable[[Channel, Channel], Iterable[Chart]]
 
 
-def nothing(_across: Channel, _up: Channel) -> Iterable[Chart]:
-    """Draw nothing."""
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class AxesStrip:
     """One pair of axes: a line of values for each platform.
@@ -198,8 +193,8 @@ class AxesStrip:
     rows: Sequence[dict[str, Any]]
     ticks: Ticks
     height_px: float
-    under: Layers = nothing
-    over: Layers = nothing
+    under: Layers = lambda _across, _up: ()
+    over: Layers = lambda _across, _up: ()
     named: bool = False
     whiskers: bool = False
     width_px: float = WIDTH_PX

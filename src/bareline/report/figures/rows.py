@@ -146,7 +146,6 @@ def _lay_out(
 
 
 def _row(bar: Bar, y: float, look: MarkLook) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Lay out a bar, and the pieces that it is filled in."""
     row = {"y": y, "name": bar.name, **look.ink(hollow=bar.hollow), "text": bar.text}
     if bar.shown is None:
         return row, []

@@ -151,8 +151,7 @@ def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> d
     - `gap`: least distance between two labels; less where `low` to `high` is too short for it.
     """
     order = sorted(wanted, key=lambda name: wanted[name])
-    if len(order) > 1:
-        gap = min(gap, (high - low) / (len(order) - 1))
+    gap = min(gap, (high - low) / max(1, len(order) - 1))
     pools: list[tuple[float, int]] = []
     for index, name in enumerate(order):
         level, size = wanted[name] - index * gap, 1

@@ -151,18 +151,15 @@ def findings(profile: Profile) -> list[str]:
 
     sentences = disturbances(profile)
     sentences.append(f"Of {format_value(wall, 's')} per rank: {listed(0.0005, parts=False)}.")
-    threads = int(profile.rank_table["threads"].sum()) - profile.ranks
-    if threads > 0:
+    if (threads := int(profile.rank_table["threads"].sum()) - profile.ranks) > 0:
         other = format_value(other_threads_mpi_s(profile), "s")
         sentences.append(
-            "These are the main threads' times; other threads "
-            f"({threads / profile.ranks:.3g} per rank) spent {other} per rank in MPI "
-            "calls beside them."
+            f"These are the main threads' times; other threads ({threads / profile.ranks:.3g} per "
+            f"rank) spent {other} per rank in MPI calls beside them."
         )
     if sum(one.is_part and one.share >= 0.01 for one in split) > 1:
         sentences.append(f"The MPI calls: {listed(0.01, parts=True)}.")
-    calls = [call for call in top_calls(profile) if call.kind != "posix-io"]
-    if calls:
+    if calls := [call for call in top_calls(profile) if call.kind != "posix-io"]:
         sentences.append(_busiest(calls[0]))
     uneven = imbalance(profile)
     if profile.ranks > 1 and uneven.most_s > 0:
@@ -176,14 +173,12 @@ def findings(profile: Profile) -> list[str]:
 def disturbances(profile: Profile) -> list[str]:
     """Say what makes every other number doubtful: ranks without a core, time that was stolen."""
     found = []
-    queued = queued_share(profile)
-    if queued > DISTURBED:
+    if (queued := queued_share(profile)) > DISTURBED:
         found.append(
             f"The ranks were ready but had no core for {percent(queued)} of their time: more ran "
             "than there are cores. The times below include that wait; profile with a core per rank."
         )
-    stolen = stolen_share(profile)
-    if stolen > DISTURBED:
+    if (stolen := stolen_share(profile)) > DISTURBED:
         found.append(
             f"Other guests took up to {percent(stolen)} of a rank's time from its processors: "
             "the times below include that. Profile when the machine is quiet."
