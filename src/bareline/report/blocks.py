@@ -74,8 +74,7 @@ class Table:
 
     - `starts`: rows that begin a group.
     - `foot`: a last row that sorting leaves in its place.
-    - `groups`: rows of heads over several columns: the words and how many they span, from the
-      second column on.
+    - `groups`: rows of heads over columns from the second on: the words and how many they span.
     - `label`: what it shows, for whoever cannot see it.
     - `whole`: whether a terminal keeps its columns together, however narrow it is.
     """
@@ -275,17 +274,13 @@ class Figure:
     - `probe`, `layer`: where it belongs; empty for the whole page.
     - `panels`: the drawing, in pieces that the page may put beside each other; none for a table.
     - `names`: what tells the panels apart, e.g. ``16 nodes, 128 ranks``; none where there is one.
-    - `large`: the panel that is drawn large at first, by its place; the others stand small beside
-      it, and the reader chooses. All are of one size without it.
+    - `large`: place of the panel that is drawn large at first, beside small ones to choose from.
     - `narrow`: the drawing for screens of less than 40 em; `panels` serve both without it.
     - `folded`: whether its table is folded away even though nothing is drawn.
     - `text_summary`: what the figure shows, for whoever cannot see it.
-    - `caveats`: what must be known of the values, in words: stands under the drawing where it is a
-      file of its own. On the page the table says it.
-    - `sources`: of the published figures that are drawn: where each stands in the page's list, and
-      the publication with the place in it.
-    - `data`: the numbers in base units, as its CSV file holds them; without them, what the table
-      shows.
+    - `caveats`: of the values, in words, for a drawing that is a file of its own.
+    - `sources`: of published figures: place in the page's list, publication and place in that.
+    - `data`: the numbers in base units for its CSV file; without them, what the table shows.
     """
 
     id: str

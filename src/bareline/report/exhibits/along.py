@@ -87,10 +87,7 @@ class Along:
     def value_strip(
         self, cells: Iterable[Cell], title: str, under: Layers, tooltip: Callable[[Cell], str]
     ) -> AxesStrip:
-        """Draw medians, which no logarithmic axis has room for where they are not positive.
-
-        - `tooltip`: what hovering says of a value.
-        """
+        """Draw medians, which no logarithmic axis has room for where they are not positive."""
         own = [(cell, cell.value) for cell in cells if cell.value is not None]
         rows = [
             self.mark(cell, value, tooltip(cell), self.scale.factor)
@@ -174,10 +171,7 @@ class Along:
         return printed_marks(rows, across, up, math.sqrt(math.prod(self.across.domain)))
 
     def _elsewhere(self, point: PublishedPoint, cells: Sequence[Cell]) -> str | None:
-        """Say where a point was measured; None where the run measured there, too.
-
-        Empty where the axis says it.
-        """
+        """Say where, unless the axis does, a point was measured; None where the run was, too."""
         if any(point.about(cell) and same_place(point.ratio, cell.place) for cell in cells):
             return None
         on_axis = self.x == "ranks" and point.places("ranks")

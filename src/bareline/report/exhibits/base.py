@@ -187,8 +187,7 @@ class Row:
     """A row of a figure and of its table: a cell, under its group's title, and what is shown of it.
 
     - `shown`: what the kind draws of the cell: its median, the performance lost, an efficiency.
-    - `ratio`, `base`, `value`: to the baseline, and both sides, as the specification's rule reports
-      them.
+    - `ratio`, `base`, `value`: to the baseline, and both sides, by the specification's rule.
     """
 
     cell: Cell

@@ -158,70 +158,43 @@ def cells_table(chosen: Chosen) -> Table:
 
 
 def columns(chosen: Chosen, names: str, group: Callable[[Row], object] | None = None) -> Table:
-    """Tabulate rows by the names of their columns, each a method of `_Columns`."""
-    table = _Columns(chosen, group)
-    for name in names.split():
-        getattr(table, name)()
-    return table.table()
-
-
-class _Columns(CellRows[Row]):
-    """The columns that declarations name."""
-
-    def __init__(self, chosen: Chosen, group: Callable[[Row], object] | None) -> None:
-        super().__init__(chosen.rows, lambda row: row.cell, group)
-        self.chosen = chosen
-
-    def benchmark(self) -> None:
-        self.text("benchmark", lambda row: row.title)
-
-    def case(self) -> None:
-        if len(self.chosen.groups) > 1:
-            self.text("case", lambda row: row.title)
-
-    def x(self) -> None:
-        self.parameter(self.chosen.x)
-
-    def n(self) -> None:
-        self.launches()
-
-    def printed(self) -> None:
-        self.published(self.chosen.published)
-
-    def factor(self) -> None:
-        head = "" if self.chosen.spec.rule in RULES else "95 %"
-        self.estimate(
+    """Tabulate rows by the names of their columns."""
+    rows = CellRows(chosen.rows, lambda row: row.cell, group)
+    ruled, several = chosen.spec.rule in RULES, len(chosen.groups) > 1
+    head, tenths, whole = chosen.document.baseline, "{:.1f}".format, "{:.0f}".format
+    add: Mapping[str, Callable[[], object]] = {
+        "benchmark": lambda: rows.text("benchmark", lambda row: row.title),
+        "case": lambda: several and rows.text("case", lambda row: row.title),
+        "x": lambda: rows.parameter(chosen.x),
+        "platforms": rows.platforms,
+        "n": rows.launches,
+        "ratio": rows.ratio,
+        "verdict": rows.verdict,
+        "printed": lambda: rows.published(chosen.published),
+        "factor": lambda: rows.estimate(
             "factor",
             lambda row: row.ratio,
-            interval=head,
+            interval="" if ruled else "95 %",
             tone=lambda row: verdict_tone(row.cell.verdict),
-        )
-
-    def lost(self) -> None:
-        ruled = self.chosen.spec.rule in RULES
-        self.doubted("lost (%)", lambda row: row.shown, "{:.1f}".format, interval=not ruled)
-
-    def lost_share(self) -> None:
-        head = "performance lost (%)"
-        self.estimate(head, lambda row: lost(row.ratio), "{:.1f}".format, interval="")
-
-    def speed(self) -> None:
-        self.doubted("relative performance", lambda row: row.shown)
-
-    def efficiency(self) -> None:
-        self.estimate("efficiency (%)", lambda row: row.shown, "{:.0f}".format)
-
-    def medians(self) -> None:
-        self.median(f"median {self.chosen.metric}", self.chosen.scale, interval=False)
-
-    def baseline(self) -> None:
-        self.column(self.chosen.document.baseline, lambda row: _amount(row, row.base, ()))
-
-    def compared(self) -> None:
-        self.column("value", lambda row: _amount(row, row.value, row.cell.caveats))
+        ),
+        "lost": lambda: rows.doubted("lost (%)", lambda row: row.shown, tenths, interval=not ruled),
+        "lost_share": lambda: rows.estimate(
+            "performance lost (%)", lambda row: lost(row.ratio), tenths, interval=""
+        ),
+        "speed": lambda: rows.doubted("relative performance", lambda row: row.shown),
+        "efficiency": lambda: rows.estimate("efficiency (%)", lambda row: row.shown, whole),
+        "medians": lambda: rows.median(f"median {chosen.metric}", chosen.scale, interval=False),
+        "baseline": lambda: rows.column(head, lambda row: _amount(row, row.base)),
+        "compared": lambda: rows.column(
+            "value", lambda row: _amount(row, row.value, row.cell.caveats)
+        ),
+    }
+    for name in names.split():
+        add[name]()
+    return rows.table()
 
 
-def _amount(row: Row, value: float | None, caveats: tuple[Caveat, ...]) -> Field:
+def _amount(row: Row, value: float | None, caveats: tuple[Caveat, ...] = ()) -> Field:
     unit = row.cell.metric.unit
     return Field(figure(value, lambda own: format_value(own, unit)), value, caveats=caveats)
 

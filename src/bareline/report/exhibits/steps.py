@@ -174,8 +174,7 @@ _NUMBER_PX = 11
 class Tread:
     """A step: its name, what was measured, as a row of `figures.marks`, and what was printed.
 
-    - `own`: with "y", "lo", "hi", "text", "tip" and the platform's ink; None where nothing was
-      measured.
+    - `own`: with "y", "lo", "hi", "text", "tip" and the platform's ink; None where it failed.
     - `printed`: with "y", "text" and "tip"; None where nothing is printed.
     """
 

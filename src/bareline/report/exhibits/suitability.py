@@ -142,10 +142,7 @@ def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
 
 
 def _described(document: Document, spec: ExhibitSpec) -> Sequence[tuple[str, PublishedPlatform]]:
-    """Give the platforms that the publication describes in the table that is repeated.
-
-    Without a table of its own, those of the roles.
-    """
+    """Give the platforms of the published table that is repeated; without one, of the roles."""
     found: dict[str, tuple[str, PublishedPlatform]] = {}
     roles = {name for role in document.roles.values() for name in role.published}
     for study in publications().values():

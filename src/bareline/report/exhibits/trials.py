@@ -30,10 +30,7 @@ COUNT = "retransmissions"
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """A column of trials, and what else was counted in each; `foot` is the median.
-
-    `marks` are the trials in the unit of the axis, and `platform` is whose row they stand in.
-    """
+    """A column of trials: what else was counted, their median, and their marks in a row's unit."""
 
     platform: str
     title: str

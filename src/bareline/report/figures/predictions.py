@@ -22,6 +22,7 @@ SECTION = "predictions"
 _WIDTH, _ROW = 420, 26
 #: Of a drawing for a phone, where names have less room, too.
 _NARROW_WIDTH = 190
+_Rows = list[dict[str, Any]]
 
 
 def predicted_chart(
@@ -29,14 +30,13 @@ def predicted_chart(
 ) -> Chart:
     """Draw predicted times over measured ones, with their intervals and the line of equality."""
     scale = unit_scale([trial.truth_s for trial in trials], "s")
-    rows: list[dict[str, Any]] = [
+    rows: _Rows = [
         {
             "x": trial.truth_s * scale.factor,
             "y": trial.time_s * scale.factor,
             "lo": (trial.lo_s or trial.time_s) * scale.factor,
             "hi": (trial.hi_s or trial.time_s) * scale.factor,
-            "colour": shown[trial.platform].colour,
-            "shape": shown[trial.platform].shape,
+            **shown[trial.platform].ink(hollow=False),
             "tip": f"{trial.application}, {trial.base} to {trial.platform}: predicted "
             f"{format_value(trial.time_s, 's')}, measured {format_value(trial.truth_s, 's')}",
         }
@@ -48,10 +48,9 @@ def predicted_chart(
         axis(field, ticks, log=True, title=f"predicted ({scale.unit})") for field in ("y", "lo")
     )
     there = {trial.platform for trial in trials}
-    own = {name: look for name, look in shown.items() if name in there}
     keys = [
-        {"name": name, "y": 16 + 18 * index, "colour": look.colour, "shape": look.shape}
-        for index, (name, look) in enumerate(own.items())
+        {"name": name, "y": 16 + 18 * index, **shown[name].ink(hollow=False)}
+        for index, name in enumerate(name for name in shown if name in there)
     ]
     equal = [{"x": end, "y": end} for end in ticks.domain]
     corner, faint, side = pixels("y"), colour("faint"), 280 if narrow else _WIDTH
@@ -84,11 +83,11 @@ def waterfall_chart(
 
     Whiskers are the 90 % intervals of the shares.
     """
-    steps = _steps(loss, shown)
-    scale = unit_scale([step["to"] for step in steps], "s")
-    ends = ("from", "to", "lo", "hi")
-    rows = [{**step, **{end: step[end] * scale.factor for end in ends}} for step in steps]
-    rows = [{**row, "end": max(row["to"], row["from"], row["hi"])} for row in rows]
+    rows = _steps(loss, shown)
+    scale = unit_scale([row["to"] for row in rows], "s")
+    for row in rows:
+        row.update({end: row[end] * scale.factor for end in ("from", "to", "lo", "hi")})
+        row["end"] = max(row["to"], row["from"], row["hi"])
     y = _names("name", [row["name"] for row in rows], narrow=narrow)
     at, lo, end = ({"field": name, "type": "quantitative"} for name in ("from", "lo", "end"))
     at["title"], ink = f"time ({scale.unit})", colour("ink")
@@ -100,7 +99,7 @@ def waterfall_chart(
     return plot(layers, _NARROW_WIDTH if narrow else _WIDTH, _ROW * len(rows))
 
 
-def _steps(loss: LossSplit, names: Mapping[str, MarkLook]) -> list[dict[str, Any]]:
+def _steps(loss: LossSplit, names: Mapping[str, MarkLook]) -> _Rows:
     """Give the bars in base units: each share begins where the one before it ended."""
     at, last = loss.a_s, loss.a_s + loss.loss_s
 
@@ -128,12 +127,11 @@ def upgrades_chart(
     narrow: bool = False,
 ) -> Chart:  # fmt: skip
     """Draw what each change would save of the time: a row for each, a mark for each case."""
-    rows: list[dict[str, Any]] = [
+    rows: _Rows = [
         {
             "change": UPGRADES[one.change],
             "x": 100 * one.saved,
-            "colour": shown[one.platform].colour,
-            "shape": shown[one.platform].shape,
+            **shown[one.platform].ink(hollow=False),
             "tip": f"{one.application} on {one.platform}, {one.title}: "
             f"{format_value(one.base_s, 's')} to {format_value(one.time_s, 's')}",
         }
@@ -156,25 +154,19 @@ def coverage_chart(strips: Sequence[CurveCoverage], *, narrow: bool = False) -> 
         what = "messages" if strip.probe == "mpi.pingpong" else strip.probe.removeprefix("mpi.")
         return f"{what}, {strip.ranks} ranks"
 
-    bars: list[dict[str, Any]] = [
-        {"name": name(strip), "x": max(1.0, strip.least), "end": max(1.0, strip.most)}
-        for strip in strips
-    ]
-    marks = [
-        {"name": name(strip), "x": max(1.0, size)} for strip in strips for size in strip.measured
-    ]
-    dots: list[dict[str, Any]] = [
-        {
-            "name": name(strip),
-            "x": max(1.0, one.size_bytes),
-            "area": 16 + 300 * min(1.0, one.share),
-            "colour": colour("worse" if one.size_bytes > strip.most else "ink"),
-            "tip": f"{strip.probe}, {format_size(one.size_bytes)}: {one.calls:.0f} calls of a "
-            f"rank, {one.share:.1%} of the time",
-        }
-        for strip in strips
-        for one in strip.used
-    ]
+    bars: _Rows = []
+    marks: _Rows = []
+    dots: _Rows = []
+    for strip in strips:
+        row = {"name": name(strip)}
+        bars.append({**row, "x": max(1.0, strip.least), "end": max(1.0, strip.most)})
+        marks += [{**row, "x": max(1.0, size)} for size in strip.measured]
+        for one in strip.used:
+            ink = {"colour": colour("worse" if one.size_bytes > strip.most else "ink")}
+            place = {"x": max(1.0, one.size_bytes), "area": 16 + 300 * min(1.0, one.share)}
+            calls = f"{one.calls:.0f} calls of a rank, {one.share:.1%} of the time"
+            tip = f"{strip.probe}, {format_size(one.size_bytes)}: {calls}"
+            dots.append({**row, **place, **ink, "tip": tip})
     ticks = size_ticks([1.0, *(bar["end"] for bar in bars), *(dot["x"] for dot in dots)])
     x = axis("x", ticks, log=True, base=2, title="message size")
     y = _names("name", [*map(name, strips)], narrow=narrow)
@@ -187,7 +179,6 @@ def coverage_chart(strips: Sequence[CurveCoverage], *, narrow: bool = False) -> 
     return plot(layers, _NARROW_WIDTH if narrow else 360, 24 * max(2, len(strips)))
 
 
-_Rows = list[dict[str, Any]]
 _GROWTH_PX = 300
 
 

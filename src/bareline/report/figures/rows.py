@@ -69,8 +69,7 @@ def names_of(rows: Rows, x: float, y: Channel, size: float = 42) -> Chart:
 class Bar:
     """A platform's row in a group, on the axis: its bar, or in `text` why there is none.
 
-    - `dots`, `printed`: trials and published values with their tips; these with where else they
-      were measured.
+    - `dots`, `printed`: trials and published values with tips; these with where else they are of.
     - `parts`: what the bar is divided into from zero on, each with how strongly it is filled.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ import polars as pl
 
 from bareline.profile.files import to_rows
 from bareline.profile.model import Profile
-from bareline.profile.summary import SizeSum, communication_matrix, remarks, sizes, top_calls
+from bareline.profile.summary import SizeSum, communication_matrix, remarks, top_calls
 from bareline.report.blocks import Field, Figure, Rows, Table
-from bareline.report.content.wording import call_name, slug
+from bareline.report.content.wording import slug
 from bareline.report.figures.grammar import Channel, Chart, Style, axis, heading, layer, plot
 from bareline.report.figures.scales import count_ticks, unit_scale, zero_ticks
 from bareline.report.figures.theme import colour
@@ -23,6 +23,7 @@ from bareline.report.profile.tables import (
     calls_table,
     findings,
     size_range,
+    sizes_by_call,
     sizes_table,
     split_table,
     subtitle,
@@ -67,7 +68,7 @@ def figures(profile: Profile) -> list[Figure]:
         _ranks(profile),
         _rank_table(profile),
         _calls(profile),
-        *_sizes(profile),
+        *(_histogram(name, own) for name, own in sizes_by_call(profile)[:6]),
         *([] if profile.send_table.is_empty() else [_matrix(profile)]),
     ]
 
@@ -186,16 +187,6 @@ def _calls(profile: Profile) -> Figure:
         wide=True,
         data_table=calls_table(calls),
     )
-
-
-def _sizes(profile: Profile) -> Iterator[Figure]:
-    """Draw a histogram for each of the six calls with messages that take most time."""
-    found: dict[tuple[str, str], list[SizeSum]] = {}
-    for size in sizes(profile):
-        found.setdefault((size.call, size.kind), []).append(size)
-    busiest = [key for call in top_calls(profile) if (key := (call.call, call.kind)) in found]
-    for key in busiest[:6]:
-        yield _histogram(call_name(*key), found[key])
 
 
 def _histogram(name: str, own: Sequence[SizeSum]) -> Figure:

@@ -16,6 +16,7 @@ from bareline.profile.summary import (
     other_threads_mpi_s,
     queued_share,
     region_split,
+    sizes,
     stolen_share,
     time_split,
     top_calls,
@@ -106,6 +107,15 @@ def sites_table(sites: Sequence[CallSite]) -> Table:
         .number("most/mean", imbalance, "{:.2f}".format, absent="")
         .table()
     )
+
+
+def sizes_by_call(profile: Profile) -> list[tuple[str, list[SizeSum]]]:
+    """Give the messages by size of each call that has any; the calls that take most time first."""
+    found: dict[tuple[str, str], list[SizeSum]] = {}
+    for size in sizes(profile):
+        found.setdefault((size.call, size.kind), []).append(size)
+    calls = [(call.call, call.kind) for call in top_calls(profile)]
+    return [(call_name(*key), found[key]) for key in calls if key in found]
 
 
 def sizes_table(own: Sequence[SizeSum]) -> Table:

@@ -11,10 +11,10 @@ import numpy as np
 from bareline.profile.comparison import CallPair, ProfileComparison, QuantityPair, SitePair
 from bareline.profile.model import Profile
 from bareline.profile.sites import call_sites
-from bareline.profile.summary import SizeSum, communication_matrix, remarks, sizes, top_calls
+from bareline.profile.summary import SizeSum, communication_matrix, remarks, top_calls
 from bareline.report.blocks import Block, Field, Next, Note, Remark, Rows, Section, Table
 from bareline.report.content.profiles import ProfileLine, share_rows
-from bareline.report.content.wording import call_name, percent
+from bareline.report.content.wording import percent
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.profile.tables import (
     calls_table,
@@ -22,6 +22,7 @@ from bareline.report.profile.tables import (
     regions_table,
     sites_table,
     size_range,
+    sizes_by_call,
     split_table,
     subtitle,
 )
@@ -76,17 +77,14 @@ def profile_line_blocks(lines: Sequence[ProfileLine]) -> Iterator[Block]:
 
 def _sizes(profile: Profile, *, everything: bool) -> Table | None:
     """Draw how many messages of each size the busiest calls made; None without messages."""
-    found: dict[tuple[str, str], list[SizeSum]] = {}
-    for size in sizes(profile):
-        found.setdefault((size.call, size.kind), []).append(size)
-    each = unit_scale([size.mean_s for own in found.values() for size in own], "s")
-    busiest = [key for call in top_calls(profile) if (key := (call.call, call.kind)) in found]
+    found = sizes_by_call(profile)
+    each = unit_scale([size.mean_s for _, own in found for size in own], "s")
     shown: list[tuple[str, SizeSum, int]] = []
-    for key in busiest if everything else busiest[: _CALLS // 2]:
-        own, top = found[key], max(size.count for size in found[key])
+    for name, own in found if everything else found[: _CALLS // 2]:
+        top = max(size.count for size in own)
         rows = own if everything else sorted(own, key=lambda size: -size.time_s)[:8]
         for number, size in enumerate(sorted(rows, key=lambda size: size.low)):
-            shown.append(("" if number else call_name(*key), size, top))
+            shown.append(("" if number else name, size, top))
     if not shown:
         return None
     return (
