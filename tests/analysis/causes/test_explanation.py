@@ -153,7 +153,7 @@ def test_rules_need_facts_and_probes_that_exist():
     assert len(set(names)) == len(names)
     for rule in RULES:
         assert {*rule.probes, *rule.only} <= set(probes)
-        for key in (key for need in rule.needs for key in need.keys):
+        for key in (key for need in rule.needs for key in need.split(" or ")):
             assert key in FACT_KEYS or key.startswith("sim."), key
 
 

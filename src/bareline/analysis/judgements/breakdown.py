@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 import polars as pl
 
@@ -33,7 +34,6 @@ from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_size, significant
-from bareline.vocabulary.verdicts import Grade
 
 #: The pieces in the order of display.
 PIECES = (
@@ -43,7 +43,6 @@ PIECES = (
 _FILES = ("posix-io", "mpi-io")
 _MESSAGES = ("send", "receive", "send-receive")
 _START_UP = ("MPI_Init", "MPI_Init_thread")
-_SLOWER = (Grade.CERTAIN, Grade.LIKELY)
 #: From so many times on a call's own loss is named beside its piece.
 _NAMED_FROM = 1.1
 #: A piece of less than this of the baseline's time is none.
@@ -132,56 +131,48 @@ def breakdowns(
     """
     found = []
     for cell in cells:
-        programs = cell.layer in (Layer.NPB, Layer.APP) and cell.headline
+        program = cell.layer in (Layer.NPB, Layer.APP) and cell.headline
         # The time at a point, as of one rank, is not the time of the launch that is split.
         whole = cell.place.metric == "time" and not cell.place.point
-        if not programs or not whole or cell.grade not in _SLOWER:
-            continue
-        if cell.ratio is not None and cell.ratio.value > 1 and cell.base is not None:
+        claimed = cell.grade is not None and cell.grade.is_claim
+        if program and whole and claimed and cell.ratio and cell.ratio.value > 1 and cell.base:
             title = titles.get(cell.place.probe, cell.place.probe)
-            found.append(_split(_Sides(records, cell), title))
+            found.append(_split(records, cell, cell.ratio, cell.base.value, title))
     return sorted(filter(None, found), key=lambda one: -one.ratio.value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
-    """A cell's platform and its baseline, whose launches are paired by block."""
+def _split(
+    records: Records, cell: Cell, ratio: Estimate, base_s: float, title: str
+) -> Breakdown | None:
+    """Split by profiles, then by the program's own clock: whatever there is of either."""
 
-    records: Records
-    cell: Cell
-
-    @property
-    def platforms(self) -> tuple[str, str]:
-        return self.cell.platform, self.cell.baseline
-
-    def values(self, case: tuple[object, ...], metric: str) -> dict[LaunchKey, tuple[float, float]]:
-        """Give what both sides of each pair say, the platform first."""
-        own, base = (launch_values(self.records, name, case, metric) for name in self.platforms)
+    def paired(case: tuple[object, ...], metric: str = "time") -> _Times:
+        """Give what both sides of each pair of launches say, which share a block."""
+        own, base = (
+            launch_values(records, name, case, metric) for name in (cell.platform, cell.baseline)
+        )
         return {key: (own[key], base[key]) for key in own if base.get(key, 0.0) > 0}
 
-    def profiles(self) -> dict[LaunchKey, tuple[Profile, Profile]]:
-        """Give the profiles of each pair, the platform's first."""
-        case = under_profiler(self.cell.place).case
-        own, base = (profiles_of(self.records, name, case) for name in self.platforms)
-        return {key: (read_profile(own[key]), read_profile(base[key])) for key in own.keys() & base}
-
-
-def _split(sides: _Sides, title: str) -> Breakdown | None:
-    """Split by profiles, then by the program's own clock: whatever there is of either."""
-    cell = sides.cell
-    assert cell.ratio is not None and cell.base is not None
-    for by_profile in (True, False):
-        case = (under_profiler(cell.place) if by_profile else cell.place).case
-        times = sides.values(case, "time")
-        pieces = (_by_profile if by_profile else _by_program)(sides, times)
-        if not pieces:
-            continue
-        ratio, base_s = cell.ratio, cell.base.value
+    case = under_profiler(cell.place).case
+    mine, theirs = (profiles_of(records, name, case) for name in (cell.platform, cell.baseline))
+    times = paired(case)
+    shared = mine.keys() & theirs
+    profiles = {key: (read_profile(mine[key]), read_profile(theirs[key])) for key in shared}
+    profiled = {key: own for key, own in times.items() if key in profiles}
+    if pieces := _by_profile(profiles, profiled):
         if case != cell.place.case:  # measured beside the launches: its own pair is what is split
-            ratio = Estimate(median(own / base for own, base in times.values()))
-            base_s = median(base for _, base in times.values())
-        return Breakdown(title, cell, ratio, base_s, pieces, by_profile, len(times))
-    return None
+            ratio = Estimate(median(own / base for own, base in profiled.values()))
+            base_s = median(base for _, base in profiled.values())
+        return Breakdown(title, cell, ratio, base_s, pieces, True, len(profiled))
+    case = cell.place.case
+    times = paired(case)
+    for name, metric in (("computation", COMPUTING), ("communication", COMMUNICATING)):
+        parts = paired(case, metric)
+        extras = [(parts[k][0] - parts[k][1]) / times[k][1] for k in times.keys() & parts]
+        if not extras:
+            return None
+        pieces += (_piece(name, extras),)
+    return Breakdown(title, cell, ratio, base_s, pieces, False, len(times))
 
 
 #: What both sides of each pair took, the platform first, in s.
@@ -192,14 +183,10 @@ def _piece(name: str, extras: Sequence[float], dearest: Call | None = None) -> P
     return Piece(name, median(extras), min(extras), max(extras), dearest)
 
 
-# By profiles --------------------------------------------------------------------------------------
-
-
-def _by_profile(sides: _Sides, times: _Times) -> tuple[Piece, ...]:
+def _by_profile(
+    profiles: Mapping[LaunchKey, tuple[Profile, Profile]], times: _Times
+) -> tuple[Piece, ...]:
     """Split by the profiles of each pair; nothing where no pair has both."""
-    profiles = sides.profiles()
-    for key in times.keys() - profiles:
-        del times[key]
     sums: dict[str, list[float]] = {name: [] for name in PIECES}
     calls: dict[_Key, list[_Paired]] = defaultdict(list)
     for key, (_, base_s) in times.items():
@@ -229,8 +216,7 @@ def _mean_s(profile: Profile, column: str) -> float:
     return float(sum(profile.rank_table[column].to_list())) / max(1, profile.ranks) * 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class _Calls:
+class _Calls(NamedTuple):
     """All calls of one function with messages of about one size: time a rank, and a call."""
 
     per_rank_s: float = 0.0
@@ -293,18 +279,3 @@ def _group(kind: str, power: int) -> str:
     if kind in _MESSAGES:
         return "small messages" if small else "large messages"
     return "waiting" if kind == "wait" else "other MPI"
-
-
-# By a program's own split -------------------------------------------------------------------------
-
-
-def _by_program(sides: _Sides, times: _Times) -> tuple[Piece, ...]:
-    """Split by the times that a program says of itself, mean over ranks."""
-    pieces = []
-    for name, metric in (("computation", COMPUTING), ("communication", COMMUNICATING)):
-        parts = sides.values(sides.cell.place.case, metric)
-        extras = [(parts[k][0] - parts[k][1]) / times[k][1] for k in times.keys() & parts]
-        if not extras:
-            return ()
-        pieces.append(_piece(name, extras))
-    return tuple(pieces)

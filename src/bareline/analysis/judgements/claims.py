@@ -9,10 +9,11 @@ added (on a log scale), which holds whatever they have in common.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from itertools import chain
 
 from bareline.analysis.numbers.cell import COMPARED, Cell, Estimate
 from bareline.published.findings import ClaimCheck
@@ -67,7 +68,6 @@ class Outcome:
     reason: str = ""
 
 
-#: Where a loss is said to begin, and what it grows to.
 _Ends = tuple[Sequence[PlaceLoss], Sequence[PlaceLoss]]
 
 
@@ -94,42 +94,39 @@ class Replication:
         absent = [name for name in check.platforms if name not in self._cast]
         if check.platform in absent or set(absent) >= set(check.against):
             return _unmeasured(f"no platform here stands for {absent[0]}")
-        if check.kind == "order":
-            return self._order(check, absent)
-        losses = self._losses(check, check.probe, check.against[0])
-        if not any(loss.ratio for loss in losses):
-            return _unmeasured(_why(losses, check))
-        if check.kind == "ratio":
-            known = [loss for loss in losses if loss.ratio]
-            chosen = [loss for loss in known if prefer(loss.place)] or _most_ranks(known)
-            own = _mean(chosen)
-            return Outcome(
-                self._status(check, own), own, None, own, tuple(chosen), reason=_lacking(losses)
-            )
-        return self._change(check, losses)
-
-    def _order(self, check: ClaimCheck, absent: Sequence[str]) -> Outcome:
-        losses = [
-            loss
-            for name in check.against
-            if name not in absent
-            for loss in self._losses(check, check.probe, name)
-        ]
+        present = [name for name in check.against if name not in absent]
+        sides = present if check.kind == "order" else check.against[:1]
+        losses = [loss for name in sides for loss in self._losses(check, check.probe, name)]
         known = [loss for loss in losses if loss.ratio is not None]
         if not known:
-            return _unmeasured(_why(losses, check))
+            reasons = list(dict.fromkeys(loss.reason for loss in losses if loss.reason))
+            nothing = f"the run has no {', '.join(check.probe)} there"
+            return _unmeasured("; ".join(reasons[:2]) or nothing)
+        lost = [loss for loss in losses if loss.ratio is None]
+        lacking = f"without {len(lost)} of {len(losses)} points ({lost[0].reason})" if lost else ""
+        if check.kind == "order":
+            return self._order(check, known, lacking)
+        if check.kind == "ratio":
+            chosen = [loss for loss in known if prefer(loss.place)] or _most_ranks(known)
+            own = _mean(chosen)
+            return Outcome(self._status(check, own), own, None, own, tuple(chosen), reason=lacking)
+        return self._change(check, known, lacking)
+
+    def _order(self, check: ClaimCheck, known: Sequence[PlaceLoss], lacking: str) -> Outcome:
         if "placement" not in check.at:
             # Where no message leaves a node, networks are equal: that contradicts no order of them.
             known = [loss for loss in known if not loss.place.on_one_node] or known
         statuses = [self._status(check, loss.ratio) for loss in known]
         # All must hold, so that each may be judged by its own interval.
-        worst = next(
-            status
-            for status in (ClaimStatus.NO, ClaimStatus.CANNOT_TELL, ClaimStatus.YES)
-            if status in statuses
-        )
+        order = (ClaimStatus.NO, ClaimStatus.CANNOT_TELL, ClaimStatus.YES)
+        worst = min(statuses, key=order.index)
+
+        def speaks_for(loss: PlaceLoss) -> float:
+            toward = _toward(check, loss.ratio).value
+            return -abs(math.log(toward)) if check.expect == "equal" else toward
+
         doubtful = [loss for loss, s in zip(known, statuses, strict=True) if s is worst]
-        least = min(doubtful, key=lambda loss: _nearness(check, loss.ratio))
+        least = min(doubtful, key=speaks_for)
         without = sorted({*check.against} - {loss.against for loss in known})
         return Outcome(
             worst,
@@ -138,21 +135,11 @@ class Replication:
             least.ratio,
             (least,),
             of=len(known),
-            reason=f"without {', '.join(without)}" if without else _lacking(losses),
+            reason=f"without {', '.join(without)}" if without else lacking,
         )
 
-    def _change(self, check: ClaimCheck, losses: Sequence[PlaceLoss]) -> Outcome:
-        known = [loss for loss in losses if loss.ratio is not None]
-        pairs: list[_Ends] = []
-        if check.kind == "more":
-            others = self._losses(check, check.than, check.against[0])
-            pairs = _beside(known, [loss for loss in others if loss.ratio is not None])
-        else:
-            ends = _ends_of_ranks if check.kind == "grows" else _one_and_two_nodes
-            by_program: dict[tuple[str, str], list[PlaceLoss]] = {}
-            for loss in known:
-                by_program.setdefault((loss.place.probe, loss.place.point), []).append(loss)
-            pairs = [pair for own in by_program.values() if (pair := ends(own)) is not None]
+    def _change(self, check: ClaimCheck, known: Sequence[PlaceLoss], lacking: str) -> Outcome:
+        pairs = list(self._ends(check, known))
         if not pairs:
             wanted = {
                 "grows": "one number of ranks alone has a ratio",
@@ -160,15 +147,33 @@ class Replication:
                 "more": "there is nothing to compare it with",
             }
             return _unmeasured(wanted[check.kind])
-        before = tuple(loss for pair in pairs for loss in pair[0])
-        after = tuple(loss for pair in pairs for loss in pair[1])
+        before, after = (tuple(chain.from_iterable(ends)) for ends in zip(*pairs, strict=True))
         # Each pair counts once, however many places stand at either end of it.
-        first = mean_of([_mean(pair[0]) for pair in pairs])
-        last = mean_of([_mean(pair[1]) for pair in pairs])
+        first, last = (mean_of(map(_mean, ends)) for ends in zip(*pairs, strict=True))
         change = last.over(first)
-        return Outcome(
-            self._status(check, change), last, first, change, after, before, reason=_lacking(losses)
-        )
+        status = self._status(check, change)
+        return Outcome(status, last, first, change, after, before, reason=lacking)
+
+    def _ends(self, check: ClaimCheck, known: Sequence[PlaceLoss]) -> Iterator[_Ends]:
+        """Give where losses are said to begin, and what they grow to."""
+        if check.kind == "more":  # than the others, at the most ranks that both have
+            others = self._losses(check, check.than, check.against[0])
+            others = [loss for loss in others if loss.ratio is not None]
+            shared = {loss.place.ranks for loss in known} & {loss.place.ranks for loss in others}
+            if shared:
+                yield _at(others, max(shared)), _at(known, max(shared))
+            return
+        by_program: dict[tuple[str, str], list[PlaceLoss]] = {}
+        for loss in known:
+            by_program.setdefault((loss.place.probe, loss.place.point), []).append(loss)
+        for own in by_program.values():
+            ranks = {loss.place.ranks for loss in own}
+            one = [loss for loss in own if loss.place.on_one_node]
+            two = [loss for loss in own if loss.place.ran_on == 2]
+            if check.kind == "grows" and len(ranks) > 1:
+                yield _at(own, min(ranks)), _at(own, max(ranks))
+            elif check.kind == "rise" and one and two:
+                yield _most_ranks(one), _most_ranks(two)
 
     def _losses(self, check: ClaimCheck, probes: Sequence[str], against: str) -> list[PlaceLoss]:
         own, other = self._cast[check.platform], self._cast[against]
@@ -193,12 +198,17 @@ class Replication:
                 continue
             cell = self._cells.get((name, place))
             if cell is None or cell.verdict not in COMPARED or cell.ratio is None:
-                return PlaceLoss(place, None, _reason(name, cell), against)
+                nothing = f"nothing was measured on {name}"
+                reason = f"{name}: {cell.reason or 'no ratio'}" if cell else nothing
+                return PlaceLoss(place, None, reason, against)
             simulated = simulated or cell.simulated
-            parts.append(_exact(cell.ratio) if cell.exact else cell.ratio)
+            ratio = cell.ratio
+            if cell.exact and not ratio.bounded:  # without noise, and no model's error is known
+                ratio = Estimate(ratio.value, ratio.value, ratio.value)
+            parts.append(ratio)
         mine, theirs = parts
-        ratio = mine if theirs is None else (mine or Estimate(1.0, 1.0, 1.0)).over(theirs)
-        return PlaceLoss(place, ratio, "", against, simulated)
+        own_ratio = mine if theirs is None else (mine or Estimate(1.0, 1.0, 1.0)).over(theirs)
+        return PlaceLoss(place, own_ratio, "", against, simulated)
 
     def _status(self, check: ClaimCheck, ratio: Estimate | None) -> ClaimStatus:
         toward = _toward(check, ratio)
@@ -220,11 +230,6 @@ class Replication:
         return ClaimStatus.YES if toward.lo > 1 else ClaimStatus.CANNOT_TELL
 
 
-def _exact(ratio: Estimate) -> Estimate:
-    """Close the interval of what has no noise: it is its value, unless a model's error is known."""
-    return ratio if ratio.bounded else Estimate(ratio.value, ratio.value, ratio.value)
-
-
 def holds_at(at: Mapping[str, Condition], place: Place) -> bool:
     """Tell whether a place meets conditions: all of them are known of it, and hold."""
     known = place.coordinates | {"nodes": place.ran_on}
@@ -232,15 +237,14 @@ def holds_at(at: Mapping[str, Condition], place: Place) -> bool:
         if name == "placement":
             if _PLACEMENTS.get(str(condition)) is not place.on_one_node:
                 return False
-        elif name not in known or not _holds(condition, known[name]):
+            continue
+        value = known.get(name)
+        if isinstance(condition, Spread):
+            if not isinstance(value, int | float) or not condition.holds(value):
+                return False
+        elif value not in (condition if isinstance(condition, list) else [condition]):
             return False
     return True
-
-
-def _holds(condition: Condition, value: object) -> bool:
-    if isinstance(condition, Spread):
-        return isinstance(value, int | float) and condition.holds(value)
-    return value in condition if isinstance(condition, list) else value == condition
 
 
 def mean_of(ratios: Iterable[Estimate]) -> Estimate:
@@ -269,12 +273,6 @@ def _toward(check: ClaimCheck, ratio: Estimate | None) -> Estimate:
     return ratio.inverse() if check.expect == "better" else ratio
 
 
-def _nearness(check: ClaimCheck, ratio: Estimate | None) -> float:
-    """Give what is least where a ratio speaks least for what the document says."""
-    toward = _toward(check, ratio).value
-    return -abs(math.log(toward)) if check.expect == "equal" else toward
-
-
 def _most_ranks(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
     most: dict[str, int] = {}
     for loss in losses:
@@ -286,37 +284,5 @@ def _at(losses: Sequence[PlaceLoss], ranks: int) -> list[PlaceLoss]:
     return [loss for loss in losses if loss.place.ranks == ranks]
 
 
-def _ends_of_ranks(losses: Sequence[PlaceLoss]) -> _Ends | None:
-    counts = {loss.place.ranks for loss in losses}
-    return (_at(losses, min(counts)), _at(losses, max(counts))) if len(counts) > 1 else None
-
-
-def _one_and_two_nodes(losses: Sequence[PlaceLoss]) -> _Ends | None:
-    one = [loss for loss in losses if loss.place.on_one_node]
-    two = [loss for loss in losses if loss.place.ran_on == 2]
-    return (_most_ranks(one), _most_ranks(two)) if one and two else None
-
-
-def _beside(own: Sequence[PlaceLoss], others: Sequence[PlaceLoss]) -> list[_Ends]:
-    """Pair what is said to lose more with the others, at the most ranks that both have."""
-    shared = {loss.place.ranks for loss in own} & {loss.place.ranks for loss in others}
-    return [(_at(others, max(shared)), _at(own, max(shared)))] if shared else []
-
-
 def _unmeasured(reason: str) -> Outcome:
     return Outcome(ClaimStatus.NOT_MEASURED, reason=reason)
-
-
-def _lacking(losses: Sequence[PlaceLoss]) -> str:
-    """Say what a mean or a growth had to leave out."""
-    lost = [loss for loss in losses if loss.ratio is None]
-    return f"without {len(lost)} of {len(losses)} points ({lost[0].reason})" if lost else ""
-
-
-def _why(losses: Sequence[PlaceLoss], check: ClaimCheck) -> str:
-    reasons = list(dict.fromkeys(loss.reason for loss in losses if loss.reason))
-    return "; ".join(reasons[:2]) or f"the run has no {', '.join(check.probe)} there"
-
-
-def _reason(name: str, cell: Cell | None) -> str:
-    return f"{name}: {cell.reason or 'no ratio'}" if cell else f"nothing was measured on {name}"

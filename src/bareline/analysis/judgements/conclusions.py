@@ -67,16 +67,16 @@ def _share(values: Iterable[float]) -> PlatformShare | None:
     return PlatformShare(Estimate(float(summary.median), *ends), len(listed))
 
 
-def _ratio(over: _Values, under: _Values) -> PlatformShare | None:
-    """Summarize the quotients of values that belong to the same trial or block."""
-    return _share(over[key] / under[key] for key in over if under.get(key, 0) > 0)
-
-
-def _with(
-    share: PlatformShare | None, *context: PlatformShare | None, size_bytes: int = 0
+def _ratio(
+    over: _Values, under: _Values, *context: _Values, size_bytes: int = 0
 ) -> PlatformShare | None:
-    """Put other figures beside a share; nothing where one of them is missing."""
-    known = tuple(other.value.value for other in context if other is not None)
+    """Summarize the quotients of values that belong to the same trial or block.
+
+    Beside it are the medians of other values; there is nothing where some have none.
+    """
+    share = _share(over[key] / under[key] for key in over if under.get(key, 0) > 0)
+    beside = [_share(values.values()) for values in context]
+    known = tuple(one.value.value for one in beside if one is not None)
     if share is None or len(known) < len(context):
         return None
     return replace(share, context=known, size_bytes=size_bytes)
@@ -133,11 +133,10 @@ def conclude(records: Records) -> list[Conclusion]:
         figures = _Figures(
             records.samples_of(probe), records.platforms, records.defaults.get(probe, {})
         )
-        shares = [(name, rule.find(figures, name)) for name in records.platforms]
         known = tuple(
             replace(share, platform=name, emulated=name in emulated)
-            for name, share in shares
-            if share is not None
+            for name in records.platforms
+            if (share := rule.find(figures, name)) is not None
         )
         if known:
             found.append(Conclusion(rule.name, rule.layers[0], known))
@@ -152,23 +151,19 @@ def _translation(figures: _Figures, platform: str) -> PlatformShare | None:
         figures.of(platform, "latency", key="trial", working_set_bytes=size, page_bytes=page)
         for page in pages
     )
-    return _with(_ratio(over, under), _share(under.values()), size_bytes=size)
+    return _ratio(over, under, under, size_bytes=size)
 
 
 def _common_sizes(figures: _Figures, *pages: int) -> set[int]:
     """List working sets that every platform which has any measured with all page sizes."""
-    common: set[int] | None = None
+    found = []
     for platform in figures.platforms:
         rows = figures.rows(platform, "latency")
         points = [parse_point(point) for point in rows.get_column("point").unique()]
         for page in pages if points else ():
-            sizes = {
-                int(point["working_set_bytes"])
-                for point in points
-                if point.get("page_bytes") == page and "working_set_bytes" in point
-            }
-            common = sizes if common is None else common & sizes
-    return common or set()
+            own = [point for point in points if point.get("page_bytes") == page]
+            found.append({int(p["working_set_bytes"]) for p in own if "working_set_bytes" in p})
+    return set.intersection(*found) if found else set()
 
 
 def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:
@@ -181,7 +176,7 @@ def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:
             ("bandwidth_per_core", "all"),
         )
     )
-    return _with(_ratio(one, every), _share(one.values()), _share(each.values()))
+    return _ratio(one, every, one, each)
 
 
 def _all_cores(figures: _Figures, platform: str) -> PlatformShare | None:

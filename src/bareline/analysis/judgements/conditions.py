@@ -37,7 +37,7 @@ import polars as pl
 
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, LostLaunches, read_cells
+from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.selection import selector_filter
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, SYNONYMS, Grade, Verdict, parse_verdict
@@ -45,12 +45,7 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES, SYNONYMS, Grade, Verdict,
 _COMPARISON = re.compile(r"\s*(\S+?)\s*(>=|<=|>|<)\s*(\S+)\s*")
 _VERDICT = re.compile(r"\s*(\S+)\s+is\s+(likely\s+)?([\w-]+)\s*")
 _FAILS = re.compile(r"\s*(\S+)\s+fails\s*")
-_OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    ">": operator.gt,
-    ">=": operator.ge,
-    "<": operator.lt,
-    "<=": operator.le,
-}
+_OPERATORS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 #: Columns of each row's own figures, by the ends of selectors that ask for them.
 _PLAIN = {"ratio": "value", "lo95": "lo", "hi95": "hi"}
 _FORM = "write e.g. --fail-if 'mpi.latency > 1.1' or --fail-if 'mpi is slower'"
@@ -113,7 +108,10 @@ class FailCondition:
         alone = self.verdict in (*WITHOUT_FIGURES, Verdict.INCONCLUSIVE) or self.sign == "fails"
         found = []
         for cell in read_cells(None, rows):
-            unjudged = not alone and _unjudged(cell)
+            few = cell.n_both < MIN_LAUNCHES and not cell.exact
+            if cell.lost is not None and cell.lost.by_loss:
+                few = False  # what never ended decides, however few launches that were
+            unjudged = not alone and (few or cell.verdict in WITHOUT_FIGURES)
             if met := Match(cell, How.UNJUDGED) if unjudged else judge(cell):
                 found.append(met)
         return rows.height, found
@@ -121,7 +119,7 @@ class FailCondition:
     def _judge(self, comparison: JudgedComparison) -> _Judge:
         """Give what tells that a row meets the condition."""
         if self.sign == "fails":
-            return lambda cell: Match(cell, How.FAILS) if _fails(cell) else None
+            return _by_failure
         if self.verdict is not None:
             return self._by_verdict(comparison)
         if self.end in _PLAIN:
@@ -136,7 +134,8 @@ class FailCondition:
         def met(cell: Cell) -> Match | None:
             lost = cell.lost if cell.grade is Grade.CERTAIN else None
             if lost is not None and lost.by_loss and lost.at_least is not None:
-                sure = _lies_beyond(lost, self.limit, above=above)
+                beyond = lost.at_least > self.limit if above else lost.at_least < self.limit
+                sure = beyond and above is (lost.by_loss > 0)
                 return None if sure is turned else Match(cell, How.LOST)
             # What lies farther than a limit beyond 1 is a difference, as certain as its grade.
             unsure = grown and cell.grade is not Grade.CERTAIN
@@ -178,44 +177,22 @@ class FailCondition:
             # What the plan left out was never to be measured: that is no reason to fail.
             chosen = chosen.filter(pl.col("verdict").ne_missing(Verdict.DOES_NOT_FIT.value))
         if chosen.is_empty():
+            rows = points.filter(pl.col("better") != "none")
+            names = {*rows["probe"], *rows["layer"]}
+            for of in ("probe", "layer"):
+                names.update(".".join(row) for row in rows.select(of, "metric").iter_rows())
             raise UsageError(
                 f"--fail-if '{self.text}': nothing in this comparison is named '{self.selector}'",
                 hint=did_you_mean(
-                    self.selector, _names(points), "`--json` shows probes, metrics and platforms"
+                    self.selector, sorted(names), "`--json` shows probes, metrics and platforms"
                 ),
             )
         return chosen
 
 
-def _names(points: pl.DataFrame) -> list[str]:
-    """Give what a selector may name, in its longest form."""
-    rows = points.filter(pl.col("better") != "none").select("probe", "metric", "layer").unique()
-    full = {f"{probe}.{metric}" for probe, metric, _ in rows.iter_rows()}
-    short = {f"{layer}.{metric}" for _, metric, layer in rows.iter_rows()}
-    return sorted(full | short | {*rows["probe"], *rows["layer"]})
-
-
-def _unjudged(cell: Cell) -> bool:
-    """Tell whether a row cannot be judged."""
-    if cell.verdict in WITHOUT_FIGURES:
-        return True
-    if cell.lost is not None and cell.lost.by_loss:
-        return False  # by what never ended, however few launches that were
-    return cell.n_both < MIN_LAUNCHES and not cell.exact
-
-
-def _fails(cell: Cell) -> bool:
-    """Tell whether a launch crashed or was lost."""
-    lost = bool(cell.lost and cell.lost.ended_badly(worse=True)[0])
-    return lost or cell.verdict is Verdict.FAILED
-
-
-def _lies_beyond(lost: LostLaunches, limit: float, *, above: bool) -> bool:
-    """Tell whether a row that lost launches decide certainly lies above, or below, a limit."""
-    worse, bound = lost.by_loss > 0, lost.at_least
-    if above is not worse or bound is None:
-        return False
-    return bound > limit if above else bound < limit
+def _by_failure(cell: Cell) -> Match | None:
+    lost = cell.lost is not None and cell.lost.ended_badly(worse=True)[0] > 0
+    return Match(cell, How.FAILS) if lost or cell.verdict is Verdict.FAILED else None
 
 
 def parse_condition(text: str) -> FailCondition:
@@ -224,9 +201,8 @@ def parse_condition(text: str) -> FailCondition:
         return FailCondition(text, fails[1], "", "fails", 0.0)
     if verdict := _VERDICT.fullmatch(text):
         asked = parse_verdict(verdict[3])
-        words = [word for word in Verdict if word is not Verdict.MIXED]
-        if verdict[2]:
-            words = [Verdict.SLOWER, Verdict.FASTER]
+        differing = [Verdict.SLOWER, Verdict.FASTER]
+        words = differing if verdict[2] else [word for word in Verdict if word is not Verdict.MIXED]
         if asked not in words:
             raise UsageError(
                 f"--fail-if '{text}': no verdict '{(verdict[2] or '') + verdict[3]}'",
@@ -243,10 +219,8 @@ def parse_condition(text: str) -> FailCondition:
     except ValueError:
         raise UsageError(f"--fail-if '{text}': '{number}' is no number", hint=_FORM) from None
     stem, _, end = selector.rpartition(".")
-    if stem and end in ("lo", "hi", *_PLAIN):
-        selector = stem
-    else:
-        end = ""
+    named = stem and end in ("lo", "hi", *_PLAIN)
+    selector, end = (stem, end) if named else (selector, "")
     if end not in _PLAIN and limit <= 0:
         raise UsageError(f"--fail-if '{text}': a ratio is above 0", hint=_FORM)
     return FailCondition(text, selector, end, sign, limit)

@@ -29,8 +29,7 @@ _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 class Control:
     """What came of comparing the baseline with itself.
 
-    - `platform`: the platform that was measured twice.
-    - `again`: its name the second time.
+    - `platform`, `again`: the platform that was measured twice, and its name the second time.
     - `tested`, `differ`, `equal`: rows that have a test, those that are called slower or faster,
       those called equal.
     - `claims`: certain differences that sentences would claim.
@@ -66,12 +65,7 @@ def judge_control(
     """Count what a comparison of something with itself found."""
     tested = points.filter(pl.col("p_adjusted").is_not_null() & (pl.col("n_used") >= MIN_LAUNCHES))
     different = tested.filter(pl.col("verdict").is_in(_DIFFERENT))
-    claimed = [
-        (finding.layer, point.ratio.value if point.ratio else None)
-        for finding in findings
-        for point in finding.points
-        if point.grade is Grade.CERTAIN
-    ]
+    claims = [p for finding in findings for p in finding.points if p.grade is Grade.CERTAIN]
     floors: dict[str, float] = {}
     for layer, ratio in different.select("layer", "ratio").iter_rows():
         distance = max(ratio, 1 / ratio) if ratio else math.inf
@@ -83,7 +77,7 @@ def judge_control(
         tested=tested.height,
         differ=different.height,
         equal=tested.filter(pl.col("verdict") == Verdict.EQUIVALENT.value).height,
-        claims=len(claimed),
+        claims=len(claims),
         floors={layer.value: finite(floors[layer]) for layer in Layer if layer in floors},
         margin=margin,
     )
@@ -100,10 +94,7 @@ def withhold_small(table: pl.DataFrame, controls: Sequence[Control]) -> pl.DataF
     ).fill_null(False)
     return table.with_columns(
         pl.concat_list("caveats", flag(small, "within-control")).alias("caveats"),
-        pl.when(small)
-        .then(pl.lit(Verdict.INCONCLUSIVE.value))
-        .otherwise("verdict")
-        .alias("verdict"),
+        verdict=pl.when(small).then(pl.lit(Verdict.INCONCLUSIVE.value)).otherwise("verdict"),
     )
 
 

@@ -79,7 +79,11 @@ class GradedRows:
         self._tested, self._weights = [own for own, _ in both], [own for _, own in both]
         headline = pl.col("headline").fill_null(value=False)
         groups = [list(_groups(own.filter(headline))) for own in by_pair]
-        points = [[_numbers(rows) for rows, *_ in of_pair] for of_pair in groups]
+        # A case that delivered nothing has no points in the cube.
+        points = [
+            [rows["point_row"].drop_nulls().to_numpy().astype(np.int64) for rows, *_ in of_pair]
+            for of_pair in groups
+        ]
         family = family_wise(pairs, self._tested, margin, points, self._weights)
         grades, verdicts = _decided(table, pairs, family)
         self.table = table.drop("at").with_columns(
@@ -91,7 +95,10 @@ class GradedRows:
             for of_pair, means in zip(groups, family.means, strict=True)
             for group, mean in zip(of_pair, means, strict=True)
         ]
-        self.tests = _tests(pairs, family)
+        # Nothing is tested between simulations, whose values are exact.
+        tested = [k for k, pair in enumerate(pairs) if not pair.exact]
+        self.tests = sum(int((~np.isnan(family.points[k])).sum()) for k in tested)
+        self.tests += sum(mean is not None for k in tested for mean in family.means[k])
         self.exchanged = family.exchanged
 
     @cached_property
@@ -130,14 +137,9 @@ class GradedRows:
         own = self.table.select(*_PAIR, "point_row", "verdict", "grade")
         turned = own.rename({"platform": "baseline", "baseline": "platform"}).select(own.columns)
         both = pl.concat([own, turned.with_columns(pl.col("verdict").replace(_MIRRORED))])
-        joined = table.join(
-            both.drop_nulls("point_row"), on=[*_PAIR, "point_row"], how="left", suffix="_here",
-            maintain_order="left",
-        )  # fmt: skip
-        apart = [
-            _grade(verdict, exact, None)
-            for verdict, exact in joined.select("verdict", "exact").iter_rows()
-        ]
+        both, on = both.drop_nulls("point_row"), [*_PAIR, "point_row"]
+        joined = table.join(both, on=on, how="left", suffix="_here", maintain_order="left")
+        apart = [_grade(*row) for row in joined.select("verdict", "exact").iter_rows()]
         return joined.with_columns(
             pl.coalesce("verdict_here", "verdict").alias("verdict"),
             pl.coalesce("grade", pl.Series(apart, dtype=pl.String)).alias("grade"),
@@ -151,11 +153,8 @@ def _weight(question: Sequence[str]) -> pl.Expr:
     asked = pl.any_horizontal([selector_filter(text) for text in question])
     headline = pl.col("headline").fill_null(value=False)
     alone = headline & (pl.len().over(*CASE, *_PAIR, "headline") == 1)
-    return (
-        pl.when(asked | alone)
-        .then(ASKED_WEIGHT)
-        .otherwise(pl.when(headline).then(1.0).otherwise(DETAIL_WEIGHT))
-    )
+    weight = pl.when(asked | alone).then(ASKED_WEIGHT).when(headline).then(1.0)
+    return weight.otherwise(DETAIL_WEIGHT)
 
 
 def _tested(rows: pl.DataFrame, height: int) -> tuple[BoolCube, FloatCube]:
@@ -181,30 +180,19 @@ def _groups(rows: pl.DataFrame) -> Iterator[_Group]:
             yield own[chosen], sizes, where
 
 
-def _numbers(rows: pl.DataFrame) -> IntCube:
-    """Give the points of rows in the cube; a case that delivered nothing has none."""
-    return rows.get_column("point_row").drop_nulls().to_numpy().astype(np.int64)
-
-
 def _sure(pair: PlatformPair, p: FloatCube, by_loss: IntCube) -> pl.DataFrame:
     """Say of each point of a pair which difference holds over the family: 1 worse, -1 better.
 
     With fewer than six boots nothing does: what was exchanged are launches of these boots. 2 is
     either, by the exchange; lost launches decide for their side alone.
     """
-    sure = np.where(p <= stats.CERTAIN_ALPHA, 2, by_loss)
+    sure = np.where(pair.boots.few, 0, np.where(p <= stats.CERTAIN_ALPHA, 2, by_loss))
     return pl.DataFrame(
-        {
-            "platform": [pair.platform] * p.size,
-            "baseline": [pair.baseline] * p.size,
-            "point_row": np.arange(p.size),
-            "sure": np.zeros(p.size, dtype=np.int64) if pair.boots.few else sure,
-        },
-        {"platform": pl.String, "baseline": pl.String, "point_row": pl.Int64, "sure": pl.Int64},
-    )
+        {"point_row": np.arange(p.size), "sure": sure}, {"point_row": pl.Int64, "sure": pl.Int64}
+    ).with_columns(platform=pl.lit(pair.platform), baseline=pl.lit(pair.baseline))
 
 
-def _grade(verdict: str | None, exact: bool | None, sure: int | None) -> Grade | None:
+def _grade(verdict: str | None, exact: bool | None, sure: int | None = None) -> Grade | None:
     """Give the grade of a row by what its verdict, and what the family say."""
     if verdict is None:
         return None
@@ -220,8 +208,8 @@ def _unlikely(q: FloatCube, grades: Sequence[Grade | None]) -> IntCube:
     among the false: as many false rows are held against the likely ones alone. On 1000 random
     pages 16 likely rows are false then, and 69 without.
     """
-    likely = np.array([grade is Grade.LIKELY for grade in grades], dtype=np.bool_)
-    at = np.flatnonzero(likely & ~np.isnan(q))
+    likely = [grade is Grade.LIKELY for grade in grades]
+    at = np.flatnonzero(np.array(likely, dtype=np.bool_) & ~np.isnan(q))
     at = at[np.argsort(q[at], kind="stable")]
     every = np.searchsorted(np.sort(q[~np.isnan(q)]), q[at], side="right")
     own = np.searchsorted(q[at], q[at], side="right")
@@ -235,22 +223,13 @@ def _decided(
 ) -> tuple[list[Grade | None], list[str | None]]:
     """Give the grade and the verdict of every row, by what the family is sure of."""
     sure = [_sure(*of) for of in zip(pairs, family.points, family.by_loss, strict=True)]
-    table = table.join(
-        pl.concat(sure), on=["platform", "baseline", "point_row"], how="left",
-        maintain_order="left",
-    )  # fmt: skip
+    on = [*_PAIR, "point_row"]
+    table = table.join(pl.concat(sure), on=on, how="left", maintain_order="left")
     grades = [_grade(*row) for row in table.select("verdict", "exact", "sure").iter_rows()]
     verdicts = table.get_column("verdict").to_list()
     for at in _unlikely(table.get_column("p_adjusted").to_numpy(), grades).tolist():
         grades[at], verdicts[at] = Grade.OPEN, Verdict.INCONCLUSIVE.value
     return grades, verdicts
-
-
-def _tests(pairs: Sequence[PlatformPair], family: Family) -> int:
-    """Count what was tested; nothing is between simulations, whose values are exact."""
-    tried = [number for number, pair in enumerate(pairs) if not pair.exact]
-    points = sum(int(np.count_nonzero(~np.isnan(family.points[k]))) for k in tried)
-    return points + sum(mean is not None for k in tried for mean in family.means[k])
 
 
 def _beyond_floor(mean: Mean | None, floor: float) -> Mean | None:

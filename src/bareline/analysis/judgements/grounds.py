@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,63 +40,53 @@ WEAKENING = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class GroundSource:
+class GroundSource(NamedTuple):
     """Which metric of which probe speaks of a class of applications.
 
     - `size`: only messages that are "small" or "large"; all of them without it.
     """
 
     application_class: str
+    size: str
     probe: str
     metric: str
-    size: str = ""
-
-
-def _sources(name: str, size: str, *pairs: tuple[str, str]) -> tuple[GroundSource, ...]:
-    return tuple(GroundSource(name, probe, metric, size) for probe, metric in pairs)
 
 
 _COLLECTIVES = tuple((collective.probe, "latency") for collective in MEASURED)
 
-_SOURCES: tuple[GroundSource, ...] = (
-    *_sources("parallel", "", ("npb.ep", "time"), ("hpcc", "dgemm_rate")),
-    *_sources(
-        "compute", "",
+#: By class and size of messages, the metrics of probes that speak of it.
+_OF_CLASS = {
+    ("parallel", ""): (("npb.ep", "time"), ("hpcc", "dgemm_rate")),
+    ("compute", ""): (
         ("compute.dgemm", "rate"), ("compute.linpack", "rate"), ("hpcc", "dgemm_rate"),
         ("hpcc", "dgemm_rate_single"), ("npb.*", "compute"),
     ),
-    *_sources("memory", "", ("memory.stream", "bandwidth"), ("hpcc", "stream_triad")),
-    *_sources(
-        "large", "",
+    ("memory", ""): (("memory.stream", "bandwidth"), ("hpcc", "stream_triad")),
+    ("large", ""): (
         ("net.nuttcp", "rate"), ("net.iperf3", "rate"), ("hpcc", "ptrans_bandwidth"),
         ("hpcc", "ring_bandwidth"),
     ),
-    *_sources(
-        "large", "large",
+    ("large", "large"): (
         ("net.ib_write_bw", "bandwidth"), ("mpi.bandwidth", "bandwidth"),
         ("mpi.pingpong", "latency"), ("mpi.sendrecv", "bandwidth"), ("mpi.exchange", "bandwidth"),
         *_COLLECTIVES,
     ),
-    *_sources(
-        "small", "small",
-        ("net.ib_write_lat", "latency"), ("mpi.pingpong", "latency"),
-        *_COLLECTIVES,
+    ("small", "small"): (
+        ("net.ib_write_lat", "latency"), ("mpi.pingpong", "latency"), *_COLLECTIVES,
     ),
-    *_sources("small", "", ("hpcc", "ring_latency"), ("mpi.barrier", "latency")),
-    *_sources(
-        "io", "",
+    ("small", ""): (("hpcc", "ring_latency"), ("mpi.barrier", "latency")),
+    ("io", ""): (
         ("io.sequential", "write_rate"), ("io.sequential", "read_rate"),
         ("io.create", "create_rate"), ("io.fio", "write_rate"), ("io.fio", "read_rate"),
         ("io.parallel", "write_rate"), ("io.parallel", "read_rate"),
         ("io.metadata", "create_rate"),
     ),
-    *_sources(
-        "coupled", "",
+    ("coupled", ""): (
         ("npb.*", "time"), ("app.*", "time"), ("app.*", "rate"), ("hpcc", "hpl_rate"),
         ("compute.linpack_mpi", "rate"),
     ),
-)  # fmt: skip
+}  # fmt: skip
+_SOURCES = [GroundSource(*of, *metric) for of, every in _OF_CLASS.items() for metric in every]
 
 #: Whole programs that do not communicate: what they say, they say of "parallel".
 _UNCOUPLED = frozenset({"npb.ep"})
@@ -162,15 +153,19 @@ def measured_grounds(
     plain = {probe for probe, places in of_probe.items() if not all(map(_profiled, places))}
     found = []
     for cell in cells:
-        if cell.metric.better == "none" or (_profiled(cell.place) and cell.place.probe in plain):
+        probe = cell.place.probe
+        if cell.metric.better == "none" or (_profiled(cell.place) and probe in plain):
             continue
         for source in _SOURCES:
-            if cell.place.metric == source.metric and _speaks(source, cell.place.probe):
-                title = titles.get(cell.place.probe, cell.place.probe)
-                ground = _measured(cell, source, title, telling[cell.place.probe])
-                if ground is not None:
-                    found.append(_emulated(ground) if cell.platform in emulated else ground)
-    return found
+            coupled = source.application_class == "coupled"
+            speaks = fnmatchcase(probe, source.probe) and not (coupled and probe in _UNCOUPLED)
+            if cell.place.metric == source.metric and speaks:
+                subject = _subject(cell, titles.get(probe, probe), telling[probe])
+                caveats = cell.caveats
+                if cell.platform in emulated and "emulated-cpu" not in codes(caveats):
+                    caveats = (Caveat("emulated-cpu"), *caveats)
+                found.append(_measured(cell, source, subject, caveats))
+    return list(filter(None, found))
 
 
 def _profiled(place: Place) -> bool:
@@ -178,7 +173,7 @@ def _profiled(place: Place) -> bool:
 
 
 def _measured(
-    cell: Cell, source: GroundSource, title: str, telling: Sequence[str]
+    cell: Cell, source: GroundSource, subject: str, caveats: tuple[Caveat, ...]
 ) -> Ground | None:
     """Give the ground of one point; none where its size is of no class, or it is missing."""
     without = cell.verdict in _FAILURES and cell.ratio is None
@@ -189,9 +184,9 @@ def _measured(
     if not _of_size(source.size, cell.place.size_bytes) and not failed_whole:
         return None
     span = cell.ratio if cell.ratio and not without else None
-    if span is not None and cell.exact and not span.bounded:
+    if span and cell.exact and not span.bounded:
         span = Estimate(span.value, span.value, span.value)  # as certain as its verdict
-    if span is not None and cell.grade is Grade.OPEN:  # no loss is shown
+    if span and cell.grade is Grade.OPEN:  # no loss is shown
         span = Estimate(span.value, span.lo and min(span.lo, 1.0), span.hi and max(span.hi, 1.0))
     claimed = cell.grade is not None and cell.grade.is_claim
     bound = cell.lost.at_least if claimed and cell.lost and cell.lost.by_loss else None
@@ -201,11 +196,11 @@ def _measured(
     return Ground(
         application_class=source.application_class,
         platform=cell.platform,
-        subject=_subject(cell, title, telling),
+        subject=subject,
         lo=span.lo if span else None,
         hi=span.hi if span else None,
         n=cell.n_both,
-        caveats=cell.caveats,
+        caveats=caveats,
         probe=cell.place.probe,
         failure=failure,
         ratio=span.value if span else None,
@@ -217,13 +212,6 @@ def _measured(
     )
 
 
-def _emulated(ground: Ground) -> Ground:
-    """Give a ground of an emulated processor its caveat, whatever told that it is one."""
-    if "emulated-cpu" in codes(ground.caveats):
-        return ground
-    return replace(ground, caveats=(Caveat("emulated-cpu"), *ground.caveats))
-
-
 #: Verdicts that say nothing of what the platform would do.
 _NOT_THERE = (Verdict.MISSING, Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
 #: Verdicts that mostly leave no figure, in words. What an emulated processor does has one: caveats
@@ -232,11 +220,6 @@ _FAILURES: Mapping[Verdict | None, str] = {
     Verdict.FAILED: "every trial failed",
     Verdict.NOT_COMPARABLE: NOT_COMPARABLE,
 }
-
-
-def _speaks(source: GroundSource, probe: str) -> bool:
-    coupled = source.application_class == "coupled"
-    return fnmatchcase(probe, source.probe) and not (coupled and probe in _UNCOUPLED)
 
 
 def _of_size(wanted: str, size: Scalar | None) -> bool:
@@ -277,21 +260,17 @@ def published_grounds(study: PublishedStudy) -> list[Ground]:
         if ratio.cited or base is None or base.kind == "virtualized":
             continue
         for source in _SOURCES:
-            if _published_speaks(source, ratio):
+            if ratio.probe is None or ratio.probe_metric != source.metric:
+                continue
+            family = ratio.probe.endswith("*") and source.probe not in _UNCOUPLED
+            alike = fnmatchcase(ratio.probe, source.probe) or (
+                family and ratio.measured_by(source.probe)
+            )
+            if alike and _published_size(source.size, ratio.conditions.get("size_bytes")):
                 ground = _published(study, ratio, source)
                 key = (ground.application_class, ground.platform, ground.subject)
                 grounds.setdefault(key, ground)
     return list(grounds.values())
-
-
-def _published_speaks(source: GroundSource, ratio: PublishedRatio) -> bool:
-    if ratio.probe is None or ratio.probe_metric != source.metric:
-        return False
-    alike = fnmatchcase(ratio.probe, source.probe) or (
-        ratio.probe.endswith("*") and ratio.measured_by(source.probe)
-        and source.probe not in _UNCOUPLED
-    )  # fmt: skip
-    return alike and _published_size(source.size, ratio.conditions.get("size_bytes"))
 
 
 def _published_size(wanted: str, size: Condition | None) -> bool:

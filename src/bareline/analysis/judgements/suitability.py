@@ -12,11 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
 
-from bareline.analysis.judgements.grounds import (
-    NOT_COMPARABLE,
-    Ground,
-    published_grounds,
-)
+from bareline.analysis.judgements.grounds import NOT_COMPARABLE, Ground, published_grounds
 from bareline.published.model import PublishedStudy
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.verdicts import Grade
@@ -182,7 +178,12 @@ def judge_platforms(
 def _judge(
     kind: ApplicationClass, platform: str, baseline: str, given: Sequence[Ground]
 ) -> Judgement:
-    voided = tuple(ground for ground in given if _voids(kind, ground))
+    # A caveat of most trials says that a ground means nothing for a class.
+    voided = tuple(
+        ground
+        for ground in given
+        if any(caveat.code in kind.voided_by and caveat.for_most for caveat in ground.caveats)
+    )
     usable = sorted(
         (ground for ground in given if ground not in voided), key=lambda ground: -(ground.hi or inf)
     )
@@ -203,19 +204,12 @@ def _judge(
     )  # fmt: skip
     if found.failed and found.mostly_failed:
         return replace(found, answer=Suitability.CANNOT_TELL, certainty=Certainty.NONE)
-    if found.failed:
-        certainty = Certainty.NONE if answer is Suitability.CANNOT_TELL else Certainty.DOUBTFUL
-        return replace(found, certainty=certainty)
-    if any(ground.crashed[0] for ground in measured):
-        return replace(
-            found, certainty=max(found.certainty, Certainty.DOUBTFUL, key=[*Certainty].index)
-        )
+    if found.failed and answer is not Suitability.CANNOT_TELL:
+        return replace(found, certainty=Certainty.DOUBTFUL)
+    if not found.failed and any(ground.crashed[0] for ground in measured):
+        least = max(found.certainty, Certainty.DOUBTFUL, key=[*Certainty].index)
+        return replace(found, certainty=least)
     return found
-
-
-def _voids(kind: ApplicationClass, ground: Ground) -> bool:
-    """Tell whether a caveat of most trials says that a ground means nothing for a class."""
-    return any(caveat.code in kind.voided_by and caveat.for_most for caveat in ground.caveats)
 
 
 def _answer(grounds: Sequence[Ground]) -> tuple[Suitability, Basis, tuple[Ground, ...]]:

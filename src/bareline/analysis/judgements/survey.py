@@ -8,9 +8,9 @@ all of them at an error of 5 %.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from bareline.stats.stack import FloatArray, IntArray
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 Kind = Literal["switch", "uplink", "node", "link"]
+_KINDS: tuple[Kind, ...] = get_args(Kind)
 
 #: A node's links tell of the node when there are at least so many; an uplink needs so many
 #: switches: with two or three nobody can say whose the slow one is.
@@ -79,14 +80,8 @@ class Survey:
         return tuple(name for name in self.fleet.nodes if name in found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """Units of one kind that were judged by one metric."""
-
-    kind: Kind
-    names: tuple[tuple[str, ...], ...]
-    measured: FleetMetric
-    found: Deviations
+#: Units of one kind that were judged by one metric: kind, names, metric, and what was found.
+_Judged = tuple[Kind, Sequence[tuple[str, ...]], FleetMetric, Deviations]
 
 
 class _Judge:
@@ -95,9 +90,15 @@ class _Judge:
     def __init__(self, fleet: NodeFleet, margin: float) -> None:
         self.fleet = fleet
         self.groups = fleet.groups
-        self.names = tuple((name,) for name in fleet.nodes)
+        self.names = [(name,) for name in fleet.nodes]
+        self.switches = [(name,) for name in fleet.switches]
         self.margin = math.log1p(margin)
-        self.tests = sum(_units_of(fleet, one) for one in fleet.measured)
+        # What a metric judges must be known before the first is.
+        nodes, switches = len(fleet.nodes), len(fleet.switches)
+        self.tests = sum(
+            len(one.units) + (nodes + 2 * switches if one.of_pairs else switches)
+            for one in fleet.measured
+        )
         self.judged: list[_Judged] = []
         self.maps: list[NodeMap] = []
 
@@ -113,16 +114,22 @@ class _Judge:
         if len(known) < (2 if kind == "switch" else _FEWEST_UNITS):
             return []
         found = deviations(values[known], margin=self.margin, alpha=ALPHA, tests=self.tests)
-        own = tuple(names[int(at)] for at in known)
-        self.judged.append(_Judged(kind, own, measured, found))
+        self.judged.append((kind, [names[int(at)] for at in known], measured, found))
         return [int(at) for at in known[found.p <= ALPHA / self.tests]]
 
     def nodes(self, one: FleetMetric) -> None:
         """Judge what was measured on each node."""
-        values = _placed(one.values, one.ends[:, 0], len(self.fleet.nodes))
+        values = np.full((len(self.names), one.values.shape[1]), np.nan)
+        values[one.ends[:, 0]] = one.values
         self.map(one, values)
-        slow = self.units("switch", self._switches(), one, self._by_switch(values))
-        self.units("node", self.names, one, self._without(values, slow))
+        own = [self.groups == at for at in range(len(self.switches))]
+        common = [_median(values[rows]) for rows in own]
+        slow = self.units("switch", self.switches, one, np.stack(common)) if own else []
+        # What the nodes of a slow switch have in common is the switch's.
+        usual = _median(values[~np.isin(self.groups, slow)])
+        for at in slow:
+            values[own[at]] += usual - common[at]
+        self.units("node", self.names, one, values)
 
     def links(self, one: FleetMetric) -> None:
         """Judge what was measured between nodes."""
@@ -131,14 +138,17 @@ class _Judge:
         values = one.values.copy()
         for kind in (within, ~within):  # a way through more switches is no fault
             values[kind] -= _median(values[kind])
-        count = len(self.fleet.switches)
+        count = len(self.switches)
         inside = [np.flatnonzero(within & (ends[:, 0] == at)) for at in range(count)]
         leaving = [np.flatnonzero(~within & (ends == at).any(axis=1)) for at in range(count)]
         self.map(one, self._of_ends(one, values))
         taken = np.zeros_like(values)
-        for kind, rows in self._ways(inside, leaving):
+        ways: list[tuple[Kind, list[IntArray]]] = []
+        ways += [("switch", inside)] if count > 1 else []
+        ways += [("uplink", leaving)] if count >= FEWEST_SWITCHES else []
+        for kind, rows in ways:
             common = np.stack([_median(values[own]) for own in rows])
-            for at in self.units(kind, self._switches(), one, common):
+            for at in self.units(kind, self.switches, one, common):
                 # Of two slow switches that a link joins, the slower one explains it.
                 taken[rows[at]] = np.fmax(taken[rows[at]], common[at])
         values -= taken
@@ -157,34 +167,9 @@ class _Judge:
         ends = (np.exp(found.shift), np.exp(found.lo), np.exp(found.hi))
         self.maps.append(NodeMap(one, *ends, n, math.exp(found.fence)))
 
-    def _switches(self) -> list[tuple[str, ...]]:
-        return [(name,) for name in self.fleet.switches]
-
-    @staticmethod
-    def _ways(
-        inside: Sequence[IntArray], leaving: Sequence[IntArray]
-    ) -> Iterator[tuple[Kind, Sequence[IntArray]]]:
-        if len(inside) > 1:
-            yield "switch", inside
-        if len(leaving) >= FEWEST_SWITCHES:
-            yield "uplink", leaving
-
-    def _by_switch(self, values: FloatArray) -> FloatArray:
-        rows = [_median(values[self.groups == at]) for at in range(len(self.fleet.switches))]
-        return np.stack(rows) if rows else np.zeros((0, values.shape[1]))
-
-    def _without(self, values: FloatArray, slow: Sequence[int]) -> FloatArray:
-        """Take out of the nodes of slow switches what these have in common."""
-        left = values.copy()
-        usual = _median(values[~np.isin(self.groups, slow)])
-        for at in slow:
-            own = self.groups == at
-            left[own] += usual - _median(values[own])
-        return left
-
     def _of_ends(self, one: FleetMetric, values: FloatArray) -> FloatArray:
         """Give every node the median of its links."""
-        found = np.full((len(self.fleet.nodes), values.shape[1]), np.nan)
+        found = np.full((len(self.names), values.shape[1]), np.nan)
         rows = np.concatenate([np.arange(len(values))] * 2)
         ends = one.ends.T.ravel()
         order = np.argsort(ends, kind="stable")
@@ -206,32 +191,18 @@ def survey(fleet: NodeFleet, margin: float) -> Survey:
     return Survey(fleet, deviating, tuple(judge.maps), judge.tests, (min(launches), max(launches)))
 
 
-def _units_of(fleet: NodeFleet, one: FleetMetric) -> int:
-    """Count what a metric judges: it must be known before the first is."""
-    switches = len(fleet.switches)
-    if one.of_pairs:
-        return len(one.units) + len(fleet.nodes) + 2 * switches
-    return len(one.units) + switches
-
-
 def _certain(judged: Sequence[_Judged]) -> tuple[DeviatingUnit, ...]:
-    p = np.concatenate([one.found.p for one in judged]) if judged else np.zeros(0)
-    adjusted = holm(p)
-    found, begin = [], 0
-    for one in judged:
-        for at, name in enumerate(one.names):
-            value = float(adjusted[begin + at])
-            if value <= ALPHA:
-                ends = (
-                    math.exp(each[at]) for each in (one.found.shift, one.found.lo, one.found.hi)
-                )
-                n = int(one.found.n[at])
-                found.append(DeviatingUnit(one.kind, name, one.measured, Estimate(*ends), value, n))
-        begin += len(one.names)
-    return tuple(sorted(found, key=lambda one: (_KINDS.index(one.kind), -one.ratio.value)))
-
-
-_KINDS: tuple[Kind, ...] = ("switch", "uplink", "node", "link")
+    """Give what deviates over all that was judged."""
+    adjusted = iter(holm(np.concatenate([np.zeros(0), *(found.p for *_, found in judged)])))
+    certain = []
+    for kind, names, measured, found in judged:
+        for at, name in enumerate(names):
+            p = float(next(adjusted))
+            if p <= ALPHA:
+                ends = (math.exp(each[at]) for each in (found.shift, found.lo, found.hi))
+                n = int(found.n[at])
+                certain.append(DeviatingUnit(kind, name, measured, Estimate(*ends), p, n))
+    return tuple(sorted(certain, key=lambda one: (_KINDS.index(one.kind), -one.ratio.value)))
 
 
 def _median(rows: FloatArray) -> FloatArray:
@@ -239,11 +210,4 @@ def _median(rows: FloatArray) -> FloatArray:
     known = ~np.isnan(rows).all(axis=0) if len(rows) else np.zeros(rows.shape[1], dtype=bool)
     if known.any():
         found[known] = np.nanmedian(rows[:, known], axis=0)
-    return found
-
-
-def _placed(values: FloatArray, at: IntArray, count: int) -> FloatArray:
-    """Lay rows where their nodes stand; a node that a metric lacks has no values."""
-    found = np.full((count, values.shape[1]), np.nan)
-    found[at] = values
     return found

@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 
 from bareline import stats
 from bareline.analysis.numbers.cell import Estimate, bounds, finite
+from bareline.analysis.numbers.cube import laid_out
 from bareline.analysis.numbers.records import Records, margin_of, read_runs
 from bareline.analysis.numbers.selection import Selection
 from bareline.analysis.numbers.summary import summarize
@@ -137,23 +138,25 @@ class Trend:
             for platform, caveats in table.select("platform", "caveats").iter_rows()
             if "simulated" in codes(read_caveats(caveats))
         }
-        columns = {name: self._matrix(table, keys, name) for name in ("value", "lo", "hi")}
-        found = stats.largest_steps(columns["value"], margin=self.margin)
+        numbered = table.join(
+            keys.with_row_index("series"), on=[*_SERIES, *_SHOWN], how="inner", nulls_equal=True
+        )
+        shape = (keys.height, len(self.runs))
+        values, lo, hi = (
+            laid_out(numbered, name, shape, "series", "run") for name in ("value", "lo", "hi")
+        )
+        found = stats.largest_steps(values, margin=self.margin)
         return [
             TrendSeries(
-                platform=row["platform"],
                 place=Place.of(row),
-                layer=row["layer"],
-                unit=row["unit"],
-                better=row["better"],
-                headline=row["headline"],
-                medians=_known(columns["value"][number]),
-                lo=_known(columns["lo"][number]),
-                hi=_known(columns["hi"][number]),
-                step=self._step(row, columns["value"][number], int(found.at[number]))
+                medians=_known(values[number]),
+                lo=_known(lo[number]),
+                hi=_known(hi[number]),
+                step=self._step(row, values[number], int(found.at[number]))
                 if found.p[number] < stats.ALPHA
                 else None,
                 simulated=row["platform"] in simulated,
+                **{name: row[name] for name in ("platform", *_SHOWN)},
             )
             for number, row in enumerate(keys.iter_rows(named=True))
         ]
@@ -180,15 +183,6 @@ class Trend:
             )
         return chosen
 
-    def _matrix(self, table: pl.DataFrame, keys: pl.DataFrame, name: str) -> np.ndarray:
-        numbered = table.join(
-            keys.with_row_index("series"), on=[*_SERIES, *_SHOWN], how="inner", nulls_equal=True
-        )
-        values = np.full((keys.height, len(self.runs)), np.nan)
-        at = (numbered["series"].to_numpy(), numbered["run"].to_numpy())
-        values[at] = numbered[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
-        return values
-
     def _step(self, row: Mapping[str, Any], values: np.ndarray, at: int) -> ChangePoint:
         before, after = values[:at], values[at:]
         pair = (after, before) if row["better"] == "lower" else (before, after)
@@ -201,20 +195,16 @@ class Trend:
     def _changed(self, platform: str, at: int) -> tuple[tuple[str, str, str], ...]:
         """Give the facts that are the same within each side and differ between them."""
         known = [records.facts.get(platform, {}) for records in self._records]
-        before, after = known[:at], known[at:]
-        names = sorted({name for facts in known for name in facts})
         changed = []
-        for name in names:
-            old, new = _common(before, name), _common(after, name)
-            passing = name.startswith(_PASSING)
-            if old is not None and new is not None and old != new and not passing:
-                changed.append((name, str(old), str(new)))
-        old_version, new_version = (
-            {run.header.versions.get("bareline") for run in side}
-            for side in (self.runs[:at], self.runs[at:])
-        )
-        if old_version != new_version and len(old_version) == len(new_version) == 1:
-            changed.append(("bareline", str(*old_version), str(*new_version)))
+        for name in sorted(set().union(*known)):
+            old, new = ({facts.get(name) for facts in side} for side in (known[:at], known[at:]))
+            alike = len(old) == len(new) == 1 and None not in old | new
+            if alike and old != new and not name.startswith(_PASSING):
+                changed.append((name, str(*old), str(*new)))
+        versions = [run.header.versions.get("bareline") for run in self.runs]
+        before, after = set(versions[:at]), set(versions[at:])
+        if before != after and len(before) == len(after) == 1:
+            changed.append(("bareline", str(*before), str(*after)))
         return tuple(changed)
 
     def rows(self) -> list[SeriesRow]:
@@ -226,7 +216,20 @@ class Trend:
                 probe=one.place.probe,
                 metric=one.place.metric,
                 params=one.place.coordinates,
-                runs=self._values(one),
+                runs=[
+                    row_of(
+                        TrendValue,
+                        run.header,
+                        run=str(run.path),
+                        version=run.header.versions.get("bareline"),
+                        value=value,
+                        lo=lo,
+                        hi=hi,
+                    )
+                    for run, value, lo, hi in zip(
+                        self.runs, one.medians, one.lo, one.hi, strict=True
+                    )
+                ],
                 verdict=one.step.verdict if one.step else Verdict.INCONCLUSIVE,
                 **bounds(one.step.ratio if one.step else None),
                 first_of_new_level=str(self.runs[one.step.at].path) if one.step else None,
@@ -234,15 +237,6 @@ class Trend:
             )
             for one in self.series
         ]
-
-    def _values(self, series: TrendSeries) -> list[TrendValue]:
-        return [
-            TrendValue(run=str(run.path), created=run.header.created,
-                       version=run.header.versions.get("bareline"), value=value, lo=lo, hi=hi)
-            for run, value, lo, hi in zip(
-                self.runs, series.medians, series.lo, series.hi, strict=True
-            )
-        ]  # fmt: skip
 
 
 def trend_of(
@@ -274,9 +268,3 @@ def history_of(runs: Sequence[Run]) -> Sequence[Run]:
 
 def _known(values: np.ndarray) -> tuple[float | None, ...]:
     return tuple(finite(value) for value in values.tolist())
-
-
-def _common(known: Sequence[Mapping[str, Scalar]], name: str) -> Scalar | None:
-    """Give the value that all have of a fact; None where they differ or one lacks it."""
-    values = {facts.get(name) for facts in known}
-    return values.pop() if len(values) == 1 else None

@@ -52,73 +52,60 @@ class Cube:
         trials = trials.with_columns(pl.struct(CASE).rank("dense").cast(_CODE).sub(1).alias("case"))
         self.cases = trials.unique("case").sort("case").select("case", *CASE)
         blocks = trials.select("run", "block").unique().sort("run", "block").with_row_index("at")
-        codes = {name: code for code, name in enumerate(self.platforms)}
-        placed = trials.join(blocks, on=["run", "block"]).select(
-            "row",
-            "case",
-            pl.col("at").cast(_CODE),
-            pl.col("platform").replace_strict(codes, return_dtype=_CODE).alias("p"),
-            ((pl.col("status") == "failed") & _TIMED_OUT).fill_null(False).alias("timed_out"),
-            ((pl.col("status") == "failed") & _CRASHED).fill_null(False).alias("crashed"),
-            ((pl.col("status") == "measured") & pl.col("caveats").list.contains(CUT))
-            .fill_null(False)
-            .alias("cut"),
-            pl.when(pl.col("status") == "measured").then("duration_s").alias("took_s"),
-            "timeout_s",
-            pl.struct("run", "boot").rank("dense").alias("boot_code"),
-            "boot",
-        )
-        points, flat = _numbered(values, placed)
         self.runs = blocks.get_column("run").to_numpy()
-        self.values: FloatCube = np.full(
-            (len(self.platforms), points.height, blocks.height), np.nan
+        codes = {name: code for code, name in enumerate(self.platforms)}
+        failed, measured = (pl.col("status") == status for status in ("failed", "measured"))
+        placed = trials.join(blocks, on=["run", "block"]).select(
+            pl.col("row", "case", "boot", "timeout_s"),
+            pl.col("at").cast(_CODE),
+            p=pl.col("platform").replace_strict(codes, return_dtype=_CODE),
+            timed_out=(failed & _TIMED_OUT).fill_null(False),
+            crashed=(failed & _CRASHED).fill_null(False),
+            cut=(measured & pl.col("caveats").list.contains(CUT)).fill_null(False),
+            took_s=pl.when(measured).then("duration_s"),
+            boot_code=pl.struct("run", "boot").rank("dense"),
         )
-        where = tuple(flat.get_column(name).to_numpy() for name in ("p", "point_row", "at"))
-        self.values[where] = flat.get_column("value").to_numpy()
+        self._boots = placed.drop_nulls("boot").select("p", "at", "boot_code").unique()
+        flat = (
+            values.select("row", "metric", "point", "value")
+            .join(placed.select("row", "case", "at", "p"), on="row", how="inner")
+            .drop("row")
+        )
+        points = flat.select("case", "metric", "point").unique(maintain_order=True)
+        points = points.with_row_index("point_row").with_columns(pl.col("point_row").cast(pl.Int64))
+        flat = flat.join(points, on=["case", "metric", "point"], how="inner")
+        shape = (len(self.platforms), points.height, blocks.height)
+        self.values = laid_out(flat, "value", shape, "p", "point_row", "at")
         self.points = (
             points.join(self.cases, on="case", how="left")
             .with_columns(pl.col("metric", "point").cast(pl.String))
             .join(declarations, on=["probe", "metric"], how="left")
             .sort("point_row")
         )
-        absent = np.isnan(self.values)
-        self.lost = self._lost(placed, absent)
-        self.crashed = self._of_cases(placed.filter("crashed")) & absent
-        self.limit_s, self.took_s = self._durations(placed)
-        self._boots = placed.drop_nulls("boot").select("p", "at", "boot_code").unique()
+        self.lost, self.crashed = self._lost(placed), self._absent(placed.filter("crashed"))
+        shape = (len(self.platforms), self.cases.height, blocks.height)
+        limits = placed.filter("timed_out").group_by("p", "case").agg(pl.col("timeout_s").max())
+        self.limit_s = laid_out(limits, "timeout_s", shape[:2], "p", "case")
+        self.took_s = laid_out(placed.drop_nulls("took_s"), "took_s", shape, "p", "case", "at")
 
-    def _of_cases(self, trials: pl.DataFrame) -> BoolCube:
-        """Mark the points of trials, shape of `values`."""
+    def _absent(self, trials: pl.DataFrame) -> BoolCube:
+        """Mark the points of trials that have no value, shape of `values`."""
         cases = np.zeros((len(self.platforms), self.cases.height, self.values.shape[-1]), np.bool_)
         cases[tuple(trials.get_column(name).to_numpy() for name in ("p", "case", "at"))] = True
         found: BoolCube = cases[:, self.points.get_column("case").to_numpy()]
-        return found
+        return found & np.isnan(self.values)
 
-    def _lost(self, placed: pl.DataFrame, absent: BoolCube) -> BoolCube:
+    def _lost(self, placed: pl.DataFrame) -> BoolCube:
         """Mark what is absent from launches that exceeded their limit, or left points out.
 
         Of the latter only points of metrics that they gave.
         """
         numbers = self.points.select(pl.struct("case", "metric").rank("dense").cast(pl.Int64))
         metric = numbers.to_series().to_numpy()
-        lost: BoolCube = np.asarray(self._of_cases(placed.filter("cut")) & absent)
-        for number, there in enumerate(~absent):
+        lost = self._absent(placed.filter("cut"))
+        for number, there in enumerate(~np.isnan(self.values)):
             lost[number] &= np.isin(metric, metric[there.any(axis=-1)])[:, None]
-        return lost | (self._of_cases(placed.filter("timed_out")) & absent)
-
-    def _durations(self, placed: pl.DataFrame) -> tuple[FloatCube, FloatCube]:
-        """Give the limits that were exceeded, and what launches took that were measured."""
-        shape = (len(self.platforms), self.cases.height)
-        limit_s, took_s = np.full(shape, np.nan), np.full((*shape, self.values.shape[-1]), np.nan)
-        exceeded = placed.filter("timed_out").group_by("p", "case").agg(pl.col("timeout_s").max())
-        limit_s[tuple(exceeded.get_column(name).to_numpy() for name in ("p", "case"))] = (
-            exceeded.get_column("timeout_s").to_numpy()
-        )
-        measured = placed.drop_nulls("took_s")
-        took_s[tuple(measured.get_column(name).to_numpy() for name in ("p", "case", "at"))] = (
-            measured.get_column("took_s").to_numpy()
-        )
-        return limit_s, took_s
+        return lost | self._absent(placed.filter("timed_out"))
 
     def boots_of(self, platforms: Sequence[str]) -> tuple[IntCube, IntCube]:
         """Give which blocks ran, wholly or in part, in which boot of any of some platforms.
@@ -135,29 +122,10 @@ class Cube:
         found: FloatCube = self.values[self.platforms.index(platform)]
         return found
 
-    def lost_on(self, platform: str) -> BoolCube:
-        """Tell which of a platform's values were lost to a limit, shape (points, blocks)."""
-        found: BoolCube = self.lost[self.platforms.index(platform)]
-        return found
 
-
-def _numbered(values: pl.DataFrame, placed: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Number the points of all cases.
-
-    Gives case, metric, point, point_row.
-    Gives p, point_row, at, value.
-    """
-    flat = (
-        values.select("row", "metric", "point", "value")
-        .join(placed.select("row", "case", "at", "p"), on="row", how="inner")
-        .drop("row")
-    )
-    points = (
-        flat.select("case", "metric", "point")
-        .unique(maintain_order=True)
-        .with_row_index("point_row")
-        .with_columns(pl.col("point_row").cast(pl.Int64))
-    )
-    return points, flat.join(points, on=["case", "metric", "point"], how="inner").select(
-        "p", "point_row", "at", "value"
-    )
+def laid_out(table: pl.DataFrame, column: str, shape: tuple[int, ...], *at: str) -> FloatCube:
+    """Lay a column out as an array, by the columns that say where; NaN where there is none."""
+    found = np.full(shape, np.nan)
+    where = tuple(table.get_column(name).to_numpy() for name in at)
+    found[where] = table.get_column(column).to_numpy()
+    return found

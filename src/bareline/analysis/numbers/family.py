@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
-from bareline.analysis.numbers.members import Mean, Members, Points, by_holm, by_rate, with_losses
+from bareline.analysis.numbers.members import Mean, Members, Points, with_losses
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -71,7 +72,9 @@ def family_wise(
         _share(p, unpaired, stats.holm(np.concatenate([members[k].p for k in unpaired]), weight))
     kinds = len(families) + bool(unpaired)
     p = [np.minimum(1.0, kinds * own) for own in p]
-    p, by_loss = with_losses(members, p, stats.CERTAIN_ALPHA, by_holm)
+    p, by_loss = with_losses(
+        members, p, stats.CERTAIN_ALPHA, partial(stats.holm_of_testable, alpha=stats.LOST_ALPHA)
+    )
     return Family(
         points=[member.at_points(own) for member, own in zip(members, p, strict=True)],
         by_loss=[member.at_points(own, 0) for member, own in zip(members, by_loss, strict=True)],
@@ -91,9 +94,7 @@ def discoveries(
     - `tested`: as for `family_wise`.
     Gives as `Family.points` and `Family.by_loss`.
     """
-    members = [
-        Members(pair, own, (), np.ones(own.shape)) for pair, own in zip(pairs, tested, strict=True)
-    ]
+    members = [Members(*of, (), np.ones(of[1].shape)) for of in zip(pairs, tested, strict=True)]
     q = [member.blank() for member in members]
     for blocks, numbers in _families(pairs):
         rows = [members[number].differences(blocks) for number in numbers]
@@ -103,7 +104,12 @@ def discoveries(
     if unpaired:
         joint = np.concatenate([members[number].p for number in unpaired])
         _share(q, unpaired, stats.false_discovery(joint))
-    q, by_loss = with_losses(members, q, stats.ALPHA, by_rate)
+    q, by_loss = with_losses(
+        members,
+        q,
+        stats.ALPHA,
+        lambda p, least: stats.false_discovery(np.where(least <= stats.LOST_ALPHA, p, np.nan)),
+    )
     return (
         [member.at_points(own) for member, own in zip(members, q, strict=True)],
         [member.at_points(own, 0) for member, own in zip(members, by_loss, strict=True)],
@@ -175,7 +181,8 @@ def _families(
         return []
     partitions = [pairs[k].boots.groups for k in numbers]
     blocks = partitions[0].size
-    binding = [groups for k, groups in zip(numbers, partitions, strict=True) if _binds(pairs[k])]
+    boots = [pairs[k].boots for k in numbers]
+    binding = [own.groups for own in boots if own.count is not None and not own.few]
     at = np.tile(np.arange(blocks), len(binding))
     label = np.concatenate(
         [np.empty(0, np.int64), *(g + n * blocks for n, g in enumerate(binding))]
@@ -187,10 +194,6 @@ def _families(
     for k, groups in zip(numbers, partitions, strict=True):
         found.setdefault(groups.tobytes(), (groups, []))[1].append(k)
     return list(found.values())
-
-
-def _binds(pair: PlatformPair) -> bool:
-    return pair.boots.count is not None and not pair.boots.few
 
 
 def _enough(pair: PlatformPair, common: IntCube) -> bool:

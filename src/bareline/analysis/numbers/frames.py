@@ -10,6 +10,7 @@ several layouts each is a case of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import polars as pl
@@ -172,6 +173,7 @@ def layouts(trials: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+@cache
 def unlike_text(own: str | None, base: str | None) -> str:
     """Say how two layouts differ; nothing where they do not, or one is unknown."""
     if own is None or base is None or own == base:
@@ -224,7 +226,7 @@ def split_of(trials: pl.DataFrame) -> pl.DataFrame:
         .filter(pl.col("layout") > 1)
         .select(*CASE)
     )
-    found = known.join(several, on=list(CASE), how="semi").select(*CASE, "layout").unique()
+    found = known.join(several, on=CASE, how="semi").select(*CASE, "layout").unique()
     read = [Layout.parse(text) for text in found.get_column("layout")]
     params = [
         with_parameters(text, "" if one.pinning == UNBOUND else str(one.pinning))

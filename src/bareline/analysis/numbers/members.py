@@ -122,9 +122,12 @@ class Members:
     def _mean(self, points: Points, p: float, by_loss: int, margin: float) -> Mean:
         """Give the mean over some points with its interval, and what it says."""
         pair = self.pair
-        (lost, tried), (base_lost, base_tried) = (
-            _of_cases(*side, pair.case, points) for side in pair.ended
-        )
+        cases, at = np.unique(pair.case[points], return_inverse=True)
+        counts = []
+        for marks in (marks for side in pair.ended for marks in side):
+            of_cases = np.zeros((cases.size, marks.shape[-1]), dtype=np.bool_)  # each case once
+            np.logical_or.at(of_cases, at, marks[points])
+            counts.append(int(of_cases.sum()))
         ratio, lo, hi, n = self._interval(points)
         lo = 0.0 if pair.base_lost[points].any() else lo
         hi = np.inf if pair.lost[points].any() else hi
@@ -138,10 +141,7 @@ class Members:
             n=n,
             points=points.size,
             verdict=verdict,
-            lost=int(lost.sum()),
-            tried=int(tried.sum()),
-            base_lost=int(base_lost.sum()),
-            base_tried=int(base_tried.sum()),
+            **dict(zip(("lost", "tried", "base_lost", "base_tried"), counts, strict=True)),
             by_loss=by_loss,
         )
 
@@ -166,17 +166,16 @@ class Members:
         """
         pair, groups = self.pair, self.pair.boots.groups
         sides = [np.where(tried, lost, np.nan) for lost, tried in pair.ended]
-        names = [b"%d:" % pair.case[row] + _pattern(sides, row) for row in self.rows.tolist()]
+        names = [
+            b"%d:" % pair.case[row] + b"|".join(side[row].tobytes() for side in sides)
+            for row in self.rows.tolist()
+        ]
         shares = []
         for side in sides:
             own = stats.collapsed(side[self.rows], groups)
             means = [mean_of(stats.collapsed(side[self._whole[at]], groups)) for at in self._told]
             shares.append(np.concatenate([own, *(row[None, :] for row in means)]))
         return shares[0], shares[1], [*names, *(b"mean %d" % at for at in self._told)]
-
-
-def _pattern(sides: Sequence[FloatCube], row: int) -> bytes:
-    return b"|".join(side[row].tobytes() for side in sides)
 
 
 def mean_of(rows: FloatCube) -> FloatCube:
@@ -186,17 +185,6 @@ def mean_of(rows: FloatCube) -> FloatCube:
     total = np.where(there, rows, 0.0).sum(axis=0)
     mean: FloatCube = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return mean
-
-
-def _of_cases(
-    lost: BoolCube, tried: BoolCube, case: IntCube, points: Points
-) -> tuple[BoolCube, BoolCube]:
-    """Give what was lost and tried of the cases of some points, each case once."""
-    cases, at = np.unique(case[points], return_inverse=True)
-    found = [np.zeros((cases.size, lost.shape[-1]), dtype=np.bool_) for _ in range(2)]
-    np.logical_or.at(found[0], at, lost[points])
-    np.logical_or.at(found[1], at, tried[points])
-    return found[0], found[1]
 
 
 def with_losses(
@@ -251,13 +239,3 @@ def _counted(members: Sequence[Members]) -> tuple[stats.Exceedance, IntCube, Int
     known: dict[bytes, int] = {}
     first = np.array([known.setdefault(name, at) for at, name in enumerate(names)], dtype=np.int64)
     return stats.Exceedance(np.concatenate(p), np.concatenate(least)), np.concatenate(worse), first
-
-
-def by_holm(p: FloatCube, least: FloatCube) -> FloatCube:
-    """Adjust counts for what is claimed of all of them: no false claim."""
-    return stats.holm_of_testable(p, least, stats.LOST_ALPHA)
-
-
-def by_rate(p: FloatCube, least: FloatCube) -> FloatCube:
-    """Adjust counts for rows of tables: the rate of false ones."""
-    return stats.false_discovery(np.where(least <= stats.LOST_ALPHA, p, np.nan))

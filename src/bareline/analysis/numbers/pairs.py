@@ -8,12 +8,11 @@ these boots.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
-import polars as pl
 
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, Cube, FloatCube, IntCube
@@ -64,20 +63,6 @@ class Boots:
         return cls(alone if any(shared) else groups, min(counts), any(shared))
 
 
-def dependent(differences: FloatCube, boots: Boots, begins: IntCube) -> BoolCube:
-    """Tell of which cases neighbouring differences resemble each other, or drift.
-
-    What drifts on both platforms alike is no matter here: blocks remove it.
-
-    - `differences`: of shape (points, blocks); the points of a case follow each other.
-    - `begins`: where each case begins.
-    """
-    if not begins.size:
-        return np.zeros(0, dtype=np.bool_)
-    seen = stats.look(of_launches(stats.collapsed(differences, boots.groups), begins))
-    return np.asarray(seen.dependent | seen.drifting)
-
-
 def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
     """Give one figure a launch and case, shape (cases, blocks).
 
@@ -125,12 +110,10 @@ class PlatformPair:
     - `values`, `base`, of shape (points, blocks): as they were measured.
     - `exact`: neither side has noise: no test, and no least number of launches.
     - `boots`: which blocks are one for every test and interval, because they share a boot.
-    - `lost`, `base_lost`, of shape (points, blocks): launches of both sides that
-      exceeded a limit.
-    - `tried`, `base_tried`, of shape (points, blocks): what was launched on both
-      sides and did not crash: it gave a value, or met a limit.
-    - `crashed`, `base_crashed`, of shape (points, blocks): what crashed on both
-      sides: it counts as lost, and bounds nothing.
+    - `lost`, `base_lost`, of shape (points, blocks): launches that exceeded a limit.
+    - `tried`, `base_tried`, as these: what was launched and did not crash: it gave a value, or met
+      a limit.
+    - `crashed`, `base_crashed`, as these: what crashed: it counts as lost, and bounds nothing.
     - `case`, of shape (points,): the number of each point's case.
     """
 
@@ -141,31 +124,29 @@ class PlatformPair:
         self, cube: Cube, platform: str, baseline: str, *, noiseless: Collection[str] = ()
     ) -> None:
         self.platform, self.baseline = platform, baseline
-        self.values, self.base = cube.of(platform), cube.of(baseline)
+        sides = [cube.platforms.index(name) for name in (platform, baseline)]
+        self.values, self.base = (cube.values[side] for side in sides)
+        self.lost, self.base_lost = (cube.lost[side] for side in sides)
+        self.crashed, self.base_crashed = (cube.crashed[side] for side in sides)
+        self._limit_s, self._took_s = cube.limit_s[sides], cube.took_s[sides]
         values, base = self.values, self.base
         if platform in noiseless:
-            values = repeat_values(values, self.base, but=cube.lost_on(platform))
+            values = repeat_values(values, self.base, but=self.lost)
         if baseline in noiseless:
-            base = repeat_values(base, self.values, but=cube.lost_on(baseline))
+            base = repeat_values(base, self.values, but=self.base_lost)
         better = cube.points.get_column("better")
         higher = (better == "higher").to_numpy()[:, None]
         self.directed: BoolCube = (better != "none").to_numpy()
-        self._worse = np.where(higher, base, values)
-        self._than = np.where(higher, values, base)
+        self._worse, self._than = np.where(higher, (base, values), (values, base))
         sign = np.where(higher, -1, 1)
-        self.lost, self.base_lost = cube.lost_on(platform), cube.lost_on(baseline)
         lost, base_lost = self.lost * sign, self.base_lost * sign
         self._beyond: Mapping[str, IntCube] = {
             "beyond": np.where(higher, base_lost, lost),
             "beyond_baseline": np.where(higher, lost, base_lost),
         }
-        self.crashed, self.base_crashed = (
-            cube.crashed[cube.platforms.index(name)] for name in (platform, baseline)
-        )
         self.tried: BoolCube = ~np.isnan(values) | self.lost
         self.base_tried: BoolCube = ~np.isnan(base) | self.base_lost
-        own_blocks: BoolCube = np.asarray(self.tried.any(axis=0))
-        base_blocks: BoolCube = np.asarray(self.base_tried.any(axis=0))
+        own_blocks, base_blocks = self.tried.any(axis=0), self.base_tried.any(axis=0)
         # One run is enough: what a platform lacks in a block failed or was cut there.
         self.paired = bool((own_blocks & base_blocks).any())
         self._headline = cube.points.get_column("headline").fill_null(False).to_numpy()
@@ -173,10 +154,6 @@ class PlatformPair:
         # A simulation's time limit is none of the time that it simulates.
         fixed = cube.points.get_column("layer").is_in(_FIXED_WORK).to_numpy()
         self._fixed_work = fixed & self.directed & (not {platform, baseline} & set(noiseless))
-        self._limit_s, self._took_s = (
-            [of[cube.platforms.index(name)] for name in (platform, baseline)]
-            for of in (cube.limit_s, cube.took_s)
-        )
         self.boots = Boots.between(
             cube, (platform, own_blocks), (baseline, base_blocks), paired=self.paired
         )
@@ -254,38 +231,34 @@ class PlatformPair:
 
     @cached_property
     def dependent(self) -> BoolCube:
-        """Tell of which points neighbouring differences of their case resemble each other.
+        """Tell of which points neighbouring differences of their case drift or resemble each other.
 
-        Of platforms without common blocks their own series tell.
+        What drifts on both platforms alike is no matter here: blocks remove it. Of platforms
+        without common blocks their own series tell.
         """
         found = np.zeros(self.case.shape, dtype=np.bool_)
         rows = np.flatnonzero(self._headline)
         if self.paired and not self.exact and rows.size:
             rows = rows[np.argsort(self.case[rows], kind="stable")]
             begins = np.flatnonzero(np.diff(self.case[rows], prepend=-1))
-            seen = dependent(self.differences[rows], self.boots, begins)
-            found = np.isin(self.case, self.case[rows[begins]][seen])
+            differences = stats.collapsed(self.differences[rows], self.boots.groups)
+            seen = stats.look(of_launches(differences, begins))
+            found = np.isin(self.case, self.case[rows[begins]][seen.dependent | seen.drifting])
         return found
 
-    def losses(self) -> Iterator[pl.Series]:
-        """Give, point by point, what was lost to limits, of how much, and how far limits lie."""
-        lost, base_lost = (np.count_nonzero(own, axis=-1) for own in (self.lost, self.base_lost))
-        tried, base_tried = (
-            np.count_nonzero(own, axis=-1) for own in (self.tried, self.base_tried)
-        )
-        more = lost >= base_lost
-        limit_s = np.where(more, *(own[self.case] for own in self._limit_s))
-        took_s = [stats.summarize(own).median[self.case] for own in self._took_s]
-        any_lost = (lost + base_lost) > 0
-        yield pl.Series("lost", lost)
-        yield pl.Series("tried", tried)
-        yield pl.Series("base_lost", base_lost)
-        yield pl.Series("base_tried", base_tried)
-        yield pl.Series("crashed", np.count_nonzero(self.crashed, axis=-1))
-        yield pl.Series("base_crashed", np.count_nonzero(self.base_crashed, axis=-1))
-        yield pl.Series("limit_s", np.where(any_lost, limit_s, np.nan)).fill_nan(None)
-        other_s = np.where(more, took_s[1], took_s[0])
-        yield pl.Series("took_s", np.where(any_lost, other_s, np.nan)).fill_nan(None)
+    @property
+    def losses(self) -> dict[str, FloatCube | IntCube]:
+        """What each point lost to limits, of how much, and how far limits lie: `LostLaunches`."""
+        names = ("lost", "base_lost", "tried", "base_tried", "crashed", "base_crashed")
+        counts = {name: np.count_nonzero(getattr(self, name), axis=-1) for name in names}
+        more = counts["lost"] >= counts["base_lost"]
+        lost = (counts["lost"] + counts["base_lost"]) > 0
+        took_s = stats.summarize(self._took_s).median[:, self.case]
+        limit_s = np.where(more, *self._limit_s[:, self.case])
+        return counts | {
+            "limit_s": np.where(lost, limit_s, np.nan),
+            "took_s": np.where(lost, np.where(more, *took_s[::-1]), np.nan),
+        }
 
     def zone(self, margin: float) -> FloatCube:
         """Give the distance from no difference that does not matter, in units of `differences`."""

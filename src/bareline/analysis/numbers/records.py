@@ -163,7 +163,7 @@ class Records:
         """
         theirs = pl.col("probe").is_in(places.get_column("probe").unique().implode())
         crowded, others = self.trials.filter(theirs), self.trials.filter(~theirs)
-        wanted = crowded.join(places, on=list(CASE)).select("row", text="point")
+        wanted = crowded.join(places, on=CASE).select("row", text="point")
         chosen = self.values.with_columns(text=pl.col("point").cast(pl.String)).join(
             wanted, on=["row", "text"], how="semi"
         )

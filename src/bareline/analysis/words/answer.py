@@ -8,6 +8,7 @@ asked each layer's worst is named. Equal is said only of what every planned poin
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,7 @@ from bareline.analysis.words.parts import (
     Platform,
     Sentence,
     joined,
+    platforms_named,
     sentence,
 )
 from bareline.analysis.words.remarks import (
@@ -132,7 +134,7 @@ def answer(asked: AnswerScope, platforms: Sequence[str], baseline: str) -> Sente
     for name in sorted(platforms, key=lambda name: own[name].size, reverse=True):
         alike.setdefault(sentence(*_of_platform(own[name], brief=brief)), []).append(name)
     clauses: list[_Clause] = [
-        ["on ", *joined([[Platform(name)] for name in names]), ": ", *words.parts]
+        ["on ", *platforms_named(names), ": ", *words.parts]
         for words, names in alike.items()
         if words.parts
     ]
@@ -164,8 +166,7 @@ def _of_platform(own: AnswerScope, *, brief: bool) -> _Clause:
         [f"{listing(list(dict.fromkeys(layers)))} not comparable ({reason})"]
         for reason, layers in incomparable(own.findings).items()
     ]
-    skipped = dict.fromkeys(f.title for f in own.findings if f.verdict is Verdict.SKIPPED)
-    if skipped:
+    if skipped := dict.fromkeys(f.title for f in own.findings if f.verdict is Verdict.SKIPPED):
         parts.append([f"skipped: {listing(list(skipped))}"])
     return joined(parts, between="; ", last="; ")
 
@@ -178,17 +179,15 @@ def _programs(
 ) -> list[_Clause]:
     """Say what was asked and differs: one with both its values, several by their range."""
     parts = []
-    ended = [cell for cell in cells if cell.ratio is not None and not _by_loss(cell)]
+    ended = [c for c in cells if c.ratio is not None and not (c.lost and c.lost.by_loss)]
     for layer in dict.fromkeys(cell.layer for cell in ended):
         group = [cell for cell in ended if cell.layer is layer]
         group.sort(key=lambda cell: (cell.grade is not Grade.CERTAIN, -cell.size))
         worst = max(group, key=lambda cell: cell.size)
         clause = [*_figures(own, layer, group, worst)]
         clause.append(" in this boot" if worst.few_boots else "")
-        if worse and not brief:
-            clause += _because(own, worst)
-        parts.append(clause)
-    lost = [cell for cell in cells if cell.ratio is None or _by_loss(cell)]
+        parts.append([*clause, _because(own, worst) if worse and not brief else ""])
+    lost = [cell for cell in cells if cell not in ended]
     if len(lost) == 1:
         parts.append([f"{own.name(lost[0])} is ", *amount_pieces(lost, lost[0].rate)])
     elif lost:
@@ -198,10 +197,6 @@ def _programs(
         listed = f" ({listing(names)})" if len(names) <= _MOST_NAMES else ""
         parts.append([Amount(f"{len(lost)} of {every} did not finish"), where, listed])
     return parts
-
-
-def _by_loss(cell: Cell) -> bool:
-    return cell.lost is not None and cell.lost.by_loss != 0
 
 
 def _figures(own: AnswerScope, layer: Layer, group: Sequence[Cell], worst: Cell) -> _Clause:
@@ -236,16 +231,14 @@ def _takes(ratio: Estimate, rate: bool) -> _Clause:
     return [amount, " ", Interval(bounds[0] or "-", bounds[1] or "unlimited")]
 
 
-def _because(own: AnswerScope, worst: Cell) -> _Clause:
+def _because(own: AnswerScope, worst: Cell) -> str:
     """Say where most of a program's extra time goes, and what was predicted of it."""
     one = next((one for one in own.breakdowns if one.cell.place == worst.place), None)
     reason = ""
     if one is not None and one.largest is not None and one.largest.extra >= _TOLD_FROM:
         reason = f", most of it {one.largest.call or one.largest.name}"
     predicted = (own.predicted or {}).get((worst.platform, application_of(worst.place)))
-    if predicted is not None:
-        reason += f", predicted {format_value(predicted, 's')}"
-    return [reason]
+    return reason + ("" if predicted is None else f", predicted {format_value(predicted, 's')}")
 
 
 # The other layers ---------------------------------------------------------------------------------
@@ -301,12 +294,9 @@ def _undelivered(own: AnswerScope) -> list[_Clause]:
     parts: list[_Clause] = []
     failed, every = failed_cases(own.findings)
     if failed:
-        names = list(
-            dict.fromkeys(
-                f.title for f in own.findings for p in f.points if p.verdict is Verdict.FAILED
-                if not p.n
-            )
-        )  # fmt: skip
+        points = [(f.title, p) for f in own.findings for p in f.points]
+        lost = (title for title, p in points if p.verdict is Verdict.FAILED and not p.n)
+        names = list(dict.fromkeys(lost))
         listed = f" ({listing(names)})" if len(names) <= _MOST_NAMES and failed < every else ""
         parts.append([f"{failed} of {every} cases failed{listed}"])
     missing = [p for f in own.findings for p in f.points if p.verdict is Verdict.MISSING]
@@ -345,26 +335,28 @@ def _rest(own: AnswerScope, *, whole: bool) -> list[_Clause]:
     """Say what of it is open, with its interval, and what is equal."""
     compared = [finding for finding in own.findings if finding.compared]
     few = [finding for finding in compared if undecided_yet(finding)]
-    if few and len(few) == len(compared):
-        return [_seen(few)]
+    if few and len(few) == len(compared):  # described, the farthest first
+        every = sorted(few, key=lambda finding: finding.weight, reverse=True)
+        ranges = [text for finding in every[:2] if (text := seen_range(finding))]
+        more = f"; {len(every) - 2} more" if len(every) > 2 else ""
+        seen = f": {'; '.join(ranges)}{more}" if ranges else ""
+        return [[f"{launches_words(few)}, not judged", seen]]
     cells = [cell for cell in own.cells if cell.compared]
-    parts: list[_Clause] = []
     equal = [cell for cell in cells if cell.grade is Grade.EQUAL]
     points = [point for finding in compared for point in finding.points]
-    if whole and points and all(point.grade is Grade.EQUAL for point in points):
+    grades = Counter(point.grade for point in points)
+    alike = f"equal within {percent(own.margin)}"
+    if whole and points and grades[Grade.EQUAL] == len(points):
         return [[Amount(f"no difference above {percent(own.margin)}")]]
     if equal:
         name = own.name(equal[0]) if len(equal) == 1 else f"{len(equal)} of {len(cells)}"
-        parts.append([f"{name} ", Amount(f"equal within {percent(own.margin)}")])
-    if parts or not whole or cells:
-        return parts
-    count = sum(point.grade is Grade.OPEN for point in points)
-    equal_points = sum(point.grade is Grade.EQUAL for point in points)
-    if not count + equal_points:
+        return [[f"{name} ", Amount(alike)]]
+    if not whole or cells:
         return []
-    text = [f"no difference shown at {count} of {len(points)} points"] if count else []
-    text += [f"{equal_points} equal within {percent(own.margin)}"] if equal_points else []
-    return [[", ".join(text)]]
+    shown, same = grades[Grade.OPEN], grades[Grade.EQUAL]
+    counts = [f"no difference shown at {shown} of {len(points)} points"] if shown else []
+    counts += [f"{same} {alike}"] if same else []
+    return [[", ".join(counts)]] if counts else []
 
 
 def _open(own: AnswerScope) -> list[_Clause]:
@@ -379,25 +371,12 @@ def _open(own: AnswerScope) -> list[_Clause]:
     if not cells:
         return []
     widest = max(cells, key=lambda cell: (cell.ratio.hi or 0.0) if cell.ratio else 0.0)
-    floor = "within-control" in codes(widest.caveats)
-    own_floor = "as small as the baseline's difference from itself"
-    why = own_floor if floor else outlook_words([widest], own.margin)
+    why = outlook_words([widest], own.margin)
+    if "within-control" in codes(widest.caveats):
+        why = "as small as the baseline's difference from itself"
     name = own.name(widest) if len(own.cells) > 1 or len(cells) > 1 else ""
-    several = f"of {len(cells)}, most " if len(cells) > 1 else ""
-    of = f" {several}{name}" if several else f" of {name}" if name else ""
+    of = f" of {len(cells)}, most {name}" if len(cells) > 1 else f" of {name}" if name else ""
     beyond = widest.ratio is not None and (widest.ratio.lo or 0.0) > 1
     head = "not certain" if beyond else "no loss shown"
-    statement = f"{head}{of}: {reach(widest, widest.rate, own.margin)}"
-    return [[statement, f", {why}" if why else ""]]
-
-
-def _seen(findings: Sequence[Finding]) -> _Clause:
-    """Describe what was launched too rarely to be judged, the farthest first."""
-    every = sorted(findings, key=lambda finding: finding.weight, reverse=True)
-    ranges = [text for finding in every[:2] if (text := seen_range(finding))]
-    rest = len(every) - 2
-    more = f"; {rest} more" if rest > 0 else ""
-    return [
-        f"{launches_words(findings)}, not judged",
-        f": {'; '.join(ranges)}{more}" if ranges else "",
-    ]
+    text = f"{head}{of}: {reach(widest, widest.rate, own.margin)}"
+    return [[text, f", {why}" if why else ""]]

@@ -9,7 +9,7 @@ import polars as pl
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.judgements.conditions import WITHOUT_FIGURES, FailCondition, How, Match
 from bareline.analysis.judgements.trend import Trend
-from bareline.analysis.numbers.cell import Cell, LostLaunches, with_interval
+from bareline.analysis.numbers.cell import with_interval
 from bareline.analysis.words.amounts import mean_pieces
 from bareline.analysis.words.parts import sentence
 from bareline.vocabulary.errors import UsageError
@@ -32,8 +32,12 @@ def check(condition: FailCondition, comparison: JudgedComparison) -> ConditionOu
     Raises UsageError: the selector matches no row.
     """
     tested, found = condition.met(comparison)
-    lines = tuple(f"{_name(met.cell)} {_words(condition, met)}" for met in found)
-    return ConditionOutcome(condition.text, tested, lines)
+    lines = []
+    for met in found:
+        place = met.cell.place
+        name = ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words]))
+        lines.append(f"{name} on {met.cell.platform}: {_words(condition, met)}")
+    return ConditionOutcome(condition.text, tested, tuple(lines))
 
 
 def _words(condition: FailCondition, met: Match) -> str:
@@ -56,7 +60,10 @@ def _words(condition: FailCondition, met: Match) -> str:
             likely = "likely " if differs and cell.grade is Grade.LIKELY else ""
             return f"is {likely}{cell.verdict}"
         case How.LOST if lost is not None:
-            return _counted(lost)
+            some, every = lost.ended_badly(worse=lost.by_loss > 0)
+            end = "least" if lost.by_loss > 0 else "most"
+            known = f", ratio at {end} {significant(lost.at_least)}" if lost.at_least else ""
+            return f"{some} of {every} launches did not finish{known}"
         case How.ESTIMATE if met.value is not None:
             return f"{condition.end} {_digits(met.value)} {sign} {condition.limit:g}"
         case How.ESTIMATE:
@@ -67,21 +74,6 @@ def _words(condition: FailCondition, met: Match) -> str:
     how = "is not certainly" if turned else "is certainly"
     sign = {">": "<=", "<": ">="}[sign[0]] if turned else sign[0]
     return f"ratio {with_interval(ratio, write=_digits)} {how} {sign} {condition.limit:g}"
-
-
-def _counted(lost: LostLaunches) -> str:
-    worse = lost.by_loss > 0
-    some, every = lost.ended_badly(worse=worse)
-    end = "least" if worse else "most"
-    known = f", ratio at {end} {significant(lost.at_least)}" if lost.at_least else ""
-    return f"{some} of {every} launches did not finish{known}"
-
-
-def _name(cell: Cell) -> str:
-    place = cell.place
-    return ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words])) + (
-        f" on {cell.platform}:"
-    )
 
 
 def _digits(value: float) -> str:

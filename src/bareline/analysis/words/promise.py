@@ -27,15 +27,17 @@ def control_text(control: Control) -> str:
         equal = f", {control.equal} are equal within {percent(control.margin)}"
         return f"{who} against itself: {rows} differ{equal if control.equal else ''}"
     noun = "claim" if control.claims == 1 else "claims"
-    claims = (
-        f" and the sentences would make {control.claims} false {noun}" if control.claims else ""
-    )
-    parts = [
-        f"up to {_amount(ratio)} in {layer_name(Layer(layer))}"
-        for layer, ratio in control.floors.items()
-    ]
+    if control.claims:
+        rows += f" and the sentences would make {control.claims} false {noun}"
+    parts = []
+    for layer, ratio in control.floors.items():
+        amount = "any size"
+        if ratio is not None:
+            times = f"{significant(ratio)} times"
+            amount = percent(ratio - 1, 2) if ratio < _TIMES_FROM else times
+        parts.append(f"up to {amount} in {layer_name(Layer(layer))}")
     return (
-        f"{who} differs from itself in {rows}{claims}: differences of {listing(parts)} here may be "
+        f"{who} differs from itself in {rows}: differences of {listing(parts)} here may be "
         "the machine's, not the platform's"
     )
 
@@ -47,14 +49,6 @@ def control_sentence(control: Control) -> str:
 
 def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
-
-
-def _amount(ratio: float | None) -> str:
-    if ratio is None:
-        return "any size"
-    if ratio < _TIMES_FROM:
-        return percent(ratio - 1, 2)
-    return f"{significant(ratio)} times"
 
 
 def control_texts(controls: Sequence[Control]) -> str:
@@ -73,13 +67,12 @@ def promise(
 
 
 def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> str:
-    exact = [pair.platform for pair in pairs if pair.exact]
-    apart = (
-        f"What is said of {listing(exact)} follows from the models and what they were given: "
-        "simulated values are exact, and nothing of them was tested."
-        if exact
-        else ""
-    )
+    apart = ""
+    if exact := [pair.platform for pair in pairs if pair.exact]:
+        apart = (
+            f"What is said of {listing(exact)} follows from the models and what they were given: "
+            "simulated values are exact, and nothing of them was tested."
+        )
     if not judged.tests and not rows:
         return apart
     level, exchanged = percent(stats.ALPHA), judged.exchanged
@@ -87,10 +80,9 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
     unit = "boots or blocks" if booted else "blocks"
     if not exchanged or not all(pair.paired for pair in pairs if not pair.exact):
         how = "Holm's correction where platforms share no blocks"
-    elif exchanged <= stats.ALL_FLIPS_BLOCKS:
-        how = f"all {2**exchanged} exchanges of names in {exchanged} {unit}"
     else:
-        how = f"4096 exchanges of names in {exchanged} {unit}"
+        every = f"all {2**exchanged}" if exchanged <= stats.ALL_FLIPS_BLOCKS else "4096"
+        how = f"{every} exchanges of names in {exchanged} {unit}"
     few_boots = [pair.platform for pair in pairs if pair.boots.few]
     few = f" Of {listing(few_boots)} all holds for the boots measured alone." if few_boots else ""
     return (

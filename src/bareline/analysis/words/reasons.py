@@ -36,31 +36,21 @@ def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[
     for one in heaviest:
         names = tuple(cause.name for cause in one.bounded)
         by_causes.setdefault((one.finding.platform, one.word, names), []).append(one)
-    reasons, said = [], set()
+    reasons: list[list[Piece]] = []
+    said = set()
     for (platform, word, names), group in by_causes.items():
         if names:
-            words = group[0].words
-            again = (platform, words) in said
-            said.add((platform, words))
-            text = "" if again else words
-            reasons.append(_bounded_reason(platform, word, text, group, named))
+            first, *others = group
+            verb = _VERBS[word or Word.CONTRIBUTES]
+            begin = f" {first.words}; this {verb}"
+            if (platform, first.words) in said:
+                begin = f" the same {verb}"
+            said.add((platform, first.words))
+            rest = f"; likewise {_several(others, named)}" if others else ""
+            rest += f"; not {first.withdrawn}" if first.withdrawn else ""
+            text = f"{begin} {first.finding.subject}: {first.text}{rest}."
+            reasons.append(["On ", Platform(platform), text])
     return [*reasons, *_differing_reasons(heaviest, named), *_unknown_reasons(heaviest, named)]
-
-
-def _bounded_reason(
-    platform: str, word: Word | None, words: str, group: Sequence[Explanation], named: _Named
-) -> list[Piece]:
-    """Say what explains the heaviest loss, or a part of it, and which others.
-
-    Without `words` it is what the sentence before says.
-    """
-    first, *others = group
-    subject, on = first.finding.subject, Platform(platform)
-    rest = f"; likewise {_several(others, named)}" if others else ""
-    rest += f"; not {first.withdrawn}" if first.withdrawn else ""
-    verb = _VERBS[word or Word.CONTRIBUTES]
-    begin = f" {words}; this {verb}" if words else f" the same {verb}"
-    return ["On ", on, f"{begin} {subject}: {first.text}{rest}."]
 
 
 def _several(explanations: Sequence[Explanation], named: _Named) -> str:

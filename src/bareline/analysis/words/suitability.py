@@ -37,11 +37,8 @@ def reason_of(judgement: Judgement) -> str:
     failed, every = judgement.failed, len(judgement.failed) + len(judgement.grounds)
     if failed:
         failures = f"{len(failed)} of {every} failed in every launch ({_probes(failed)})"
-        return (
-            f"{failures}; of the rest: {reason}"
-            if judgement.mostly_failed
-            else f"{reason}; {failures}"
-        )
+        mostly = judgement.mostly_failed
+        return f"{failures}; of the rest: {reason}" if mostly else f"{reason}; {failures}"
     crashed = dict.fromkeys(
         f"{g.crashed[0]} of {g.crashed[1]} launches of {g.probe} did not finish"
         for g in judgement.grounds

@@ -88,7 +88,13 @@ _LACKING = (Verdict.NOT_COMPARABLE, Verdict.SKIPPED, Verdict.MISSING, Verdict.DO
 def _square(group: Sequence[Finding], margin: float) -> Square:
     there = {finding.verdict for finding in group}
     mark = next(verdict for verdict in ORDER if verdict in there)
-    lost = _lost(group)
+    # What failed or is missing of the layer, beside what its square shows.
+    failed, every = _failed(group)
+    points = [point for finding in group for point in finding.points]
+    missing = sum(point.verdict is Verdict.MISSING for point in points)
+    counts = [f"{failed} of {every} failed"] if failed else []
+    counts += [f"{missing} of {len(points)} points missing"] if missing else []
+    lost = ", ".join(counts)
     losses = [finding for finding in group if _is_worse(finding)]
     decided = losses or [finding for finding in group if finding.verdict.decided]
     if decided:
@@ -125,20 +131,14 @@ def layer_line(
         else:
             shown = next(f for f in own if square.point in f.points)
             how = f" at most ({square.subject})" if square.more else f" ({square.subject})"
-            clause += [*amount_pieces([square.point], shown.rate), how, _beside(own)]
+            every, worse = len(own), sum(map(_is_worse, own))
+            better = sum(finding.verdict is Verdict.FASTER for finding in own)
+            counts = [f"{worse} of {every} worse"] if worse else []
+            counts += [f"{better} better"] if better else []
+            beside = ", ".join(["", *counts]) if every > 1 else ""
+            clause += [*amount_pieces([square.point], shown.rate), how, beside]
         clauses.append([*clause, f" ({square.note})" if square.note else ""])
     return sentence(*joined(clauses, between="; ", last="; "), "." if clauses else "")
-
-
-def _beside(findings: Sequence[Finding]) -> str:
-    """Count what else its findings say: ``, 3 of 5 worse, 1 better``."""
-    every = len(findings)
-    worse = sum(_is_worse(finding) for finding in findings)
-    better = sum(finding.verdict is Verdict.FASTER for finding in findings)
-    if every == 1:
-        return ""
-    counts = [f"{worse} of {every} worse" if worse else "", f"{better} better" if better else ""]
-    return ", " + ", ".join(filter(None, counts))
 
 
 def _is_worse(finding: Finding) -> bool:
@@ -171,13 +171,3 @@ def _failed(group: Sequence[Finding]) -> tuple[int, int]:
     """Count the cases that failed on either side, and all."""
     (here, every), (there, _) = failed_cases(group), failed_cases(group, baseline=True)
     return here + there, every
-
-
-def _lost(group: Sequence[Finding]) -> str:
-    """Say what failed or is missing of a layer, beside what its square shows."""
-    failed, every = _failed(group)
-    points = [point for finding in group for point in finding.points]
-    missing = sum(point.verdict is Verdict.MISSING for point in points)
-    counts = [f"{failed} of {every} failed"] if failed else []
-    counts += [f"{missing} of {len(points)} points missing"] if missing else []
-    return ", ".join(counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from bareline.analysis.judgements.causes.cause import Word
-from bareline.analysis.judgements.causes.why_not import CauseAnswer, WhyNot
+from bareline.analysis.judgements.causes.why_not import AnswerRow, WhyNot
 from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.words.amounts import ratio_words
 from bareline.analysis.words.parts import Amount, sentence
@@ -64,9 +64,9 @@ def _measured(measured: Sequence[tuple[str, Cell | None]]) -> Iterator[Block]:
         yield Remark(f"Not measured on both: {listing(missing)}.", "muted")
 
 
-def _answers(answers: Sequence[CauseAnswer]) -> Iterator[Block]:
+def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
     """Say what came of the cause: losses of one answer together, the first of them by name."""
-    alike: dict[tuple[str | None, str], list[CauseAnswer]] = {}
+    alike: dict[tuple[str | None, str], list[AnswerRow]] = {}
     for answer in answers:
         alike.setdefault((answer.word, answer.reason), []).append(answer)
     for (word, reason), (first, *others) in alike.items():

@@ -84,19 +84,6 @@ class NoCause:
 
 
 @dataclass(frozen=True, slots=True)
-class FactNeed:
-    """A fact that a rule rests on: any of some keys, of both platforms or of the slower one."""
-
-    keys: tuple[str, ...]
-    both: bool = True
-
-
-def needs(*keys: str, both: bool = True) -> tuple[FactNeed, ...]:
-    """Need each of some facts."""
-    return tuple(FactNeed((key,), both) for key in keys)
-
-
-@dataclass(frozen=True, slots=True)
 class Rule(Generic[P, F_co]):
     """What may be found, by what it looks at, and what it rests on.
 
@@ -105,6 +92,8 @@ class Rule(Generic[P, F_co]):
     - `name`: what it is, e.g. ``link rate``.
     - `layers`: those whose losses it may explain, or whose figures it is of.
     - `find`: looks; every fact of `needs` is there then.
+    - `needs`: facts; of ``one or another`` either will do.
+    - `both`: it needs them of both platforms, not of the slower one alone.
     - `probes`: probes that measure its effect; any of them will do, and most causes do without.
     - `only`: the probes whose losses it may explain; empty for all of its layers.
     - `between`: it explains losses between nodes alone.
@@ -113,9 +102,10 @@ class Rule(Generic[P, F_co]):
     name: str
     layers: tuple[Layer, ...]
     find: Callable[P, F_co]
-    needs: tuple[FactNeed, ...] = ()
+    needs: tuple[str, ...] = ()
     probes: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
+    both: bool = True
     between: bool = False
 
     def concerns(self, layer: Layer, probe: str) -> bool:

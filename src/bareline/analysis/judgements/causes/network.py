@@ -17,7 +17,7 @@ from bareline.analysis.judgements.causes.case import (
     bound_below,
     number,
 )
-from bareline.analysis.judgements.causes.cause import Cause, FactNeed, NoCause, Rule, needs
+from bareline.analysis.judgements.causes.cause import Cause, NoCause, Rule
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.sizes import Size
 from bareline.vocabulary.model import Layer
@@ -298,55 +298,41 @@ def nic(case: LossCase) -> Cause | NoCause:
     driver = case.facts.get("net.driver")
     words = f"its NIC is {own}{f' ({driver})' if driver else ''}"
     cause = Cause(words, name=f"{own} NIC")
-    for other, facts in case.others:
-        ratio = case.against(other) if _faster_nic(case.facts, facts) else None
-        if ratio is not None:
-            return bound_below(
-                ratio, cause, f"on {other.platform}, whose NIC is {facts['net.kind']}"
-            )
-    return replace(cause, words=f"{words}: {_NICS[own]}")
-
-
-def _faster_nic(own: Facts, other: Facts) -> bool:
-    """Tell whether another guest differs in having a NIC of a faster kind."""
     kinds = [*_NICS, "virtual function", "hardware"]
-    kind, faster = own.get("net.kind"), other.get("net.kind")
-    alike = all(own.get(key) == other.get(key) for key in _BESIDE_NICS)
-    return alike and faster in kinds and kinds.index(str(kind)) < kinds.index(str(faster))
-
-
-def _carriers(case: LossCase) -> tuple[str, str] | None:
-    """Give what was seen to carry messages; each library has names of its own for the same."""
-    key = f"mpi.carrier.{'within_node' if case.place.on_one_node else 'between_nodes'}"
-    sides = (case.facts, case.baseline_facts)
-    if len({facts.get("mpi.flavour") for facts in sides}) > 1 or not all(key in f for f in sides):
-        return None
-    own, base = (str(facts[key]) for facts in sides)
-    return own, base
+    faster = kinds[kinds.index(own) + 1 :]
+    for other, facts in case.others:
+        alike = all(case.facts.get(key) == facts.get(key) for key in _BESIDE_NICS)
+        ratio = case.against(other) if alike and facts.get("net.kind") in faster else None
+        if ratio is not None:
+            where = f"on {other.platform}, whose NIC is {facts['net.kind']}"
+            return bound_below(ratio, cause, where)
+    return replace(cause, words=f"{words}: {_NICS[own]}")
 
 
 def transport(case: LossCase) -> Cause | NoCause:
     """Another way for MPI's messages, e.g. TCP instead of shared memory; nothing bounds it."""
     own, base = case.both("mpi.transport")
-    seen = _carriers(case)
-    if seen and seen[0] != seen[1]:
+    # What was seen to carry messages: each library has names of its own for the same.
+    seen = case.both(f"mpi.carrier.{'within_node' if case.place.on_one_node else 'between_nodes'}")
+    flavour, base_flavour = case.both("mpi.flavour")
+    known = flavour == base_flavour and None not in seen
+    if known and seen[0] != seen[1]:
         return Cause(f"its messages are carried by {seen[0]}, the baseline's by {seen[1]}")
     if own == base:
-        return NoCause(f"both talk over {seen[0] if seen else own}")
+        return NoCause(f"both talk over {seen[0] if known else own}")
     named = ["what the library chooses" if way == "auto" else way for way in (own, base)]
     return Cause(f"its ranks talk over {named[0]}, the baseline's over {named[1]}")
 
 
 _LAYERS = (Layer.NETWORK, Layer.MPI)
+_RATES = (" or ".join(_LINK_FACTS),)
 RULES = (
-    Rule(
-        "link rate", _LAYERS, link_rate, (FactNeed(_LINK_FACTS, both=False),), STREAMS, between=True
-    ),
+    Rule("link rate", _LAYERS, link_rate, _RATES, STREAMS, both=False, between=True),
     Rule("network rate", (Layer.MPI,), network_rate, probes=STREAMS, between=True),
-    Rule("MTU", _LAYERS, mtu, needs("net.mtu"), STREAMS, between=True),
-    Rule("offload", _LAYERS, offload, needs("net.offload.tso"), STREAMS, between=True),
-    Rule("transport", (Layer.MPI,), transport, needs("mpi.transport")),
+    Rule("MTU", _LAYERS, mtu, ("net.mtu",), STREAMS, between=True),
+    Rule("offload", _LAYERS, offload, ("net.offload.tso",), STREAMS, between=True),
+    Rule("transport", (Layer.MPI,), transport, ("mpi.transport",)),
     Rule("network latency", (Layer.MPI,), network_latency, probes=LATENCIES, between=True),
-    Rule("delay", _LAYERS, delay, needs("net.delay_s", both=False), LATENCIES, between=True),
-    Rule("NIC", _LAYERS, nic, needs("net.kind"), between=True),
+    Rule("delay", _LAYERS, delay, ("net.delay_s",), LATENCIES, both=False, between=True),
+    Rule("NIC", _LAYERS, nic, ("net.kind",), between=True),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bareline.analysis.judgements.causes.case import Facts, LossCase, bound_by_probe, number
-from bareline.analysis.judgements.causes.cause import Cause, FactNeed, NoCause, Rule, needs
+from bareline.analysis.judgements.causes.cause import Cause, NoCause, Rule
 from bareline.analysis.judgements.causes.network import measured_below
 from bareline.analysis.numbers.models import EMULATED_CPU
 from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest
@@ -68,16 +68,13 @@ def neighbours(case: LossCase) -> Cause | NoCause:
         turns = f"take{'' if own > 1 else 's'} turns with it on its cores"
         also = f" and use{'' if own > 1 else 's'} {what}" if reached and load != "cpu" else ""
         words = f"{crowd} {turns}{also}, {beside}: for each core {promised:.3g} processors are "
-        words += "promised" + (", and a hypervisor took time away" if _stolen(case) else "")
+        stolen = any(caveat.code == "steal-time" for caveat in case.finding.own_caveats)
+        words += "promised" + (", and a hypervisor took time away" if stolen else "")
         most = promised / promised_base if case.finding.layer in _COMPUTING else None
         return Cause(words, 1.0, most, caveat="cores-with-neighbours")
     if not reached:
         return NoCause(f"neighbours of load {load} share {what} alone")
     return Cause(f"{crowd} use{'' if own > 1 else 's'} {what}, {beside}")
-
-
-def _stolen(case: LossCase) -> bool:
-    return any(caveat.code == "steal-time" for caveat in case.finding.own_caveats)
 
 
 def _count(facts: Facts) -> int:
@@ -98,13 +95,17 @@ def instruction_sets(case: LossCase) -> Cause | NoCause:
     names = listing([known.family or known.title for known in hidden])
     shown = case.facts.get("cpu.model")
     model = f" ({shown})" if shown else ""
-    fewer = max(known.operations for known in hidden) / _operations(case.facts)
+    seen = [known for known in _SETS if case.facts.get(f"cpu.flags.{known.name}") is True]
+    most = max((known.operations for known in seen), default=_LEAST_OPERATIONS)
+    fewer = max(known.operations for known in hidden) / most
     words = f"its processor{model} does not show {names}, which the baseline's does"
     if fewer <= 1:
         words += f": libraries run the code of an older processor ({_NEBULA})"
     else:
+        family = widest(known.name for known in seen)
+        vectors = family if family.startswith("AVX") else "SSE"  # all kinds of SSE are as wide
         words += (
-            f": OpenBLAS and FFTW run their {_widest(case.facts)} code there, up to {fewer:g} "
+            f": OpenBLAS and FFTW run their {vectors} code there, up to {fewer:g} "
             f"times fewer operations an instruction ({_INFINICLOUD}); a guest that is given the "
             "host's processor (cpu model host-passthrough) sees them"
         )
@@ -184,21 +185,6 @@ def emulated_processor(case: LossCase) -> Cause | NoCause:
     )
 
 
-def _operations(facts: Facts) -> int:
-    """Give the most operations of one instruction that a processor shows."""
-    return max((known.operations for known in _shown(facts)), default=_LEAST_OPERATIONS)
-
-
-def _widest(facts: Facts) -> str:
-    """Name the widest vectors that a processor shows; all kinds of SSE are equally wide."""
-    family = widest(known.name for known in _shown(facts))
-    return family if family.startswith("AVX") else "SSE"
-
-
-def _shown(facts: Facts) -> list[InstructionSet]:
-    return [known for known in _SETS if facts.get(f"cpu.flags.{known.name}") is True]
-
-
 # The memory ---------------------------------------------------------------------------------------
 
 
@@ -219,32 +205,23 @@ def pages(case: LossCase) -> Cause | NoCause:
     return Cause("it has no transparent huge pages", 1.0, _PAGE_WALK)
 
 
-_FLAGS = FactNeed(tuple(f"cpu.flags.{known.name}" for known in reversed(_SETS)))
+_FLAGS = " or ".join(f"cpu.flags.{known.name}" for known in reversed(_SETS))
+_NEIGHBOURS = ("neighbours.count", "neighbours.load")
+_PAGED = ("memory.latency", "memory.random_access")
 RULES = (
-    Rule(
-        "neighbours",
-        tuple(Layer),
-        neighbours,
-        needs("neighbours.count", "neighbours.load", both=False),
-    ),
+    Rule("neighbours", tuple(Layer), neighbours, _NEIGHBOURS, both=False),
     Rule("instruction sets", (Layer.COMPUTE,), instruction_sets, (_FLAGS,), (_PEAK,)),
     Rule(
         "BLAS kernels",
         (Layer.COMPUTE, Layer.APP),
         blas_kernels,
-        needs("library.blas_kernels"),
+        ("library.blas_kernels",),
         only=_BY_BLAS,
     ),
-    Rule("clock", (Layer.COMPUTE,), clock, (FactNeed(("cpu.max_hz", "cpu.base_hz")),), (_PEAK,)),
-    Rule("cores", _COMPUTING, cores, (FactNeed(("cpu.allowed", "cpu.cores")),)),
+    Rule("clock", (Layer.COMPUTE,), clock, ("cpu.max_hz or cpu.base_hz",), (_PEAK,)),
+    Rule("cores", _COMPUTING, cores, ("cpu.allowed or cpu.cores",)),
     Rule("shared cores", (Layer.NETWORK, Layer.MPI, Layer.NPB, Layer.APP), shared_cores),
     Rule("emulated processor", (Layer.NETWORK, Layer.MPI, Layer.IO), emulated_processor),
-    Rule("memory speed", (Layer.MEMORY,), memory_speed, needs("memory.transfers_per_s")),
-    Rule(
-        "pages",
-        (Layer.MEMORY,),
-        pages,
-        needs("memory.transparent_hugepages"),
-        only=("memory.latency", "memory.random_access"),
-    ),
+    Rule("memory speed", (Layer.MEMORY,), memory_speed, ("memory.transfers_per_s",)),
+    Rule("pages", (Layer.MEMORY,), pages, ("memory.transparent_hugepages",), only=_PAGED),
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bareline.analysis.judgements.causes import network, node, programs, simulated, software
 from bareline.analysis.judgements.causes.case import Facts, LossCase
-from bareline.analysis.judgements.causes.cause import Cause, FactNeed, NoCause, Rule
+from bareline.analysis.judgements.causes.cause import Cause, NoCause, Rule
 from bareline.analysis.judgements.causes.explanation import Explanation, without_excess
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.programs import Splits
@@ -74,9 +74,13 @@ def _explained(case: LossCase) -> Explanation:
 
 def _look(rule: CauseRule, case: LossCase) -> Cause | NoCause:
     """Look at a loss that a rule concerns."""
-    for need in rule.needs:
-        if lacking := _lacking(need, case):
-            return NoCause(f"{' or '.join(need.keys[:3])} is not known of {lacking}")
+    sides = [(case.finding.platform, case.facts)]
+    sides += [(case.finding.baseline, case.baseline_facts)] if rule.both else []
+    for keys in (need.split(" or ") for need in rule.needs):
+        if not any(all(key in facts for _, facts in sides) for key in keys):
+            none = [name for name, facts in sides if not any(key in facts for key in keys)]
+            lacking = " and ".join(none or [name for name, _ in sides])
+            return NoCause(f"{' or '.join(keys[:3])} is not known of {lacking}")
     if rule.between and not case.uses_network:
         return NoCause("within a node no network is used")
     found = rule.find(case)
@@ -85,17 +89,6 @@ def _look(rule: CauseRule, case: LossCase) -> Cause | NoCause:
         bounds = f"{significant(found.lo)} to {significant(found.hi)} times"
         return NoCause(f"its effect is known no better than {bounds}, which says nothing")
     return found
-
-
-def _lacking(need: FactNeed, case: LossCase) -> str:
-    """Name the platforms that do not tell a fact; empty where all do that must."""
-    sides = [(case.finding.platform, case.facts)]
-    if need.both:
-        sides.append((case.finding.baseline, case.baseline_facts))
-    if any(all(key in facts for _, facts in sides) for key in need.keys):
-        return ""
-    none = [name for name, facts in sides if not any(key in facts for key in need.keys)]
-    return " and ".join(none or [name for name, _ in sides])
 
 
 def _once(explanations: Sequence[Explanation]) -> list[Explanation]:

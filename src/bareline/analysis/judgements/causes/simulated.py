@@ -7,7 +7,7 @@ the cause, and nothing else is looked for.
 from __future__ import annotations
 
 from bareline.analysis.judgements.causes.case import LossCase, number
-from bareline.analysis.judgements.causes.cause import DECADE, Cause, NoCause, Rule, needs
+from bareline.analysis.judgements.causes.cause import DECADE, Cause, NoCause, Rule
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
@@ -38,7 +38,7 @@ def _given(
         return Cause(given, 1.0, worse if worse <= DECADE else None)
 
     layers = _PROGRAMS if computes else (Layer.MPI, *_PROGRAMS)
-    return Rule(f"simulated {name}", layers, find, needs(key), between=not computes)
+    return Rule(f"simulated {name}", layers, find, (key,), between=not computes)
 
 
 RULES = (

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from bareline.analysis.judgements.causes.case import Facts, LossCase, bound_below
-from bareline.analysis.judgements.causes.cause import Cause, NoCause, Rule, needs
+from bareline.analysis.judgements.causes.cause import Cause, NoCause, Rule
 from bareline.analysis.numbers.cell import Cell
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
@@ -44,9 +44,9 @@ def user_namespaces(case: LossCase) -> Cause | NoCause:
     most = _most(case, size)
     cause = Cause(words, 1.0, most)
     for other, facts in case.others:
-        if not _shared_otherwise_alike(case.facts, facts):
-            continue
-        ratio = case.against(other)
+        alike = all(case.facts.get(key) == facts.get(key) for key in _BESIDE)
+        shared = alike and facts.get("container.userns") == "per-node"
+        ratio = case.against(other) if shared else None
         if ratio is not None:
             found = bound_below(ratio, cause, f"on {other.platform}, where they share one")
             if found.lo > 1 and most is not None:
@@ -82,12 +82,6 @@ def _time_s(point: Cell, size: int) -> float | None:
     if not point.rate:
         return point.base.value
     return (size if point.metric.unit == "B/s" else 1) / point.base.value
-
-
-def _shared_otherwise_alike(own: Facts, other: Facts) -> bool:
-    """Tell whether another container differs in that ranks share its user namespace."""
-    alike = all(own.get(key) == other.get(key) for key in _BESIDE)
-    return alike and other.get("container.userns") == "per-node"
 
 
 # Storage ------------------------------------------------------------------------------------------
@@ -156,25 +150,13 @@ def _kernel(facts: Facts) -> str:
     return found[0] if found else str(facts["kernel.release"])
 
 
+_NAMESPACES = "user namespace for each rank"
+_MPI = (Layer.MPI, Layer.NPB, Layer.APP)
+_ALL = (Layer.NETWORK, Layer.MPI, Layer.IO, Layer.NPB, Layer.APP)
 RULES = (
-    Rule(
-        "user namespace for each rank",
-        (Layer.MPI,),
-        user_namespaces,
-        needs("container.userns", both=False),
-    ),
-    Rule("file system", (Layer.IO,), file_system, needs("fs.type")),
-    Rule("kind of disk", (Layer.IO,), kind_of_disk, needs("fs.disk.rotational")),
-    Rule(
-        "MPI library",
-        (Layer.MPI, Layer.NPB, Layer.APP),
-        mpi_library,
-        needs("mpi.flavour", "mpi.version"),
-    ),
-    Rule(
-        "kernel",
-        (Layer.NETWORK, Layer.MPI, Layer.IO, Layer.NPB, Layer.APP),
-        kernel,
-        needs("kernel.release"),
-    ),
+    Rule(_NAMESPACES, (Layer.MPI,), user_namespaces, ("container.userns",), both=False),
+    Rule("file system", (Layer.IO,), file_system, ("fs.type",)),
+    Rule("kind of disk", (Layer.IO,), kind_of_disk, ("fs.disk.rotational",)),
+    Rule("MPI library", _MPI, mpi_library, ("mpi.flavour", "mpi.version")),
+    Rule("kernel", _ALL, kernel, ("kernel.release",)),
 )

@@ -17,38 +17,8 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, bounds
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.model import Layer, Scalar
-from bareline.vocabulary.rows import printed_row
 from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import Verdict
-
-
-@dataclass(frozen=True)
-class FactValues:
-    """A fact that a cause needs, on both sides; None where it is not known."""
-
-    key: str
-    value: Scalar | None
-    value_baseline: Scalar | None
-    needs_baseline: bool
-
-
-@dataclass(frozen=True)
-class CauseAnswer:
-    """What came of a cause for one loss.
-
-    - `word`: None where it is no cause of it.
-    - `reason`: why it is none, or what it says.
-    - `figures`: measured, explained and residual, and the causes that explain it with this one;
-      empty where it explains nothing.
-    """
-
-    layer: Layer
-    probe: str
-    subject: str
-    point: str
-    word: str | None
-    reason: str
-    figures: str
 
 
 @dataclass(frozen=True)
@@ -60,10 +30,14 @@ class _Row:
 
 
 @dataclass(frozen=True)
-class NeededFact(FactValues, _Row):
+class NeededFact(_Row):
     """``explain --why-not``: a fact that the cause needs; null where it is not known."""
 
     kind: Literal["fact"]
+    key: str
+    value: Scalar | None
+    value_baseline: Scalar | None
+    needs_baseline: bool
 
 
 @dataclass(frozen=True)
@@ -83,10 +57,19 @@ class NeededMeasurement(_Row):
 
 
 @dataclass(frozen=True)
-class AnswerRow(CauseAnswer, _Row):
+class AnswerRow(_Row):
     """``explain --why-not``: what came of the cause for a loss."""
 
     kind: Literal["answer"]
+    layer: Layer
+    probe: str
+    subject: str
+    point: str
+    word: str | None  #: None where it is no cause of it.
+    reason: str  #: Why it is none, or what it says.
+    #: Measured, explained and residual, and the causes that explain it with this one; empty where
+    #: it explains nothing.
+    figures: str
 
 
 WhyNotRow = NeededFact | NeededMeasurement | AnswerRow
@@ -102,9 +85,9 @@ class WhyNot:
     rule: CauseRule
     platform: str
     baseline: str
-    facts: tuple[FactValues, ...]
-    measured: tuple[tuple[str, Cell | None], ...]
-    answers: tuple[CauseAnswer, ...]
+    facts: list[NeededFact]
+    measured: list[tuple[str, Cell | None]]
+    answers: list[AnswerRow]
 
     @property
     def concerns(self) -> str:
@@ -113,24 +96,20 @@ class WhyNot:
 
     def rows(self) -> list[dict[str, Any]]:
         """Give a row for each fact, measurement and loss."""
-        head = {"cause": self.rule.name, "platform": self.platform, "baseline": self.baseline}
-        return [
-            *(printed_row(NeededFact, one, kind="fact", **head) for one in self.facts),
-            *(
-                printed_row(
-                    NeededMeasurement,
-                    worst,
-                    kind="measurement",
-                    probe=probe,
-                    nodes=worst.place.ran_on if worst else None,
-                    **bounds(worst.ratio if worst else None),
-                    verdict=worst.verdict if worst else None,
-                    **head,
-                )
-                for probe, worst in self.measured
-            ),
-            *(printed_row(AnswerRow, one, kind="answer", **head) for one in self.answers),
+        measured = [
+            NeededMeasurement(
+                self.rule.name,
+                self.platform,
+                self.baseline,
+                "measurement",
+                probe,
+                worst.place.ran_on if worst else None,
+                **bounds(worst.ratio if worst else None),
+                verdict=worst.verdict if worst else None,
+            )
+            for probe, worst in self.measured
         ]
+        return [dict(vars(row)) for row in (*self.facts, *measured, *self.answers)]
 
 
 def rule_of(name: str) -> CauseRule:
@@ -162,47 +141,42 @@ def why_not(
     baseline: str,
 ) -> WhyNot:
     """Say of one platform why a cause is, or is not, named."""
+    head = (rule.name, platform, baseline)
     own, base = facts.get(platform, {}), facts.get(baseline, {})
     known = [
-        FactValues(key, own.get(key), base.get(key), need.both)
+        NeededFact(*head, "fact", key, own.get(key), base.get(key), rule.both)
         for need in rule.needs
-        for key in need.keys
+        for key in need.split(" or ")
     ]
-    measured = [
-        (probe, worst)
-        for probe in rule.probes
-        for worst in _worst(probe, [f for f in findings if f.platform == platform])
-    ]
+    measured: list[tuple[str, Cell | None]] = []
+    for probe in rule.probes:
+        by_nodes: dict[int, Cell] = {}  # on each number of nodes, the worst point
+        for finding in findings:
+            cell = finding.worst if (finding.platform, finding.probe) == (platform, probe) else None
+            if cell is not None:
+                before = by_nodes.setdefault(cell.place.ran_on, cell)
+                if _ratio(cell) > _ratio(before):
+                    by_nodes[cell.place.ran_on] = cell
+        measured += [(probe, worst) for worst in by_nodes.values()] or [(probe, None)]
     answers = [
-        _answer(rule, one)
+        _answer(head, one)
         for one in explanations
         if one.finding.platform == platform and rule.concerns(one.finding.layer, one.finding.probe)
     ]
-    return WhyNot(rule, platform, baseline, tuple(known), tuple(measured), tuple(answers))
-
-
-def _worst(probe: str, findings: Sequence[Finding]) -> list[Cell | None]:
-    """Give what a probe measured on each number of nodes, by its worst point; None for nothing."""
-    by_nodes: dict[int, Cell] = {}
-    for finding in findings:
-        if finding.probe == probe and (cell := finding.worst) is not None:
-            before = by_nodes.setdefault(cell.place.ran_on, cell)
-            if _ratio(cell) > _ratio(before):
-                by_nodes[cell.place.ran_on] = cell
-    return [*by_nodes.values()] or [None]
+    return WhyNot(rule, platform, baseline, known, measured, answers)
 
 
 def _ratio(cell: Cell) -> float:
     return cell.ratio.value if cell.ratio else 0.0
 
 
-def _answer(rule: CauseRule, one: Explanation) -> CauseAnswer:
-    """Say what came of a cause for one loss."""
+def _answer(head: tuple[str, str, str], one: Explanation) -> AnswerRow:
+    """Say what came of the cause for one loss."""
     finding = one.finding
-    cause = next((cause for cause in one.causes if cause.rule == rule.name), None)
+    cause = next((cause for cause in one.causes if cause.rule == head[0]), None)
     figures = ""
     if cause is None:
-        reason = one.absent.get(rule.name, "")
+        reason = one.absent.get(head[0], "")
     elif cause.withdrawn:
         reason = f"withdrawn: {cause.withdrawn}"
     else:
@@ -211,7 +185,9 @@ def _answer(rule: CauseRule, one: Explanation) -> CauseAnswer:
             others = [other.name for other in one.bounded if other is not cause]
             beside = f"together with {listing(others)}: " if others else ""
             figures = f"{beside}{one.text}"
-    return CauseAnswer(
+    return AnswerRow(
+        *head,
+        "answer",
         finding.layer,
         finding.probe,
         finding.subject,
