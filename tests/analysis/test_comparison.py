@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bareline.analysis.numbers.columns import as_rows
+from bareline.analysis.numbers.summary import as_rows
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.summary import summarize
 from bareline.analysis.words.comparison import Comparison

@@ -85,8 +85,7 @@ def show(
 def _show_summary(
     path: Path, asked: Selection, *, everything: bool, control: bool, as_json: bool
 ) -> None:
-    from bareline.analysis.numbers.columns import as_rows
-    from bareline.analysis.numbers.summary import failed_cases, summarize
+    from bareline.analysis.numbers.summary import as_rows, failures, summarize
     from bareline.report.content.method import cost_texts
     from bareline.report.content.profiles import profile_lines
     from bareline.report.profile.terminal import profile_line_blocks
@@ -96,7 +95,7 @@ def _show_summary(
     if control:
         records = records.with_controls
     summary = asked.of(summarize(records), records)
-    failed = asked.of(failed_cases(records), records)
+    failed = asked.of(failures(records), records)
 
     def blocks() -> Iterator[Block]:
         yield from summary_blocks(summary, details=everything)
@@ -106,7 +105,7 @@ def _show_summary(
             for run in records.runs:
                 yield from cost_blocks(cost_texts(run))
 
-    silent = failed.filter(n=0)
+    silent = failed.filter(n=0).drop("absent")
     emit_blocks(as_json, lambda: [*as_rows(summary), *as_rows(silent)], blocks)
 
 
@@ -158,7 +157,7 @@ def compare(
         _compare_profiles(*paths, as_json=as_json)
         return
     from bareline.analysis.judgements.conditions import parse_condition
-    from bareline.analysis.numbers.columns import as_rows
+    from bareline.analysis.numbers.summary import as_rows
     from bareline.analysis.words.comparison import Comparison
     from bareline.analysis.words.conditions import check
     from bareline.report.content.exporting import write_junit
@@ -182,7 +181,7 @@ def compare(
 def _emit_selected(
     comparison: Comparison, asked: Selection, *, details: bool, as_json: bool
 ) -> None:
-    from bareline.analysis.numbers.columns import as_rows
+    from bareline.analysis.numbers.summary import as_rows
     from bareline.report.terminal.results import selected_blocks
 
     every = comparison.rows_with_controls

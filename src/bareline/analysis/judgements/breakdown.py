@@ -64,11 +64,10 @@ class Call:
 
     def __str__(self) -> str:
         """Write it: ``MPI_Isend of 17 KiB, 10 times dearer``."""
-        size = f" of {format_size(self.size_bytes)}" if self.size_bytes else ""
-        dearer = self.times is not None and self.times >= _NAMED_FROM
-        return f"{self.name}{size}" + (
-            f", {significant(self.times or 1, 2)} times dearer" if dearer else ""
-        )
+        text = self.name + (f" of {format_size(self.size_bytes)}" if self.size_bytes else "")
+        if self.times is not None and self.times >= _NAMED_FROM:
+            text += f", {significant(self.times, 2)} times dearer"
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +211,6 @@ _PARTS = {"computation": "compute_ns", "files": "posix_ns", "start-up": "init_ns
 
 
 def _mean_s(profile: Profile, column: str) -> float:
-    """Give the mean of a column of nanoseconds over ranks, in s."""
     return float(sum(profile.rank_table[column].to_list())) / max(1, profile.ranks) * 1e-9
 
 
@@ -271,11 +269,9 @@ def _dearest(calls: Mapping[_Key, Sequence[_Paired]], launches: int) -> dict[str
 
 
 def _group(kind: str, power: int) -> str:
-    small = power < 0 or 2**power < SMALL_BYTES
-    if kind in _FILES:
-        return "files"
+    size = "small" if power < 0 or 2**power < SMALL_BYTES else "large"
     if kind == "collective":
-        return "small collectives" if small else "large collectives"
+        return f"{size} collectives"
     if kind in _MESSAGES:
-        return "small messages" if small else "large messages"
-    return "waiting" if kind == "wait" else "other MPI"
+        return f"{size} messages"
+    return "files" if kind in _FILES else "waiting" if kind == "wait" else "other MPI"

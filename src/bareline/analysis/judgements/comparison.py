@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -20,10 +20,9 @@ from bareline.analysis.judgements.grounds import measured_grounds
 from bareline.analysis.judgements.suitability import Judgement, judge_platforms
 from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.frames import ANY
-from bareline.analysis.numbers.lopsided import mark_lopsided
 from bareline.analysis.numbers.models import emulated_platforms, model_errors, pair_of
 from bareline.analysis.numbers.pairs import PlatformPair
-from bareline.analysis.numbers.points import COLUMNS, compare_points
+from bareline.analysis.numbers.points import COLUMNS, compare_points, mark_lopsided
 from bareline.analysis.numbers.programs import Splits, unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import selector_filter
@@ -98,14 +97,9 @@ class JudgedComparison:
     def judged(self) -> GradedRows:
         """All rows that are claimed together, those of a ladder's steps among them."""
         steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
-        pairs = [*self.pairs, *steps]
-        return GradedRows(
-            self.records,
-            self._compare(pairs),
-            pairs,
-            margin=self.margin,
-            floors=floors_of(self.controls),
-        )
+        pairs, floors = [*self.pairs, *steps], floors_of(self.controls)
+        table = self._compare(pairs)
+        return GradedRows(self.records, table, pairs, margin=self.margin, floors=floors)
 
     @cached_property
     def from_before(self) -> pl.DataFrame:
@@ -116,24 +110,21 @@ class JudgedComparison:
     def from_first(self) -> pl.DataFrame:
         """Every step compared with the first one."""
         first, *rest = self.rungs
-        pairs = [self._pair(name, first) for name in rest]
+        pairs = self._pairs((first, name) for name in rest)
         return self.judged.known(self._compare(pairs)).select(COLUMNS)
 
-    @cached_property
-    def _model_errors(self) -> Mapping[str, float]:
-        return model_errors(self.records)
-
-    def _pair(self, platform: str, baseline: str) -> PlatformPair:
-        return pair_of(self.records, self._model_errors, platform, baseline)
+    def _pairs(self, names: Iterable[tuple[str, str]]) -> list[PlatformPair]:
+        errors = model_errors(self.records)
+        return [pair_of(self.records, errors, name, before) for before, name in names]
 
     @cached_property
     def pairs(self) -> list[PlatformPair]:
         """Every other platform beside the baseline."""
-        return [self._pair(name, self.baseline) for name in self.others]
+        return self._pairs((self.baseline, name) for name in self.others)
 
     @cached_property
     def _steps(self) -> list[PlatformPair]:
-        return [self._pair(name, before) for before, name in pairwise(self.rungs)]
+        return self._pairs(pairwise(self.rungs))
 
     @cached_property
     def points(self) -> pl.DataFrame:
@@ -146,12 +137,9 @@ class JudgedComparison:
         return tuple(cell for cell in self.judged.cells if cell.baseline == self.baseline)
 
     def _compare(self, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
+        every = self.records.study.get("layouts") == ANY
         table = compare_points(
-            self.records,
-            self.summary,
-            pairs,
-            margin=self.margin,
-            any_layout=self.records.study.get("layouts") == ANY,
+            self.records, self.summary, pairs, margin=self.margin, any_layout=every
         )
         return withhold_small(mark_lopsided(table, pairs), self.controls)
 
@@ -161,10 +149,9 @@ class JudgedComparison:
     def _against_itself(self) -> list[JudgedComparison]:
         """Every control compared with what it repeats, as any platform is."""
         whole = self.records.with_controls
-        pairs = [(again, base) for again, base in self.records.controls.items()]
         return [
             JudgedComparison(whole.of_platforms({again, base}), base, self.margin)
-            for again, base in pairs
+            for again, base in self.records.controls.items()
             if {again, base} <= set(whole.platforms)
         ]
 
@@ -220,11 +207,9 @@ class JudgedComparison:
         Raises AnalysisError: there is nothing to compare.
         Raises UsageError: there is no cause of that name.
         """
-        rule, facts = rule_of(cause), self.records.facts
-        return [
-            why_not(rule, name, self.findings, self.explanations, facts, self.baseline)
-            for name in self.others
-        ]
+        of = (self.findings, self.explanations, self.records.facts, self.baseline)
+        rule = rule_of(cause)
+        return [why_not(rule, name, *of) for name in self.others]
 
     @cached_property
     def asked(self) -> tuple[Cell, ...]:

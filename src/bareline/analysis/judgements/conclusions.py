@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.judgements.causes.cause import Rule
 from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.numbers.models import emulated_platforms
 from bareline.analysis.numbers.records import Records
@@ -126,20 +125,19 @@ def conclude(records: Records) -> list[Conclusion]:
     measured = set(records.trials.get_column("probe").unique())
     emulated = emulated_platforms(records)
     found = []
-    for rule in _RULES:
-        (probe,) = rule.probes
+    for name, layer, probe, find in _RULES:
         if probe not in measured:
             continue
         figures = _Figures(
             records.samples_of(probe), records.platforms, records.defaults.get(probe, {})
         )
         known = tuple(
-            replace(share, platform=name, emulated=name in emulated)
-            for name in records.platforms
-            if (share := rule.find(figures, name)) is not None
+            replace(share, platform=platform, emulated=platform in emulated)
+            for platform in records.platforms
+            if (share := find(figures, platform)) is not None
         )
         if known:
-            found.append(Conclusion(rule.name, rule.layers[0], known))
+            found.append(Conclusion(name, layer, known))
     return found
 
 
@@ -201,21 +199,13 @@ def _cached(figures: _Figures, platform: str) -> PlatformShare | None:
     return share and replace(share, context=(cached, rows.height))
 
 
-def _rule(
-    name: str, layer: Layer, probe: str, find: Callable[[_Figures, str], PlatformShare | None]
-) -> Rule[[_Figures, str], PlatformShare | None]:
-    return Rule(name, (layer,), find, probes=(probe,))
-
-
-#: In the order of the ladder.
-_RULES = (
-    _rule(
-        "share of peak", Layer.COMPUTE, "compute.dgemm", _measured("share_of_peak", mode="single")
-    ),
-    _rule("HPL", Layer.COMPUTE, "hpcc", _measured("hpl_efficiency")),
-    _rule("jitter", Layer.COMPUTE, "compute.noise", _measured("lost_share")),
-    _rule("bandwidth by core", Layer.MEMORY, "memory.stream", _bandwidth),
-    _rule("finding a page", Layer.MEMORY, "memory.latency", _translation),
-    _rule("random updates", Layer.MEMORY, "memory.random_access", _all_cores),
-    _rule("cached reads", Layer.IO, "io.sequential", _cached),
+#: Names, layers and probes in the order of the ladder, and what finds a platform's share.
+_RULES: tuple[tuple[str, Layer, str, Callable[[_Figures, str], PlatformShare | None]], ...] = (
+    ("share of peak", Layer.COMPUTE, "compute.dgemm", _measured("share_of_peak", mode="single")),
+    ("HPL", Layer.COMPUTE, "hpcc", _measured("hpl_efficiency")),
+    ("jitter", Layer.COMPUTE, "compute.noise", _measured("lost_share")),
+    ("bandwidth by core", Layer.MEMORY, "memory.stream", _bandwidth),
+    ("finding a page", Layer.MEMORY, "memory.latency", _translation),
+    ("random updates", Layer.MEMORY, "memory.random_access", _all_cores),
+    ("cached reads", Layer.IO, "io.sequential", _cached),
 )

@@ -117,7 +117,6 @@ class FailCondition:
         return rows.height, found
 
     def _judge(self, comparison: JudgedComparison) -> _Judge:
-        """Give what tells that a row meets the condition."""
         if self.sign == "fails":
             return _by_failure
         if self.verdict is not None:

@@ -142,9 +142,7 @@ class Finding:
         """Whether no point changes certainly by itself, but all of them do in the mean."""
         if self.mean is None or not self.mean.verdict.decided:
             return False
-        claims = [
-            point for point in self.points if point.grade is not None and point.grade.is_claim
-        ]
+        claims = [p for p in self.points if p.grade in (Grade.CERTAIN, Grade.LIKELY)]
         alone = any(point.grade is Grade.CERTAIN for point in claims)
         return not alone and all(point.verdict is self.mean.verdict for point in claims)
 
@@ -157,11 +155,8 @@ class Finding:
 
     def of(self, verdict: Verdict) -> list[Cell]:
         """Give the points with a verdict: certain ones first, then the farthest from equality."""
-        own = (point for point in self.points if point.verdict is verdict)
-        return sorted(
-            own,
-            key=lambda point: (point.grade is not Grade.CERTAIN, point.ratio is None, -point.size),
-        )
+        own = [point for point in self.points if point.verdict is verdict]
+        return sorted(own, key=lambda p: (p.grade is not Grade.CERTAIN, p.ratio is None, -p.size))
 
     @cached_property
     def worst(self) -> Cell | None:

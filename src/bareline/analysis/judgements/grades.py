@@ -193,7 +193,6 @@ def _sure(pair: PlatformPair, p: FloatCube, by_loss: IntCube) -> pl.DataFrame:
 
 
 def _grade(verdict: str | None, exact: bool | None, sure: int | None = None) -> Grade | None:
-    """Give the grade of a row by what its verdict, and what the family say."""
     if verdict is None:
         return None
     said = Verdict(verdict)

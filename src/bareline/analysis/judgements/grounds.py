@@ -315,7 +315,6 @@ def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSourc
 
 
 def _of_trials(ground: Ground, own: Trials, base: Trials) -> Ground:
-    """Compare the trials that a publication lists."""
     values, others = (np.array([float(value) for value in row.values]) for row in (own, base))
     rate = own.better == "higher"
     found = stats.unpaired_ratio(*((others, values) if rate else (values, others)))

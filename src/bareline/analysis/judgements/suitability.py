@@ -214,24 +214,23 @@ def _judge(
 
 def _answer(grounds: Sequence[Ground]) -> tuple[Suitability, Basis, tuple[Ground, ...]]:
     allowed = {ground: levels_of(ground) for ground in grounds}
-    decided = {levels[0] for levels in allowed.values() if len(levels) == 1}
+    decided = [ground for ground, levels in allowed.items() if len(levels) == 1]
+    undecided = [ground for ground, levels in allowed.items() if len(levels) > 1]
+    answers = {allowed[ground][0] for ground in decided}
     # A range over several programs or sizes that spans answers depends by itself.
-    split = [ground for ground, levels in allowed.items() if len(levels) > 1 and ground.varies]
-    if len(decided) > 1 or split:
-        ends = [*(ground for ground, levels in allowed.items() if len(levels) == 1), *split]
-        return Suitability.DEPENDS, Basis.ENDS, _ends(ends)
+    split = [ground for ground in undecided if ground.varies]
+    if len(answers) > 1 or split:
+        return Suitability.DEPENDS, Basis.ENDS, _ends([*decided, *split])
     if not decided:
         return Suitability.CANNOT_TELL, Basis.OPEN, tuple(grounds)
-    (answer,) = decided
-    undecided = [ground for ground, levels in allowed.items() if len(levels) > 1]
+    (answer,) = answers
     if 2 * len(undecided) > len(grounds):
         undecided.sort(key=lambda ground: -(ground.ratio or ground.lo or 0.0))
         return Suitability.CANNOT_TELL, Basis.FEW, tuple(undecided)
     against = [ground for ground, levels in allowed.items() if answer not in levels]
     if against:
         return Suitability.DEPENDS, Basis.ENDS, _ends([grounds[0], grounds[-1], *against])
-    worst = next(ground for ground in grounds if len(allowed[ground]) == 1)
-    return answer, Basis.WORST, (worst,)
+    return answer, Basis.WORST, (decided[0],)
 
 
 def _ends(grounds: Sequence[Ground]) -> tuple[Ground, ...]:

@@ -192,7 +192,6 @@ def survey(fleet: NodeFleet, margin: float) -> Survey:
 
 
 def _certain(judged: Sequence[_Judged]) -> tuple[DeviatingUnit, ...]:
-    """Give what deviates over all that was judged."""
     adjusted = iter(holm(np.concatenate([np.zeros(0), *(found.p for *_, found in judged)])))
     certain = []
     for kind, names, measured, found in judged:

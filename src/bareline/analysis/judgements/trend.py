@@ -209,6 +209,10 @@ class Trend:
 
     def rows(self) -> list[SeriesRow]:
         """Give every series as a row for ``--json``."""
+        runs = [
+            (str(run.path), run.header.created, run.header.versions.get("bareline"))
+            for run in self.runs
+        ]
         return [
             row_of(
                 SeriesRow,
@@ -217,18 +221,8 @@ class Trend:
                 metric=one.place.metric,
                 params=one.place.coordinates,
                 runs=[
-                    row_of(
-                        TrendValue,
-                        run.header,
-                        run=str(run.path),
-                        version=run.header.versions.get("bareline"),
-                        value=value,
-                        lo=lo,
-                        hi=hi,
-                    )
-                    for run, value, lo, hi in zip(
-                        self.runs, one.medians, one.lo, one.hi, strict=True
-                    )
+                    dict(zip(TrendValue.__annotations__, (*run, *value), strict=True))
+                    for run, *value in zip(runs, one.medians, one.lo, one.hi, strict=True)
                 ],
                 verdict=one.step.verdict if one.step else Verdict.INCONCLUSIVE,
                 **bounds(one.step.ratio if one.step else None),

@@ -8,7 +8,7 @@ the baseline, both verdicts, the launches, the caveats and the place mean the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -229,22 +229,21 @@ def read_cells(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) ->
 
     - `summary`, `comparison`: as of a comparison. Cells of the baseline are of the summary alone.
     """
+    rows = [] if comparison is None else list(comparison.iter_rows(named=True))
     if summary is None:
-        return tuple(_cell(None, row) for row in _rows(comparison))
-    compared = {_key(row): row for row in _rows(comparison)}
-    cells = [_cell(row, compared.pop(_key(row), None)) for row in _rows(summary)]
+        return tuple(_cell(None, row) for row in rows)
+    compared = {_key(row): row for row in rows}
+    own = summary.iter_rows(named=True)
+    cells = [_cell(row, compared.pop(_key(row), None)) for row in own]
     return (*cells, *(_cell(None, row) for row in compared.values()))
 
 
 def _cell(own: _Row | None, compared: _Row | None) -> Cell:
-    """Read a cell from its row of the summary, of the comparison, or both."""
     row = own or compared or {}
     other = compared or {}
     verdict = other.get("verdict")
     caveats = [*(row["caveats"] or ()), *(other.get("caveats") or ())]
-    value = (
-        _estimate(row, "value", "lo", "hi") if own is not None else _estimate(row, "value", "", "")
-    )
+    base = codes(read_caveats(other.get("base")))
     return Cell(
         place=Place.of({**row, "nodes_used": other.get("nodes_used")}),
         platform=row["platform"],
@@ -256,14 +255,14 @@ def _cell(own: _Row | None, compared: _Row | None) -> Cell:
         n_baseline=other.get("n_baseline") or 0,
         n_failed=row.get("n_failed") or 0,
         n_failed_baseline=other.get("base_n_failed") or 0,
-        value=value,
+        value=_estimate(row, "value", *(("lo", "hi") if own is not None else ("", ""))),
         base=_estimate(other, "value_baseline", "", ""),
         ratio=_estimate(other, "ratio", "lo", "hi"),
         difference=_estimate(other, "difference", "difference_lo", "difference_hi"),
         verdict=Verdict(verdict) if verdict else None,
         grade=Grade(other["grade"]) if other.get("grade") else None,
         caveats=read_caveats(caveats),
-        own_caveats=_own(other),
+        own_caveats=tuple(c for c in read_caveats(other.get("own")) if c.code not in base),
         reason=reason_of(other) if verdict else "",
         exact=bool(other.get("exact")),
         n_used=other.get("n_used"),
@@ -279,10 +278,6 @@ def _lost(row: _Row) -> LostLaunches | None:
     return LostLaunches(**{each.name: row[each.name] for each in fields(LostLaunches)})
 
 
-def _rows(frame: pl.DataFrame | None) -> Iterable[dict[str, Any]]:
-    return () if frame is None else frame.iter_rows(named=True)
-
-
 def _key(row: _Row) -> tuple[Any, ...]:
     return (row["platform"], *(row[key] for key in KEY))
 
@@ -296,12 +291,6 @@ def _estimate(row: _Row, value: str, lo: str, hi: str) -> Estimate | None:
 def finite(value: float | None) -> float | None:
     """Give a figure, or None where it is not finite."""
     return value if value is not None and math.isfinite(value) else None
-
-
-def _own(row: _Row) -> tuple[Caveat, ...]:
-    """Give the caveats that only the platform has, not the baseline."""
-    base = codes(read_caveats(row.get("base")))
-    return tuple(caveat for caveat in read_caveats(row.get("own")) if caveat.code not in base)
 
 
 def reason_of(row: _Row) -> str:

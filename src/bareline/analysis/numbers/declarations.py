@@ -35,7 +35,12 @@ def declarations(runs: Sequence[Run]) -> tuple[pl.DataFrame, list[Factors]]:
     newest = {name: declared for run in runs for name, declared in run.header.probes.items()}
     rows: list[dict[str, Any]] = []
     factors: dict[Run, Factors] = {run: {} for run in runs}
-    for (probe, metric), every in _by_metric(runs).items():
+    known: dict[tuple[str, str], list[_Declared]] = defaultdict(list)
+    for run in runs:
+        for probe, declared in run.header.probes.items():
+            for metric, about in declared["metrics"].items():
+                known[probe, metric].append((run, about))
+    for (probe, metric), every in known.items():
         unit = _unit(probe, metric, every)
         for run, about in every:
             factor = conversion(about["unit"], unit)
@@ -57,15 +62,6 @@ def declarations(runs: Sequence[Run]) -> tuple[pl.DataFrame, list[Factors]]:
     return pl.DataFrame(rows), [factors[run] for run in runs]
 
 
-def _by_metric(runs: Sequence[Run]) -> dict[tuple[str, str], list[_Declared]]:
-    found: dict[tuple[str, str], list[_Declared]] = defaultdict(list)
-    for run in runs:
-        for probe, declared in run.header.probes.items():
-            for metric, about in declared["metrics"].items():
-                found[probe, metric].append((run, about))
-    return found
-
-
 def _unit(probe: str, metric: str, every: Sequence[_Declared]) -> str:
     """Choose the unit of a metric: the first that is stored, to which all others convert."""
     units = [str(about["unit"]) for _, about in every]
@@ -73,17 +69,16 @@ def _unit(probe: str, metric: str, every: Sequence[_Declared]) -> str:
     for run, about in every:
         if conversion(about["unit"], chosen) is None:
             other = next(one for one, said in every if said["unit"] == chosen)
+            words, other_words = (
+                "no unit" if unit == "1" else unit for unit in (chosen, about["unit"])
+            )
             raise AnalysisError(
-                f"{probe} has {metric} in {_unit_words(chosen)} in one run and in "
-                f"{_unit_words(about['unit'])} in the other: that is not the same quantity",
+                f"{probe} has {metric} in {words} in one run and in {other_words} in the other: "
+                "that is not the same quantity",
                 where=f"{other.path}, {run.path}",
                 hint=_ALONE,
             )
     return chosen
-
-
-def _unit_words(unit: str) -> str:
-    return "no unit" if unit == "1" else unit
 
 
 def _better(probe: str, metric: str, every: Sequence[_Declared]) -> str:
@@ -106,10 +101,9 @@ def convert(values: pl.DataFrame, trials: pl.DataFrame, factors: Factors) -> pl.
     """Give the values of a run in the units that are common to all runs."""
     if not factors:
         return values
-    rows = [(probe, metric, factor) for (probe, metric), factor in factors.items()]
-    known = pl.DataFrame(
-        rows, schema={"probe": pl.String, "text": pl.String, "factor": pl.Float64}, orient="row"
-    )
+    schema = {"probe": pl.String, "text": pl.String, "factor": pl.Float64}
+    rows = [(*of, factor) for of, factor in factors.items()]
+    known = pl.DataFrame(rows, schema, orient="row")
     return (
         values.with_columns(pl.col("metric").cast(pl.String).alias("text"))
         .join(trials.select("row", "probe"), on="row", how="left", maintain_order="left")

@@ -204,7 +204,6 @@ def _enough(pair: PlatformPair, common: IntCube) -> bool:
 
 
 def _share(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
-    """Give every pair its part of what was found for all."""
     ends = np.cumsum([parts[number].size for number in numbers])[:-1]
     for number, part in zip(numbers, np.split(joint, ends), strict=True):
         parts[number] = part

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from bareline.analysis.numbers.cube import laid_out
 from bareline.analysis.numbers.records import Records
 from bareline.stats.stack import FloatArray, IntArray
 from bareline.vocabulary.facts import NODES_EXCLUDED, NODES_SWITCHES
@@ -79,16 +80,15 @@ def fleets(records: Records) -> list[NodeFleet]:
     rows = samples.join(
         records.trials.select("row", "platform", "probe", "params"), on="row", how="inner"
     ).join(records.declarations, on=["probe", "metric"], how="left")
-    found = []
-    for platform in records.platforms:
-        own = rows.filter(pl.col("platform") == platform)
-        if not own.is_empty():
-            found.append(_fleet(platform, own, records.facts.get(platform, {})))
-    return found
+    owned = ((name, rows.filter(platform=name)) for name in records.platforms)
+    return [_fleet(name, own, records.facts.get(name, {})) for name, own in owned if len(own)]
 
 
 def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> NodeFleet:
-    units = {text: _unit(text) for text in rows.get_column("point").unique(maintain_order=True)}
+    units = {}
+    for text in rows.get_column("point").unique(maintain_order=True):
+        point = parse_point(text)
+        units[text] = tuple(str(point[key]) for key in ("node", "peer") if key in point)
     names = sorted({name for unit in units.values() for name in unit}, key=_natural)
     place = {name: at for at, name in enumerate(names)}
     measured = tuple(
@@ -97,11 +97,6 @@ def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> No
     )
     switches = read_switches(str(facts.get(NODES_SWITCHES, "")), place)
     return NodeFleet(platform, tuple(names), switches, str(facts.get(NODES_EXCLUDED, "")), measured)
-
-
-def _unit(text: str) -> tuple[str, ...]:
-    point = parse_point(text)
-    return tuple(str(point[key]) for key in ("node", "peer") if key in point)
 
 
 def _natural(name: str) -> list[tuple[str, int]]:
@@ -113,29 +108,22 @@ def _measured(
     rows: pl.DataFrame, units: Mapping[str, tuple[str, ...]], place: Mapping[str, int]
 ) -> FleetMetric:
     first = rows.row(0, named=True)
-    texts = rows.get_column("point").unique(maintain_order=True).to_list()
-    launches = rows.get_column("row").unique().sort().to_list()
-    at = rows.get_column("point").replace_strict(
-        texts, list(range(len(texts))), return_dtype=pl.Int64
-    )
-    column = rows.get_column("row").replace_strict(
-        launches, list(range(len(launches))), return_dtype=pl.Int64
-    )
-    values = np.full((len(texts), len(launches)), np.nan)
     sign = -1.0 if first["better"] == "higher" else 1.0
+    texts = rows.get_column("point").unique(maintain_order=True).to_list()
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = sign * np.log(rows.get_column("value").to_numpy())
-    values[at.to_numpy(), column.to_numpy()] = np.where(np.isfinite(logs), logs, np.nan)
+    placed = rows.with_columns(
+        at=pl.col("point").replace_strict(texts, list(range(len(texts))), return_dtype=pl.Int64),
+        launch=pl.col("row").rank("dense").cast(pl.Int64) - 1,
+        log=pl.Series(np.where(np.isfinite(logs), logs, np.nan)),
+    )
+    shape = (len(texts), rows.get_column("row").n_unique())
     own = tuple(units[text] for text in texts)
     return FleetMetric(
-        first["probe"],
-        first["metric"],
-        first["params"],
-        first["unit"],
-        first["better"],
-        own,
-        np.array([[place[name] for name in unit] for unit in own], dtype=np.int64),
-        values,
+        **{name: first[name] for name in ("probe", "metric", "params", "unit", "better")},
+        units=own,
+        ends=np.array([[place[name] for name in unit] for unit in own], dtype=np.int64),
+        values=laid_out(placed, "log", shape, "at", "launch"),
     )
 
 

@@ -54,70 +54,44 @@ class Frames(NamedTuple):
 def read_frames(run: Run) -> Frames:
     """Read a run; cases are named as it names them itself."""
     trials, values = run.tables()
+    machines = {number: session.machine for number, session in run.sessions().items()}
     trials = trials.with_columns(
         pl.col("nodes").fill_null(0),
         pl.col("profile").fill_null(False),
         pl.col("pinning").fill_null(""),
-        _machine(run),
-    )
-    planned = run.planned()
-    return Frames(
-        _apart(trials), values, _left_out(run), None if planned is None else _cases(planned)
-    )
-
-
-def _machine(run: Run) -> pl.Expr:
-    """Tell which of the machines of a run each trial was measured on."""
-    machines = {number: session.machine for number, session in run.sessions().items()}
-    return (
-        pl.col("session")
+        machine=pl.col("session")
         .fill_null(FIRST)
-        .replace_strict(machines, default=FIRST, return_dtype=pl.Int64)
-        .alias("machine")
+        .replace_strict(machines, default=FIRST, return_dtype=pl.Int64),
     )
-
-
-def _apart(trials: pl.DataFrame) -> pl.DataFrame:
-    """Keep the blocks of several machines apart, as if they were of several runs, and say so."""
-    if trials.get_column("machine").n_unique() < 2:
-        return trials
-    several = pl.col("machine").n_unique().over(CASE) > 1
-    said = pl.col("caveats").list.concat(pl.lit(["two-machines"]))
-    return trials.with_columns(
-        pl.when(several).then(said).otherwise(pl.col("caveats")).alias("caveats"),
-        pl.col("block") + (pl.col("machine") - 1) * (1 + pl.col("block").max()),
+    if trials.get_column("machine").n_unique() > 1:
+        # Blocks of several machines are kept apart, as if they were of several runs, and said so.
+        several = pl.col("machine").n_unique().over(CASE) > 1
+        said = pl.col("caveats").list.concat(pl.lit(["two-machines"]))
+        trials = trials.with_columns(
+            pl.when(several).then(said).otherwise("caveats").alias("caveats"),
+            pl.col("block") + (pl.col("machine") - 1) * (1 + pl.col("block").max()),
+        )
+    left_out, planned = run.left_out(), run.planned()
+    reasons = pl.Series("reason", [row.reason for row in left_out], dtype=pl.String)
+    return Frames(
+        trials,
+        values,
+        _cases([(row.platform, row.case) for row in left_out]).with_columns(reasons),
+        None if planned is None else _cases(planned),
     )
-
-
-def _left_out(run: Run) -> pl.DataFrame:
-    """Give what the plan of a run left out, with the columns of a case as trials have them."""
-    rows = run.left_out()
-    reasons = pl.Series("reason", [row.reason for row in rows], dtype=pl.String)
-    return _cases([(row.platform, row.case) for row in rows]).with_columns(reasons)
 
 
 def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
     """Give platforms and cases, with the columns of a case as trials have them."""
-    return pl.DataFrame(
-        [
-            {
-                "platform": platform,
-                "probe": case.probe,
-                "params": case.params,
-                "ranks": case.ranks,
-                "threads": case.threads,
-                "nodes": case.nodes or 0,
-                "profile": case.profile,
-                "pinning": case.pinning,
-            }
-            for platform, case in rows
-        ],
-        schema={
-            "platform": pl.String, "probe": pl.String, "params": pl.String, "ranks": pl.Int64,
-            "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean,
-            "pinning": pl.String,
-        },
-    )  # fmt: skip
+    schema = {
+        "platform": pl.String, "probe": pl.String, "params": pl.String, "ranks": pl.Int64,
+        "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean, "pinning": pl.String,
+    }  # fmt: skip
+    cases = [
+        {"platform": platform, **{name: getattr(case, name) for name in [*schema][1:]}}
+        for platform, case in rows
+    ]
+    return pl.DataFrame(cases, schema=schema).with_columns(pl.col("nodes").fill_null(0))
 
 
 #: By probe and what a case of it says, the text that names it.
@@ -135,11 +109,8 @@ def name_cases(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
         for row in frame.select(*keys).unique().iter_rows()
     ]
     table = pl.DataFrame(names, schema={**keys, "text": pl.String}, orient="row")
-    return (
-        frame.join(table, on=list(keys), how="left", maintain_order="left")
-        .with_columns(pl.col("text").alias("params"))
-        .drop("text", "pinning")
-    )
+    named = frame.join(table, on=list(keys), how="left", maintain_order="left")
+    return named.with_columns(params="text").drop("text", "pinning")
 
 
 def with_parameters(params: str, pinning: str, *, profile: bool = False) -> str:
@@ -159,18 +130,11 @@ def layouts(trials: pl.DataFrame) -> pl.DataFrame:
 
     Gives platform, the columns of a case, layout, nodes_used.
     """
-    known = (
-        trials.filter(pl.col("layout").is_not_null())
-        .group_by("platform", *CASE)
-        .agg(pl.col("layout").unique())
-        .filter(pl.col("layout").list.len() == 1)
-        .with_columns(pl.col("layout").list.first())
-    )
-    texts = known.get_column("layout").unique().to_list()
-    nodes = {text: Layout.parse(text).nodes for text in texts}
-    return known.with_columns(
-        pl.col("layout").replace_strict(nodes, return_dtype=pl.Int64).alias("nodes_used")
-    )
+    every = trials.drop_nulls("layout").select("platform", *CASE, "layout").unique()
+    known = every.filter(pl.len().over("platform", *CASE) == 1)
+    nodes = {text: Layout.parse(text).nodes for text in known.get_column("layout").unique()}
+    used = pl.col("layout").replace_strict(nodes, return_dtype=pl.Int64)
+    return known.with_columns(nodes_used=used)
 
 
 @cache
@@ -178,14 +142,11 @@ def unlike_text(own: str | None, base: str | None) -> str:
     """Say how two layouts differ; nothing where they do not, or one is unknown."""
     if own is None or base is None or own == base:
         return ""
-    first, second = Layout.parse(own), Layout.parse(base)
-    placed = first.pinning != second.pinning
-    return f"{_words(first, placed)} against {_words(second, placed)}"
-
-
-def _words(layout: Layout, placed: bool) -> str:
-    words = layout_words(layout.nodes, layout.ranks_per_node, layout.threads_per_rank)
-    return f"{words}, {layout.pinning.words}" if placed else words
+    both = [Layout.parse(text) for text in (own, base)]
+    words = [layout_words(one.nodes, one.ranks_per_node, one.threads_per_rank) for one in both]
+    if both[0].pinning != both[1].pinning:
+        words = [f"{text}, {one.pinning.words}" for text, one in zip(words, both, strict=True)]
+    return " against ".join(words)
 
 
 def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
@@ -219,14 +180,9 @@ def split_of(trials: pl.DataFrame) -> pl.DataFrame:
     one of the layouts that it had anywhere, its nodes and threads, and the case's parameters with
     where on a node its ranks were.
     """
-    known = trials.filter(pl.col("layout").is_not_null())
-    several = (
-        known.group_by("platform", *CASE)
-        .agg(pl.col("layout").n_unique())
-        .filter(pl.col("layout") > 1)
-        .select(*CASE)
-    )
-    found = known.join(several, on=CASE, how="semi").select(*CASE, "layout").unique()
+    known = trials.drop_nulls("layout")
+    several = known.filter(pl.col("layout").n_unique().over("platform", *CASE) > 1)
+    found = known.join(several.select(*CASE), on=CASE, how="semi").select(*CASE, "layout").unique()
     read = [Layout.parse(text) for text in found.get_column("layout")]
     params = [
         with_parameters(text, "" if one.pinning == UNBOUND else str(one.pinning))

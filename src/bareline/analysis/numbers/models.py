@@ -71,14 +71,10 @@ def model_errors(records: Records) -> Mapping[str, float]:
 
     The error is relative, the median of what calibration found; NaN where none is known.
     """
-    clocks = (
-        records.trials.filter(pl.col("status") == "measured")
-        .group_by("platform")
-        .agg((pl.col("clock") == "simulated").all().alias("simulated"))
-    )
-    names = clocks.filter("simulated").get_column("platform").to_list()
+    measured = records.trials.filter(pl.col("status") == "measured")
+    clocks = measured.group_by("platform").agg((pl.col("clock") == "simulated").all())
     errors = {}
-    for name in names:
+    for name in clocks.filter("clock").get_column("platform"):
         error = records.facts.get(name, {}).get(_ERROR)
         errors[name] = float(error) if isinstance(error, int | float) else np.nan
     return errors

@@ -8,7 +8,7 @@ what another leaves out.
 from __future__ import annotations
 
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
@@ -32,11 +32,10 @@ def defaults_of(header: Header) -> dict[str, Params]:
 
 
 @cache
-def _of_before() -> Mapping[str, Params]:
+def _of_before() -> dict[str, Params]:
     """Give what runs measured without saying it before they kept defaults."""
     file = resources.files("bareline.analysis") / "defaults.toml"
-    content: Mapping[str, Params] = tomllib.loads(file.read_text(encoding="utf-8"))
-    return content
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def common_defaults(known: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, Scalar]]:
@@ -93,7 +92,13 @@ def case_texts(
         case: format_point({name: whole[case][name] for name in names})
         for case, names in named.items()
     }
-    return [_apart(own, texts_of) for own in cases]
+    found = []
+    for own in cases:
+        alike = Counter(own.values())
+        # Two that an older run held for different stay two.
+        texts = {one: texts_of[case] if alike[case] == 1 else one[1] for one, case in own.items()}
+        found.append(texts)
+    return found
 
 
 def differences(
@@ -116,13 +121,3 @@ def differences(
         for (probe, name), values in silent.items()
         if len(set(values.values())) > 1
     )
-
-
-def _apart(cases: Mapping[Said, Said], texts_of: Mapping[Said, str]) -> dict[Said, str]:
-    """Give each case of a run its text; two that an older run held for different stay two."""
-    how_many: dict[Said, int] = defaultdict(int)
-    for case in cases.values():
-        how_many[case] += 1
-    return {
-        said: texts_of[case] if how_many[case] == 1 else said[1] for said, case in cases.items()
-    }

@@ -9,15 +9,20 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.cell import LostLaunches
-from bareline.analysis.numbers.columns import MetricRow, table_columns
+from bareline.analysis.numbers.cell import COMPARED, LostLaunches
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.family import discoveries
 from bareline.analysis.numbers.frames import layouts, unlike_text
 from bareline.analysis.numbers.models import EMULATED, emulated_platforms, unlike_processors
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.records import Records
-from bareline.analysis.numbers.summary import failures, flag, with_order
+from bareline.analysis.numbers.summary import (
+    MetricRow,
+    failures,
+    flag,
+    table_columns,
+    with_order,
+)
 from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import CASE, KEY
@@ -139,17 +144,13 @@ def _figures(
     result, shift = pair.ratio, pair.shift
     n = np.minimum(result.n, result.n_baseline)
     enough = np.where(n > 0, MIN_LAUNCHES, 0) if pair.exact else n
+    tolerance = pair.tolerance(margin)
+    on_ratio = stats.judge(result.ratio, result.lo, result.hi, enough, q, margin=margin)
+    on_shift = stats.judge_shift(shift.shift, shift.lo, shift.hi, enough, q, tolerance=tolerance)
     verdict = np.select(
         [(points.get_column("refused") != "").to_numpy(), by_loss > 0, by_loss < 0, result.on_logs],
-        [
-            np.asarray(Verdict.NOT_COMPARABLE),
-            np.asarray(Verdict.SLOWER),
-            np.asarray(Verdict.FASTER),
-            stats.judge(result.ratio, result.lo, result.hi, enough, q, margin=margin),
-        ],
-        stats.judge_shift(
-            shift.shift, shift.lo, shift.hi, enough, q, tolerance=pair.tolerance(margin)
-        ),
+        [Verdict.NOT_COMPARABLE, Verdict.SLOWER, Verdict.FASTER, on_ratio],
+        on_shift,
     )
     plain = alike & ~result.on_logs
     # "At least 1.00 times" tells nothing.
@@ -229,20 +230,17 @@ def _with_sides(
     gone = failed | absent.is_not_null()
     present_elsewhere_only = own_empty & base_empty & ~gone & (pl.col("point") != "")
     never_asked = empty & ~gone & left_out.is_null() & ~pl.col("asked")
+    without = {
+        Verdict.FAILED: empty & failed,
+        Verdict.SKIPPED: absent.is_not_null(),
+        Verdict.DOES_NOT_FIT: empty & left_out.is_not_null(),
+        Verdict.MISSING: empty,
+    }
+    # To have no figure is what was found where launches were lost.
+    lost_alone = (pl.col("by_loss") != 0) & (pl.col("lost") + pl.col("base_lost") > 0)
+    verdicts = (pl.when(there).then(pl.lit(verdict.value)) for verdict, there in without.items())
     return table.filter(~present_elsewhere_only & ~never_asked).with_columns(
-        # to have no figure is what was found
-        pl.when((pl.col("by_loss") != 0) & (pl.col("lost") + pl.col("base_lost") > 0))
-        .then("verdict")
-        .when(empty & failed)
-        .then(pl.lit(Verdict.FAILED.value))
-        .when(absent.is_not_null())
-        .then(pl.lit(Verdict.SKIPPED.value))
-        .when(empty & left_out.is_not_null())
-        .then(pl.lit(Verdict.DOES_NOT_FIT.value))
-        .when(empty)
-        .then(pl.lit(Verdict.MISSING.value))
-        .otherwise("verdict")
-        .alias("verdict"),
+        verdict=pl.coalesce(pl.when(lost_alone).then("verdict"), *verdicts, "verdict"),
         left_out=left_out,
         absent=absent,
     )
@@ -320,4 +318,41 @@ def _with_caveats(table: pl.DataFrame) -> pl.DataFrame:
         )
         .list.unique(maintain_order=True)
         .alias("caveats")
+    )
+
+
+#: Rows that are looked at together: of one kind, on one platform.
+_TOGETHER = ["platform", "baseline", "layer", "headline"]
+
+
+def mark_lopsided(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
+    """Mark differences that the shape of the noise alone may have made.
+
+    Launches spread unequally and to one side there, so that a difference may be one of spread.
+    docs/method/statistics.md, "Lopsided noise", has what it costs and how often it is noticed.
+    """
+    by_names = {(pair.platform, pair.baseline): pair for pair in pairs}
+    compared = table.filter(pl.col("verdict").is_in([str(v) for v in COMPARED]))
+    decided = pl.col("verdict").is_in([Verdict.SLOWER.value, Verdict.FASTER.value])
+    found = []
+    for key, group in compared.group_by(_TOGETHER):
+        pair = by_names[key[0], key[1]]
+        rows = group.filter(decided)
+        if rows.is_empty() or pair.exact or not pair.paired:
+            continue
+        every = group.get_column("point_row").to_numpy()
+        differences = stats.collapsed(pair.differences[every], pair.boots.groups)
+        if not stats.lopsided_p(differences) <= stats.LOPSIDED_ALPHA:
+            continue
+        small = stats.within_spread(pair.values[every], pair.base[every])
+        found.append(group.filter(pl.Series(small) & group.select(decided).to_series()))
+    if not found:
+        return table
+    on = ["platform", "baseline", "point_row"]
+    marks = pl.concat(found).select(on).with_columns(small=pl.lit(value=True))
+    noisy = flag(pl.col("small").fill_null(value=False), "lopsided-noise")
+    return (
+        table.join(marks, on=on, how="left", maintain_order="left")
+        .with_columns(caveats=pl.concat_list("caveats", noisy))
+        .drop("small")
     )

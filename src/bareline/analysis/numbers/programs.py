@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from statistics import median
 
@@ -105,37 +104,23 @@ class Splits:
 
     def __init__(self, records: Records, cells: Iterable[Cell], baseline: str) -> None:
         self._records = records
-        self._cells = cells
+        self._cells = {(c.platform, c.place.case, c.place.metric): c for c in cells if c.base}
         self._baseline = baseline
         self._profiles: dict[_Case, Split | None] = {}
 
     def of(self, platform: str, place: Place) -> Split | None:
         """Give the split of a program on the baseline; None where nothing tells it."""
-        own = self._by_clock.get((platform, place.case))
-        if place.ranks == 1:
-            return own or Split(1.0, 0.0, "with one rank")
-        return own or self._profiled(place)
-
-    @cached_property
-    def _by_clock(self) -> dict[tuple[str, _Case], Split]:
-        """What programs say of themselves, by platform and case."""
-        found: dict[tuple[str, _Case], dict[str, tuple[float, Estimate | None]]] = {}
-        for cell in self._cells:
-            if cell.place.metric in (COMPUTING, COMMUNICATING) and cell.base is not None:
-                own = found.setdefault((cell.platform, cell.place.case), {})
-                own[cell.place.metric] = (cell.base.value, cell.ratio)
-        splits = {}
-        for key, own in found.items():
-            total = sum(value for value, _ in own.values())
-            if len(own) == 2 and total > 0:
-                (computes, computing), (talks, talking) = own[COMPUTING], own[COMMUNICATING]
+        computes, talks = (
+            self._cells.get((platform, place.case, metric)) for metric in (COMPUTING, COMMUNICATING)
+        )
+        if computes and talks and computes.base and talks.base:
+            own, other = computes.base.value, talks.base.value
+            if (total := own + other) > 0:
                 source = f"by its own clock on {self._baseline}"
-                splits[key] = Split(computes / total, talks / total, source, computing, talking)
-        return splits
-
-    def _profiled(self, place: Place) -> Split | None:
-        """Give what the baseline's profiles of a case say, measured beside it or as it."""
-        case = under_profiler(place).case
+                return Split(own / total, other / total, source, computes.ratio, talks.ratio)
+        if place.ranks == 1:
+            return Split(1.0, 0.0, "with one rank")
+        case = under_profiler(place).case  # measured beside it or as it
         if case not in self._profiles:
             self._profiles[case] = self._read(case)
         return self._profiles[case]

@@ -17,7 +17,6 @@ from bareline.analysis.numbers import parameters
 from bareline.analysis.numbers.cube import Cube
 from bareline.analysis.numbers.declarations import convert, declarations
 from bareline.analysis.numbers.frames import (
-    Frames,
     name_cases,
     read_frames,
     split_cases,
@@ -78,13 +77,13 @@ class Records:
     def platforms(self) -> list[str]:
         """Names of the platforms, in the order of their runs and of each run's command line."""
         present = set(self.trials.get_column("platform").unique().to_list())
-        ordered: dict[str, None] = {}
-        for run in self.runs:
-            for name in run.header.platforms:
-                for shown in (name, _run_name(name, run)):
-                    if shown in present:
-                        ordered[shown] = None
-        return list(ordered)
+        names = (
+            shown
+            for run in self.runs
+            for name in run.header.platforms
+            for shown in (name, _run_name(name, run))
+        )
+        return [name for name in dict.fromkeys(names) if name in present]
 
     @property
     def study(self) -> Mapping[str, Any]:
@@ -108,19 +107,17 @@ class Records:
         A study may measure something on some of its platforms only: elsewhere it is not missing.
         """
         name = platform.partition("@")[0]
-        probes: set[str] = set()
-        for run in self.runs:
-            measures = run.header.study.get("measure", [])
-            if name not in run.header.platforms:
-                continue
-            if not measures:
-                return None
-            probes |= {
-                str(measure["probe"])
-                for measure in measures
-                if measure.get("platforms") is None or name in measure["platforms"]
-            }
-        return probes
+        own = [
+            run.header.study.get("measure", []) for run in self.runs if name in run.header.platforms
+        ]
+        if not all(own):
+            return None
+        return {
+            str(measure["probe"])
+            for measures in own
+            for measure in measures
+            if measure.get("platforms") is None or name in measure["platforms"]
+        }
 
     @property
     def growing(self) -> dict[str, set[str]]:
@@ -134,8 +131,7 @@ class Records:
     @cached_property
     def defaults(self) -> dict[str, dict[str, Scalar]]:
         """Give what the parameters of each probe are that the text of a case leaves out."""
-        known = [parameters.defaults_of(run.header) for run in self.runs]
-        return parameters.common_defaults(known)
+        return parameters.common_defaults([parameters.defaults_of(run.header) for run in self.runs])
 
     @cached_property
     def facts(self) -> dict[str, dict[str, Scalar]]:
@@ -175,11 +171,7 @@ class Records:
             values.join(trials, on="row", how="inner", suffix="_trial", maintain_order="left")
             .with_columns(pl.col("metric", "point").cast(pl.String))
             .join(self.declarations, on=["probe", "metric"], how="left", maintain_order="left")
-            .with_columns(
-                pl.concat_list(
-                    pl.col("caveats_trial").fill_null([]), pl.col("caveats").fill_null([])
-                ).alias("caveats")
-            )
+            .with_columns(caveats=pl.concat_list(pl.col("caveats_trial", "caveats").fill_null([])))
             .drop("caveats_trial", "row")
         )
 
@@ -204,7 +196,8 @@ def read_runs(runs: Sequence[Run]) -> Records:
     Raises StoreError: a run is damaged.
     """
     read = [read_frames(run) for run in runs]
-    shared = _shared_names(read)
+    present = Counter(name for one in read for name in one.trials.get_column("platform").unique())
+    shared = {name for name, runs_with_it in present.items() if runs_with_it > 1}
     known = [parameters.defaults_of(run.header) for run in runs]
     names = [run.path.resolve().name for run in runs]
     texts = parameters.case_texts([frames.said for frames in read], known)
@@ -215,7 +208,9 @@ def read_runs(runs: Sequence[Run]) -> Records:
     for number, (run, frames) in enumerate(zip(runs, read, strict=True)):
         frames = frames.with_cases(partial(name_cases, texts=texts[number]))
         if shared:
-            frames = frames.with_cases(partial(_with_run, shared=shared, run=run))
+            apart = pl.when(pl.col("platform").is_in(sorted(shared)))
+            named = apart.then(pl.col("platform") + _run_name("", run)).otherwise("platform")
+            frames = frames.with_cases(partial(pl.DataFrame.with_columns, platform=named))
         here = pl.col("row") + offset
         offset += 1 + int(frames.trials.get_column("row").to_numpy().max(initial=-1))
         trials.append(frames.trials.with_columns(here, pl.lit(number).alias("run")))
@@ -258,21 +253,5 @@ def _without_controls(whole: Records, shared: Collection[str]) -> Records:
     return replace(whole.of_platforms(platforms), controls=controls, whole=whole)
 
 
-def _shared_names(read: Sequence[Frames]) -> set[str]:
-    counts = Counter(name for one in read for name in one.trials.get_column("platform").unique())
-    return {name for name, runs in counts.items() if runs > 1}
-
-
-def _with_run(frame: pl.DataFrame, *, shared: Collection[str], run: Run) -> pl.DataFrame:
-    """Tell the platforms apart whose names several runs share."""
-    return frame.with_columns(
-        pl.when(pl.col("platform").is_in(sorted(shared)))
-        .then(pl.col("platform") + _run_name("", run))
-        .otherwise(pl.col("platform"))
-        .alias("platform")
-    )
-
-
 def _run_name(name: str, run: Run) -> str:
-    """Name a platform that several runs share."""
     return f"{name}@{run.path.resolve().name}"

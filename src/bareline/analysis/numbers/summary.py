@@ -6,22 +6,55 @@ docs/method/statistics.md explains the statistics.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.columns import MetricRow, table_columns
 from bareline.analysis.numbers.cube import FloatCube, IntCube
 from bareline.analysis.numbers.models import model_errors
 from bareline.analysis.numbers.pairs import of_launches
 from bareline.analysis.numbers.records import Records
 from bareline.vocabulary.caveats import Caveat
-from bareline.vocabulary.model import Layer, Stage
+from bareline.vocabulary.model import Better, Layer, Stage, parse_point
 from bareline.vocabulary.place import CASE, KEY
 from bareline.vocabulary.rows import Params
 from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
+
+#: Columns of the table behind those of the row.
+_PARTS = {"params": CASE[1:], "metric": KEY[len(CASE) :], "control": ()}
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """A metric of one case on one platform.
+
+    - `params`: parameters of case and point, and its ranks, threads and nodes.
+    - `detail`: it explains others, and tables show it only when asked.
+    - `headline`: it is what its probe is judged by.
+    - `n`: launches that delivered it.
+    """
+
+    platform: str
+    probe: str
+    params: Params
+    metric: str
+    layer: Layer
+    unit: str
+    better: Better
+    detail: bool
+    headline: bool
+    n: int
+
+
+def table_columns(row: type) -> list[str]:
+    """Give the columns of the table that has the rows of a type, in order."""
+    names = [one.name for one in fields(row)]
+    first = [name for name in ("platform", "baseline") if name in names]
+    ordered = dict.fromkeys((*first, *names))
+    return [part for name in ordered for part in _PARTS.get(name, (name,))]
 
 
 @dataclass(frozen=True)
@@ -67,27 +100,41 @@ def summarize(records: Records) -> pl.DataFrame:
     Points that a platform lacks have no row here; a comparison shows them.
     """
     cube = records.cube
+    names = {
+        "n": "n", "value": "median", "lo": "lo", "hi": "hi", "p5": "p5", "p95": "p95",
+        "iqr_rel": "iqr_over_median", "outliers": "outliers",
+    }  # fmt: skip
     parts = []
     for platform in cube.platforms:
         summary = stats.summarize(cube.of(platform))
-        part = cube.points.with_columns(
-            pl.lit(platform).alias("platform"),
-            pl.Series("n", summary.n),
-            pl.Series("value", summary.median),
-            pl.Series("lo", summary.lo),
-            pl.Series("hi", summary.hi),
-            pl.Series("p5", summary.p5),
-            pl.Series("p95", summary.p95),
-            pl.Series("iqr_rel", summary.iqr_over_median),
-            pl.Series("outliers", summary.outliers),
-        ).filter(pl.col("n") > 0)
-        parts.append(part)
-    table = _within_model(pl.concat(parts), records).with_columns(
-        pl.col("lo", "hi", "iqr_rel").fill_nan(None)
+        columns = [pl.Series(name, getattr(summary, of)) for name, of in names.items()]
+        part = cube.points.with_columns(*columns, platform=pl.lit(platform))
+        parts.append(part.filter(pl.col("n") > 0))
+    # What is simulated has the error of its model for an interval.
+    errors = model_errors(records)
+    known = pl.col("platform").replace_strict(errors, default=None, return_dtype=pl.Float64)
+    exact, value = pl.col("platform").is_in(list(errors)), pl.col("value")
+    table = pl.concat(parts).with_columns(
+        exact=exact,
+        lo=pl.when(exact).then(value / (1 + known)).otherwise("lo"),
+        hi=pl.when(exact).then(value * (1 + known)).otherwise("hi"),
     )
-    table = _with_caveats(table, records)
+    table = _with_caveats(table.with_columns(pl.col("lo", "hi", "iqr_rel").fill_nan(None)), records)
     table = with_order(table, cube.platforms).sort("rung", "probe", "case", "point_row", "column")
     return table.select(table_columns(Summary))
+
+
+def as_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Give a summary or comparison as plain rows for ``--json``, with parameters in one column."""
+    rows = []
+    for row in table.iter_rows(named=True):
+        params: dict[str, Any] = {"ranks": row.pop("ranks"), "threads": row.pop("threads")}
+        params |= parse_point(row.pop("params")) | parse_point(row.pop("point", ""))
+        if nodes := row.pop("nodes"):
+            params["nodes"] = nodes
+        first = [key for key in ("platform", "baseline", "probe") if key in row]
+        rows.append({key: row.pop(key) for key in first} | {"params": params} | row)
+    return rows
 
 
 def with_order(table: pl.DataFrame, platforms: Sequence[str]) -> pl.DataFrame:
@@ -103,27 +150,27 @@ def with_order(table: pl.DataFrame, platforms: Sequence[str]) -> pl.DataFrame:
 def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     """Add what makes each value doubtful: its trials, its launches together, its own samples."""
     half_width = (pl.col("hi") - pl.col("lo")) / 2 / pl.col("value").abs()
+    wide = (pl.col("precision") > 0) & (half_width > pl.col("precision"))
+    # What is launched once more under the profiler beside its own launches is enough.
+    profiled = pl.col("params").str.contains(r"(?:^| )profile=true(?: |$)")
+    once = profiled & ~profiled.all().over("probe")
+    inexact, failed = ~pl.col("exact"), failures(records)
+    declared = records.study.get("precision")  # of all layers; 0 for none
+    known = [DEFAULT_PRECISION[layer] if declared is None else float(declared) for layer in Layer]
+    precisions = pl.DataFrame({"layer": [layer.value for layer in Layer], "precision": known})
     return (
         table.join(_counted(records, CASE, "case_caveats"), on=["platform", *CASE], how="left")
         .join(_series_caveats(records), on=["platform", *CASE], how="left")
-        .join(failures(records), on=["platform", *CASE], how="left")
+        .join(failed.select("platform", *CASE, "n_failed"), on=["platform", *CASE], how="left")
         .join(_counted(records, KEY, "sample_caveats"), on=["platform", *KEY], how="left")
-        .join(_precisions(records), on="layer", how="left")
+        .join(precisions, on="layer", how="left")
         .with_columns(
             pl.col("n_failed").fill_null(0),
             pl.concat_list(
-                pl.col("case_caveats").fill_null([]),
-                pl.col("series_caveats").fill_null([]),
-                pl.col("sample_caveats").fill_null([]),
-                flag((pl.col("n") < MIN_LAUNCHES) & ~pl.col("exact") & ~_once(), "n-too-small"),
+                pl.col("case_caveats", "series_caveats", "sample_caveats").fill_null([]),
+                flag((pl.col("n") < MIN_LAUNCHES) & inexact & ~once, "n-too-small"),
                 flag(pl.col("exact"), "exact-in-model"),
-                flag(
-                    pl.col("headline")
-                    & (pl.col("precision") > 0)
-                    & ~pl.col("exact")
-                    & (half_width > pl.col("precision")),
-                    "precision-not-reached",
-                ),
+                flag(pl.col("headline") & wide & inexact, "precision-not-reached"),
             )
             .list.unique(maintain_order=True)
             .alias("caveats"),
@@ -131,41 +178,10 @@ def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     )
 
 
-def _once() -> pl.Expr:
-    """Tell what is launched once more under the profiler beside its own launches: it is enough."""
-    profiled = pl.col("params").str.contains(r"(?:^| )profile=true(?: |$)")
-    return profiled & ~profiled.all().over("probe")
-
-
-def _within_model(table: pl.DataFrame, records: Records) -> pl.DataFrame:
-    """Mark what is simulated, and give it the error of its model for an interval."""
-    errors = model_errors(records)
-    known = pl.col("platform").replace_strict(errors, default=None, return_dtype=pl.Float64)
-    exact = pl.col("platform").is_in(list(errors))
-    return table.with_columns(
-        exact.alias("exact"),
-        pl.when(exact).then(pl.col("value") / (1 + known)).otherwise(pl.col("lo")).alias("lo"),
-        pl.when(exact).then(pl.col("value") * (1 + known)).otherwise(pl.col("hi")).alias("hi"),
-    )
-
-
 def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
     """Give a list of one caveat, a code or a text, where a condition holds, else an empty one."""
     one = pl.lit([caveat]) if isinstance(caveat, str) else pl.concat_list(caveat)
     return pl.when(condition).then(one).otherwise(pl.lit([], dtype=pl.List(pl.String)))
-
-
-def _precisions(records: Records) -> pl.DataFrame:
-    """Give the target precision per layer that the first run declares; 0 for none."""
-    declared = records.study.get("precision")
-    return pl.DataFrame(
-        {
-            "layer": [layer.value for layer in Layer],
-            "precision": [
-                float(DEFAULT_PRECISION[layer] if declared is None else declared) for layer in Layer
-            ],
-        }
-    )
 
 
 def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
@@ -210,19 +226,12 @@ def _series_caveats(records: Records) -> pl.DataFrame:
     parts = []
     for number, platform in enumerate(cube.platforms):
         seen = stats.look(_launches(cube.values[number, rows], begins))
-        flags = {
-            "drifting": seen.drifting,
-            "dependent": seen.dependent,
-            "two-modes": seen.two_modes,
-        }
-        parts.append(
-            cases.select(*CASE).with_columns(
-                pl.lit(platform).alias("platform"),
-                pl.concat_list(
-                    flag(pl.lit(pl.Series(code, mask)), code) for code, mask in flags.items()
-                ).alias("series_caveats"),
-            )
-        )
+        flags = [
+            flag(pl.lit(pl.Series(getattr(seen, code.replace("-", "_")))), code)
+            for code in ("drifting", "dependent", "two-modes")
+        ]
+        own = {"platform": pl.lit(platform), "series_caveats": pl.concat_list(flags)}
+        parts.append(cases.select(*CASE).with_columns(**own))
     return pl.concat(parts)
 
 
@@ -238,34 +247,23 @@ def _launches(values: FloatCube, begins: IntCube) -> FloatCube:
     return means
 
 
-def failed_cases(records: Records) -> pl.DataFrame:
+def failures(records: Records) -> pl.DataFrame:
     """Name the cases of which trials failed on a platform, so that a summary hides none.
 
-    Gives platform, the case's columns, n (measured trials), n_failed, stage and reason of the last.
+    Gives platform, the case's columns, n (measured trials), n_failed, stage and reason of the last;
+    where none of them was even tried, `absent` says which program is not installed.
     """
+    failed, absent = pl.col("status") == "failed", pl.col("stage") == Stage.ABSENT.value
     return (
         records.trials.group_by("platform", *CASE, maintain_order=True)
         .agg(
-            (pl.col("status") == "measured").sum().cast(pl.Int64).alias("n"),
-            (pl.col("status") == "failed").sum().cast(pl.Int64).alias("n_failed"),
-            pl.col("stage").drop_nulls().last(),
-            pl.col("reason").drop_nulls().last(),
+            pl.col("stage", "reason").drop_nulls().last(),
+            n=(pl.col("status") == "measured").sum().cast(pl.Int64),
+            n_failed=failed.sum().cast(pl.Int64),
+            absent=pl.when(absent.filter(failed).all()).then(
+                pl.col("reason").filter(failed).last()
+            ),
         )
         .filter(pl.col("n_failed") > 0)
-    )
-
-
-def failures(records: Records) -> pl.DataFrame:
-    """Count the failed trials of each case on each platform, where there are any.
-
-    Where none of them was even tried, `absent` says which program is not installed.
-    """
-    absent = pl.col("stage") == Stage.ABSENT.value
-    return (
-        records.trials.filter(pl.col("status") == "failed")
-        .group_by("platform", *CASE)
-        .agg(
-            pl.len().cast(pl.Int64).alias("n_failed"),
-            pl.when(absent.all()).then(pl.col("reason").last()).alias("absent"),
-        )
+        .select("platform", *CASE, "n", "n_failed", "stage", "reason", "absent")
     )

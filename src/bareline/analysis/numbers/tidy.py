@@ -83,12 +83,10 @@ def _spread(texts: pl.DataFrame) -> pl.DataFrame:
         {key: value for text in row if text for key, value in parse_point(text).items()}
         for row in texts.iter_rows()
     ]
-    names = sorted({name for row in rows for name in row})
-    columns = {name: [row.get(name) for row in rows] for name in names}
     return pl.DataFrame(
         [
-            _column(f"param_{name}" if name in _OWN else name, values)
-            for name, values in columns.items()
+            _column(f"param_{name}" if name in _OWN else name, [row.get(name) for row in rows])
+            for name in sorted(set().union(*rows))
         ]
     )
 
@@ -102,8 +100,5 @@ def _column(name: str, values: Sequence[Scalar | None]) -> pl.Series:
         return pl.Series(name, [None if v is None else float(v) for v in values], pl.Float64)
     if types == {bool}:
         return pl.Series(name, values, pl.Boolean)
-    return pl.Series(name, [None if v is None else _text(v) for v in values], pl.String)
-
-
-def _text(value: Scalar) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    texts = (str(v).lower() if isinstance(v, bool) else v for v in values)
+    return pl.Series(name, [None if v is None else str(v) for v in texts], pl.String)

@@ -70,9 +70,8 @@ def _percent(share: float) -> str:
 
 def word(rate: bool, *, worse: bool) -> str:
     """Say worse or better of a rate or a time."""
-    if rate:
-        return "lower" if worse else "higher"
-    return "slower" if worse else "faster"
+    worst, best = ("lower", "higher") if rate else ("slower", "faster")
+    return worst if worse else best
 
 
 def ratio_pieces(ratio: Estimate, rate: bool) -> list[Piece]:
@@ -123,8 +122,10 @@ def amount_pieces(points: Sequence[Cell], rate: bool) -> list[Piece]:
     interval.
     """
     first = points[0]
-    if first.ratio is None or (first.lost is not None and first.lost.by_loss):
-        return _off_scale(first, rate) if first.ratio is None else _lost_ratio(first, rate)
+    if first.ratio is None:
+        return _off_scale(first, rate)
+    if first.lost is not None and first.lost.by_loss:  # the number of lost launches decides
+        return [*ratio_pieces(first.ratio, rate), f" ({lost_words(first)})"]
     ratios = [point.ratio.value for point in points if point.ratio is not None]
     form = Form.of(first.ratio.value, rate)
     ends = (max(ratios), min(ratios)) if first.ratio.value > 1 else (min(ratios), max(ratios))
@@ -132,12 +133,6 @@ def amount_pieces(points: Sequence[Cell], rate: bool) -> list[Piece]:
     if largest == smallest:
         return ratio_pieces(first.ratio, rate)
     return [Amount(f"between {smallest} and {largest} {form.unit}")]
-
-
-def _lost_ratio(point: Cell, rate: bool) -> list[Piece]:
-    """Say a ratio that the number of lost launches decides, with that number."""
-    assert point.ratio is not None
-    return [*ratio_pieces(point.ratio, rate), f" ({lost_words(point)})"]
 
 
 def at_most(point: Cell, rate: bool, *, of_several: bool, direction: bool) -> list[Piece]:
@@ -157,10 +152,9 @@ def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
     mean = finding.mean
     assert mean is not None
     if mean.by_loss:  # their number decides, and the ratio of what ended may be near 1
-        how = Amount(word(finding.rate, worse=mean.by_loss > 0))
-        lost, tried = (
-            (mean.lost, mean.tried) if mean.by_loss > 0 else (mean.base_lost, mean.base_tried)
-        )
+        worse = mean.by_loss > 0
+        lost, tried = (mean.lost, mean.tried) if worse else (mean.base_lost, mean.base_tried)
+        how = Amount(word(finding.rate, worse=worse))
         return [how, f" (did not finish in {lost} of {tried} launches)"]
     pieces = ratio_pieces(mean.ratio, finding.rate)
     return [*(pieces if bounded else pieces[:1]), f" in the mean of {mean.points} points"]
@@ -204,17 +198,17 @@ def outlook_words(points: Sequence[Cell], margin: float) -> str:
 
     Nothing is said where launches decide nothing.
     """
-    known = []
-    for point in points:
-        ratio = point.ratio
-        if ratio is not None and not point.exact and point.n_both >= MIN_LAUNCHES:
-            one = stats.launches_to_decide(
-                ratio.value, ratio.lo, ratio.hi, point.n_both, margin=margin
-            )
-            known += [one] if one is not None else []
+    outlooks = [
+        stats.launches_to_decide(
+            point.ratio.value, point.ratio.lo, point.ratio.hi, point.n_both, margin=margin
+        )
+        for point in points
+        if point.ratio is not None and not point.exact and point.n_both >= MIN_LAUNCHES
+    ]
+    known = sorted(filter(None, outlooks), key=lambda one: one.likely)
     if not known:
         return ""
-    middle = sorted(known, key=lambda one: one.likely)[len(known) // 2]
+    middle = known[len(known) // 2]
     if middle.fewest > _MOST_LAUNCHES:
         return f"more than {_MOST_LAUNCHES} launches would be needed"
     low, high = _rounded(middle.fewest), _rounded(middle.most)
@@ -259,11 +253,10 @@ def _beyond_limit(point: Cell, rate: bool) -> list[Piece]:
         alike = apart <= 1 + DEFAULT_MARGIN
         rest = "equal" if alike else Form.of(others, rate).text(others)
         return [Amount(word(rate, worse=worse)), f" ({lost_words(point)}; the others {rest})"]
-    amount: Piece = Amount(word(rate, worse=worse))
+    how = word(rate, worse=worse)
     if lost.at_least is not None:
-        form = Form.of(lost.at_least, rate)
-        amount = Amount(f"at least {form.text(lost.at_least)}")
-    return [amount, f" ({lost_words(point)})"]
+        how = f"at least {Form.of(lost.at_least, rate).text(lost.at_least)}"
+    return [Amount(how), f" ({lost_words(point)})"]
 
 
 def lost_words(point: Cell) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bareline.analysis.judgements.breakdown import Breakdown
 from bareline.analysis.judgements.findings import Finding
@@ -81,13 +81,12 @@ class AnswerScope:
 
     def of(self, platform: str) -> AnswerScope:
         """Give what is of one platform."""
-        return AnswerScope(
-            [finding for finding in self.findings if finding.platform == platform],
-            [cell for cell in self.cells if cell.platform == platform],
-            self.margin,
-            [one for one in self.breakdowns if one.cell.platform == platform],
-            self.predicted,
-            len({finding.nodes for finding in self.findings if finding.compared}) > 1,
+        return replace(
+            self,
+            findings=[finding for finding in self.findings if finding.platform == platform],
+            cells=[cell for cell in self.cells if cell.platform == platform],
+            breakdowns=[one for one in self.breakdowns if one.cell.platform == platform],
+            with_nodes=len({finding.nodes for finding in self.findings if finding.compared}) > 1,
         )
 
     @property
@@ -360,7 +359,6 @@ def _rest(own: AnswerScope, *, whole: bool) -> list[_Clause]:
 
 
 def _open(own: AnswerScope) -> list[_Clause]:
-    """Say what of the question is open: its own interval and its own forecast."""
     by_mean = {point.place for finding in own.means for point in finding.points}
     cells = [
         cell

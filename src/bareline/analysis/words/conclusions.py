@@ -23,7 +23,6 @@ from bareline.vocabulary.units import format_size, format_value, percent, signif
 
 
 def _figure(share: PlatformShare, write: Callable[[float], str] = significant) -> list[Piece]:
-    """Write it with its interval: ``1.62 [1.58, 1.66]``."""
     value = share.value
     if value.lo is None or value.hi is None:
         return [write(value.value)]

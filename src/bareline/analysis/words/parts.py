@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from bareline.vocabulary.model import Layer
 
@@ -55,12 +56,7 @@ class Interval:
 class Platform:
     """A platform by its name."""
 
-    name: str
-
-    @property
-    def text(self) -> str:
-        """Its name."""
-        return self.name
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +92,6 @@ class Evidence:
 
 
 Part = Text | Lead | Amount | Interval | Platform | Break | Evidence
-#: So many clauses make a sentence a list.
-LONG_CLAUSES = 3
 #: Anything that a sentence can be put together from.
 Piece = Part | str
 
@@ -132,7 +126,7 @@ class Sentence:
     @property
     def is_long(self) -> bool:
         """Whether it is read more easily with a line for each clause."""
-        return self.lead is not None and len(self.clauses) >= LONG_CLAUSES
+        return self.lead is not None and len(self.clauses) >= 3
 
     @property
     def about(self) -> Layer | None:
@@ -152,12 +146,11 @@ class Sentence:
 def sentence(*pieces: Piece | Sentence | Iterable[Piece]) -> Sentence:
     """Put a sentence together; neighbouring words become one part."""
     parts: list[Part] = []
-    for piece in _flat(pieces):
-        last = parts[-1] if parts else None
-        if isinstance(piece, Text) and isinstance(last, Text):
-            parts[-1] = Text(last.text + piece.text)
-        elif not (isinstance(piece, Text) and not piece.text):
-            parts.append(piece)
+    for plain, group in groupby(_flat(pieces), lambda piece: isinstance(piece, Text)):
+        if not plain:
+            parts += group
+        elif words := "".join(piece.text for piece in group):
+            parts.append(Text(words))
     return Sentence(tuple(parts))
 
 

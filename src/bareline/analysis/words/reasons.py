@@ -54,7 +54,6 @@ def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[
 
 
 def _several(explanations: Sequence[Explanation], named: _Named) -> str:
-    """Name a few losses, and count many."""
     if len(explanations) > _NAMED:
         return f"{len(explanations)} losses"
     return named([one.finding.subject for one in explanations])
@@ -69,20 +68,15 @@ def _differing_reasons(explanations: Sequence[Explanation], named: _Named) -> li
             words = f"{cause.name}, as above" if cause.repeated else cause.text
             of_platform = found.setdefault(one.finding.platform, {})
             of_platform.setdefault(words, []).append(one)
-
-    def clause(platform: str, words: str, of: Sequence[Explanation]) -> str:
-        return words if len(of) == losses[platform] else f"{words} ({_several(of, named)})"
-
-    return [
-        [
-            "Differs on ",
-            Platform(platform),
-            ", effect not measured: ",
-            "; ".join(clause(platform, words, of) for words, of in causes.items()),
-            ".",
+    reasons: list[list[Piece]] = []
+    for name, causes in found.items():
+        clauses = [
+            words if len(of) == losses[name] else f"{words} ({_several(of, named)})"
+            for words, of in causes.items()
         ]
-        for platform, causes in found.items()
-    ]
+        text = f", effect not measured: {'; '.join(clauses)}."
+        reasons.append(["Differs on ", Platform(name), text])
+    return reasons
 
 
 def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
@@ -101,15 +95,9 @@ def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list
         subject_words = named(subjects)
         if len(subjects) > _UNKNOWN:
             subject_words = f"{len(subjects)} losses, the largest {subjects[0]},"
-        alike.setdefault((subject_words, withdrawn), []).append(platform)
-    return [
-        [
-            f"No known cause for {subject_words} on ",
-            *platforms_named(platforms),
-            f" (not {withdrawn})." if withdrawn else ".",
-        ]
-        for (subject_words, withdrawn), platforms in alike.items()
-    ]
+        begin, end = f"No known cause for {subject_words} on ", f" (not {withdrawn})."
+        alike.setdefault((begin, end if withdrawn else "."), []).append(platform)
+    return [[begin, *platforms_named(names), end] for (begin, end), names in alike.items()]
 
 
 def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, str]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.survey import FEWEST_LINKS, FEWEST_SWITCHES, Survey
 from bareline.analysis.judgements.trend import ChangePoint, Trend
 from bareline.analysis.numbers.cell import with_interval
 from bareline.analysis.numbers.models import EMULATED
-from bareline.analysis.words.parts import Piece, Platform, joined
+from bareline.analysis.words.parts import Piece, platforms_named
 from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant
@@ -101,32 +102,32 @@ def incomparable(findings: Sequence[Finding]) -> dict[str, list[str]]:
 def disturbances(findings: Sequence[Finding]) -> list[str]:
     """Say what disturbed so many trials that all figures are in doubt; not those of a model."""
     compared = [finding for finding in findings if finding.compared and not finding.exact]
-    disturbances = []
-    for code, text in _DISTURBANCES.items():
-        shares = [
-            max((caveat.share for caveat in finding.caveats if caveat.code == code), default=0.0)
-            for finding in compared
-        ]
-        if shares and sum(shares) / len(shares) > _DISTURBED_SHARE:
-            disturbances.append(text)
-    return disturbances
+
+    def share(finding: Finding, code: str) -> float:
+        return max((c.share for c in finding.caveats if c.code == code), default=0.0)
+
+    return [
+        text
+        for code, text in _DISTURBANCES.items()
+        if compared and fmean(share(one, code) for one in compared) > _DISTURBED_SHARE
+    ]
 
 
 def simulations(findings: Sequence[Finding], platforms: Sequence[str], baseline: str) -> _Clause:
     """Name the platforms whose time is simulated: it must never pass for a measured one."""
-    found: dict[str, None] = {}
+    found = set()
     for finding in findings:
         own = finding.exact or "simulated" in codes(finding.own_caveats)
         if own:
-            found[finding.platform] = None
+            found.add(finding.platform)
         if finding.exact or (not own and "simulated" in codes(finding.caveats)):
-            found[baseline] = None
+            found.add(baseline)
     names = [name for name in (baseline, *platforms) if name in found]
     if not names:
         return []
     if len(names) == len(platforms) + 1:
         return ["; all of it simulated"]
-    return ["; simulated: ", *joined([[Platform(name)] for name in names])]
+    return ["; simulated: ", *platforms_named(names)]
 
 
 def layer_name(layer: Layer) -> str:

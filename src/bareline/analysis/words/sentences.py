@@ -49,25 +49,19 @@ def statements(
     findings: Sequence[Finding], explanations: Sequence[Explanation], *, margin: float
 ) -> list[Sentence]:
     """Put the verdict into words: one sentence per layer, layers with a certain change first."""
-    by_rank: dict[int, list[Sentence]] = {0: [], 1: [], 2: []}
+    ranked: list[tuple[int, Sentence]] = []
     for layer in Layer:
         group = [finding for finding in findings if finding.layer is layer]
         if group:
             own = [found for found in explanations if found.finding.layer is layer]
             reasons = [(Break(" "), *reason) for reason in reasons_of(own, _Names(group).of)]
-            told_of = clauses_of(group, margin, causes=said_as_causes(own))
-            clauses = joined(told_of, between=Break(), last=Break())
-            by_rank[_rank(group)].append(
-                sentence(Lead(layer.words), clauses, ".", *reasons, evidence(group))
-            )
-    return [said_of for rank in sorted(by_rank) for said_of in by_rank[rank]]
-
-
-def _rank(group: Sequence[Finding]) -> int:
-    """Put certain changes first, and what cannot be compared last."""
-    if any(finding.verdict.decided for finding in group):
-        return 0
-    return 2 if all(finding.verdict is Verdict.NOT_COMPARABLE for finding in group) else 1
+            said = clauses_of(group, margin, causes=said_as_causes(own))
+            clauses = joined(said, between=Break(), last=Break())
+            whole = sentence(Lead(layer.words), clauses, ".", *reasons, evidence(group))
+            decided = any(finding.verdict.decided for finding in group)
+            apart = all(finding.verdict is Verdict.NOT_COMPARABLE for finding in group)
+            ranked.append((0 if decided else 2 if apart else 1, whole))
+    return [whole for _, whole in sorted(ranked, key=lambda one: one[0])]
 
 
 def evidence(group: Sequence[Finding]) -> Evidence:
@@ -100,8 +94,13 @@ def clauses_of(
 
     name = _Names(findings)
     clauses = _decided([part for part in findings if part.verdict.decided], margin, on)
-    lacking = [*of(Verdict.FAILED), *of(Verdict.MISSING)]
-    clauses += _partly([part for part in lacking if part.compared], margin, on)
+    for part in (*of(Verdict.FAILED), *of(Verdict.MISSING)):
+        if part.compared:  # what is left of it proves nothing of the rest
+            lost, every = len(part.undelivered), len(part.points)
+            how = "failed" if part.of(Verdict.FAILED) else "are missing"
+            rest = joined(_rest(part, margin), last=", ")
+            text = f"{lost} of {every} points of {part.subject} {how}"
+            clauses.append([text, *on([part]), " (", *rest, ")"])
     clauses += _equal(of(Verdict.EQUIVALENT), margin, on, name)
     clauses += _open(of(Verdict.INCONCLUSIVE), margin, on, name)
     for head, verdict in _LACKING.items():
@@ -169,12 +168,16 @@ def _decided(findings: Sequence[Finding], margin: float, on: _On) -> list[_Claus
 
 def _change(finding: Finding, margin: float, on: _On) -> _Clause:
     """Say how much worse or better a finding's points are, and what the others do."""
-    if finding.by_mean:
-        return _in_the_mean(finding, margin, on)
-    slower, faster = finding.of(Verdict.SLOWER), finding.of(Verdict.FASTER)
-    compared = len(finding.compared)
     pieces: list[Piece] = []
     aside: list[list[Piece]] = []
+    if finding.by_mean:  # alone, with the range of its points
+        ratios = sorted(point.ratio.value for point in finding.compared if point.ratio)
+        aside = [["no point is certain by itself"]]
+        aside += [[f"estimates {span(ratios[0], ratios[-1], finding.rate)}"]] if ratios else []
+        aside += _rest(finding, margin)
+        return [*mean_pieces(finding), *on([finding]), " (", *joined(aside, last=", "), ")"]
+    slower, faster = finding.of(Verdict.SLOWER), finding.of(Verdict.FASTER)
+    compared = len(finding.compared)
     for points in filter(None, (slower, faster)):
         if pieces:
             pieces.append(" and ")
@@ -189,32 +192,16 @@ def _change(finding: Finding, margin: float, on: _On) -> _Clause:
         if naming := worst_pieces(finding, points):
             aside.append(naming)
         aside.append([f"{finding.baseline} {baseline_value(points[0])}"])
-        aside += _unrated(finding, points)
+        # Among others that have a ratio, those without one are named with what they lost.
+        apart = [point for point in points if point.ratio is None]
+        if 0 < len(apart) < len(points):
+            lost = f"{finding.label(apart[0])} {lost_words(apart[0])}" if apart[0].lost else ""
+            aside.append([lost or f"no ratio at {len(apart)} more"])
     aside += _rest(finding, margin)
     return [*pieces, *on([finding]), " (", *joined(aside, last=", "), ")"]
 
 
-def _unrated(finding: Finding, points: Sequence[Cell]) -> list[list[Piece]]:
-    """Name the points without a ratio among others that have one, with what they lost."""
-    apart = [point for point in points if point.ratio is None]
-    if not apart or len(apart) == len(points):
-        return []
-    lost_text = f"{finding.label(apart[0])} {lost_words(apart[0])}" if apart[0].lost else ""
-    return [[lost_text or f"no ratio at {len(apart)} more"]]
-
-
-def _in_the_mean(finding: Finding, margin: float, on: _On) -> _Clause:
-    """Say a change that is certain in the mean alone, with the range of its points."""
-    ratios = sorted(point.ratio.value for point in finding.compared if point.ratio)
-    aside: list[list[Piece]] = [["no point is certain by itself"]]
-    if ratios:
-        aside.append([f"estimates {span(ratios[0], ratios[-1], finding.rate)}"])
-    aside += _rest(finding, margin)
-    return [*mean_pieces(finding), *on([finding]), " (", *joined(aside, last=", "), ")"]
-
-
 def _rest(finding: Finding, margin: float) -> list[list[Piece]]:
-    """Say how many of its points are equal, open, failed or missing."""
     verdicts = {
         f"equal within {percent(margin)} at": Verdict.EQUIVALENT,
         "undecided at": Verdict.INCONCLUSIVE,
@@ -225,23 +212,10 @@ def _rest(finding: Finding, margin: float) -> list[list[Piece]]:
     return [[f"{words} {count}"] for words, count in counts.items() if count]
 
 
-def _partly(findings: Sequence[Finding], margin: float, on: _On) -> list[_Clause]:
-    """Say what failed or is missing in part: what is left of it proves nothing of the rest."""
-    clauses: list[_Clause] = []
-    for finding in findings:
-        lost, every = len(finding.undelivered), len(finding.points)
-        how = "failed" if finding.of(Verdict.FAILED) else "are missing"
-        rest = joined(_rest(finding, margin), last=", ")
-        clauses.append([f"{lost} of {every} points of {finding.subject} {how}", *on([finding])])
-        clauses[-1] += [" (", *rest, ")"]
-    return clauses
-
-
 def _equal(findings: Sequence[Finding], margin: float, on: _On, name: _Names) -> list[_Clause]:
     """Say what is equal, and the point that lies farthest from it."""
     if not findings:
         return []
-    clause: _Clause = [Amount(f"equal within {percent(margin)}"), ": "]
     farthest = max(findings, key=lambda finding: finding.weight)
     worst = farthest.worst
     shown: list[Piece] = []
@@ -249,7 +223,8 @@ def _equal(findings: Sequence[Finding], margin: float, on: _On, name: _Names) ->
         shown = [f" (farthest: {_at(farthest, worst)}"]
         reaches = span(worst.ratio.lo, worst.ratio.hi, farthest.rate)
         shown += [*on([farthest]), f", {reaches})"]
-    return [[*clause, *_by_platforms(findings, on, name), *shown]]
+    equal = Amount(f"equal within {percent(margin)}")
+    return [[equal, ": ", *_by_platforms(findings, on, name), *shown]]
 
 
 def _at(finding: Finding, point: Cell) -> str:

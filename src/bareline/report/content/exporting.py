@@ -20,7 +20,7 @@ import polars as pl
 
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import Selection
-from bareline.analysis.numbers.summary import failed_cases, summarize
+from bareline.analysis.numbers.summary import failures, summarize
 from bareline.analysis.numbers.tidy import tidy_samples
 from bareline.analysis.words.conditions import ConditionOutcome
 from bareline.report.content.wording import case_words
@@ -128,7 +128,7 @@ def write_junit(records: Records, outcomes: Sequence[ConditionOutcome], path: Pa
     Raises StoreError: the file cannot be written.
     """
     cases = [_condition_case(outcome) for outcome in outcomes]
-    cases += [_failed(row) for row in failed_cases(records).iter_rows(named=True)]
+    cases += [_failed(row) for row in failures(records).iter_rows(named=True)]
     counts = {
         "tests": len(cases),
         "failures": sum(case.find("failure") is not None for case in cases),

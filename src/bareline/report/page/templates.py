@@ -185,8 +185,8 @@ def _set(sentence: Sentence) -> Markup:
                 set_parts.append(Markup("<b>{}</b>").format(text))
             case Interval():
                 set_parts.append(Markup('<span class="light">{}</span>').format(text))
-            case Platform() if len(part.name) <= _UNBROKEN:
-                set_parts.append(Markup('<span class="name">{}</span>').format(part.name))
+            case Platform() if len(part.text) <= _UNBROKEN:
+                set_parts.append(Markup('<span class="name">{}</span>').format(part.text))
             case _:
                 set_parts.append(escape(text))
         begun = begun or bool(part.text)

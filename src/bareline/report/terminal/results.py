@@ -55,7 +55,7 @@ def cost_blocks(texts: Sequence[str]) -> Iterator[Block]:
 def failed_blocks(failed: pl.DataFrame) -> Iterator[Block]:
     """Name what failed or was skipped, a line each, with the reason of the last failure.
 
-    - `failed`: as of `bareline.analysis.numbers.summary.failed_cases`.
+    - `failed`: as of `bareline.analysis.numbers.summary.failures`.
     """
     for row in failed.iter_rows(named=True):
         where = f"{case_words(row)} on {row['platform']}"

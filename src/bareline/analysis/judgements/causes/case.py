@@ -1,4 +1,4 @@
-"""What a rule may look at: a loss, the facts of both platforms, and what else was measured.
+"""Rules, and what they look at: a loss, the facts of both platforms, what else was measured.
 
 Nothing is read out of labels: places, sizes and layouts are typed.
 """
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bareline.analysis.judgements.causes.cause import Cause
+from bareline.analysis.judgements.causes.cause import Cause, NoCause
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.analysis.numbers.models import is_emulated
 from bareline.analysis.numbers.programs import Split
-from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, Verdict
 
@@ -149,6 +149,36 @@ class LossCase:
             for point in finding.compared
             if point.ratio is not None and point.ratio.bounded and where(point.place)
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A cause that may be found, and what it rests on.
+
+    It declares facts and probes, so that what is not found can say what it lacked.
+
+    - `name`: what it is, e.g. ``link rate``.
+    - `layers`: those whose losses it may explain.
+    - `find`: looks; every fact of `needs` is there then.
+    - `needs`: facts; of ``one or another`` either will do.
+    - `both`: it needs them of both platforms, not of the slower one alone.
+    - `probes`: probes that measure its effect; any of them will do, and most causes do without.
+    - `only`: the probes whose losses it may explain; empty for all of its layers.
+    - `between`: it explains losses between nodes alone.
+    """
+
+    name: str
+    layers: tuple[Layer, ...]
+    find: Callable[[LossCase], Cause | NoCause]
+    needs: tuple[str, ...] = ()
+    probes: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    both: bool = True
+    between: bool = False
+
+    def concerns(self, layer: Layer, probe: str) -> bool:
+        """Tell whether it is of a probe."""
+        return layer in self.layers and (not self.only or probe in self.only)
 
 
 def bound_below(ratio: Estimate, cause: Cause, where: str) -> Cause:

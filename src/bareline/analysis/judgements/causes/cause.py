@@ -1,16 +1,9 @@
-"""Rules, and the causes that they find: what differs, and bounds of the factor that it costs."""
+"""Causes: what differs, and bounds of the factor that it costs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, ParamSpec, TypeVar
-
-from bareline.vocabulary.model import Layer
-
-P = ParamSpec("P")
-F_co = TypeVar("F_co", covariant=True)
 
 #: A factor whose bounds lie farther apart says nothing of how much a loss owes to it.
 DECADE = 10.0
@@ -81,33 +74,3 @@ class NoCause:
     """Why something is not a cause of a loss."""
 
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rule(Generic[P, F_co]):
-    """What may be found, by what it looks at, and what it rests on.
-
-    It declares facts and probes, so that what is not found can say what it lacked.
-
-    - `name`: what it is, e.g. ``link rate``.
-    - `layers`: those whose losses it may explain, or whose figures it is of.
-    - `find`: looks; every fact of `needs` is there then.
-    - `needs`: facts; of ``one or another`` either will do.
-    - `both`: it needs them of both platforms, not of the slower one alone.
-    - `probes`: probes that measure its effect; any of them will do, and most causes do without.
-    - `only`: the probes whose losses it may explain; empty for all of its layers.
-    - `between`: it explains losses between nodes alone.
-    """
-
-    name: str
-    layers: tuple[Layer, ...]
-    find: Callable[P, F_co]
-    needs: tuple[str, ...] = ()
-    probes: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-    both: bool = True
-    between: bool = False
-
-    def concerns(self, layer: Layer, probe: str) -> bool:
-        """Tell whether it is of a probe."""
-        return layer in self.layers and (not self.only or probe in self.only)

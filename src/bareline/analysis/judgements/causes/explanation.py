@@ -155,7 +155,6 @@ def groups_of(causes: Iterable[Cause]) -> list[tuple[Cause, ...]]:
 
 
 def _factor(group: Sequence[Cause]) -> _Bounds:
-    """Give the one factor of causes that rest on one measurement."""
     his = [cause.hi for cause in group]
     most = None if None in his else max(hi for hi in his if hi is not None)
     return min(cause.lo for cause in group), most
@@ -166,14 +165,18 @@ def without_excess(causes: Sequence[Cause], ratio: Estimate) -> tuple[Cause, ...
     standing = [cause for cause in causes if not cause.withdrawn and cause.bounded]
     reasons: dict[int, str] = {}
     while standing and _excessive(standing, ratio):
-        wrong = min(
-            (group for group in groups_of(standing) if _factor(group)[0] > 1),
-            key=lambda group: _preference(group, standing, ratio),
-        )
-        others = [cause for cause in standing if cause not in wrong]
-        reason = _excess(wrong, others, ratio)
-        reasons.update((id(cause), reason) for cause in wrong)
-        standing = others
+        ranked = []
+        for group in groups_of(standing):
+            others = [cause for cause in standing if cause not in group]
+            fits = not _excessive(others, ratio) and _may_be_one(
+                *_over(_ends(ratio), product(others))
+            )
+            lo, _ = _factor(group)
+            # First what leaves no residual, then facts before measurements, then the largest.
+            rank = (not (others and fits), bool(group[0].measurement), -lo)
+            ranked += [(rank, group, others)] if lo > 1 else []
+        _, wrong, standing = min(ranked, key=lambda one: one[0])
+        reasons.update((id(cause), _excess(wrong, standing, ratio)) for cause in wrong)
     return tuple(
         replace(cause, withdrawn=reasons[id(cause)]) if id(cause) in reasons else cause
         for cause in causes
@@ -186,17 +189,7 @@ def _excessive(causes: Sequence[Cause], ratio: Estimate) -> bool:
     return most is not None and most < 1 / (1 + DEFAULT_MARGIN)
 
 
-def _preference(
-    group: Sequence[Cause], standing: Sequence[Cause], ratio: Estimate
-) -> tuple[bool, bool, float]:
-    """Order what to withdraw: what leaves no residual, facts before measurements, the largest."""
-    others = [cause for cause in standing if cause not in group]
-    fits = not _excessive(others, ratio) and _may_be_one(*_over(_ends(ratio), product(others)))
-    return (not (others and fits), bool(group[0].measurement), -_factor(group)[0])
-
-
 def _excess(group: Sequence[Cause], others: Sequence[Cause], ratio: Estimate) -> str:
-    """Say why causes are withdrawn that explain too much."""
     alone = _factor(group)
     _, most = _ends(ratio)
     if most is not None and alone[0] > most:

@@ -14,10 +14,11 @@ from bareline.analysis.judgements.causes.case import (
     Facts,
     LossCase,
     Measurement,
+    Rule,
     bound_below,
     number,
 )
-from bareline.analysis.judgements.causes.cause import Cause, NoCause, Rule
+from bareline.analysis.judgements.causes.cause import Cause, NoCause
 from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.sizes import Size
 from bareline.vocabulary.model import Layer
@@ -84,8 +85,8 @@ def _filled_link(case: LossCase) -> Cause | NoCause:
     cause = Cause(carries, least, least / payload(case.facts))
     if cause.hi is not None and cause.hi <= 1 + DEFAULT_MARGIN:
         return NoCause(f"the baseline did not carry more than {format_value(rate, 'bit/s')} either")
-    reached = link_use(case)
-    if reached is not None and reached < _LINK_FULL:
+    reached = least / ratio.value
+    if reached < _LINK_FULL:
         return replace(cause, withdrawn=f"only {100 * reached:.0f} % of the link is used")
     return cause
 
@@ -132,7 +133,6 @@ def _or_by_stream(case: LossCase, cause: Cause) -> Cause | NoCause:
 
 
 def _bits(point: Cell) -> int:
-    """Give the bits of a point's unit of data."""
     return 8 if point.metric.unit == "B/s" else 1
 
 
@@ -157,7 +157,6 @@ def _carried(case: LossCase, most: float, least: float, ratio: Estimate) -> tupl
 
 
 def _at_least(case: LossCase, bits_per_s: float) -> float:
-    """Give the factor of a message's time that the wire alone takes."""
     base, size = case.base_value, case.place.size_bytes
     if base is None or size is None or case.point.metric.unit != "s":
         return 1.0

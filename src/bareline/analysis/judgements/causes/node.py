@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bareline.analysis.judgements.causes.case import Facts, LossCase, bound_by_probe, number
-from bareline.analysis.judgements.causes.cause import Cause, NoCause, Rule
+from bareline.analysis.judgements.causes.case import Facts, LossCase, Rule, bound_by_probe, number
+from bareline.analysis.judgements.causes.cause import Cause, NoCause
 from bareline.analysis.judgements.causes.network import measured_below
 from bareline.analysis.numbers.models import EMULATED_CPU
 from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest

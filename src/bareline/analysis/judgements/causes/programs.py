@@ -10,15 +10,13 @@ platforms, that narrows the bounds. Without a split a program loses at most the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
-from bareline.analysis.judgements.causes.case import LossCase, Measurement, within_node
-from bareline.analysis.judgements.causes.cause import Cause, NoCause, Rule
+from bareline.analysis.judgements.causes.case import LossCase, Measurement, Rule, within_node
+from bareline.analysis.judgements.causes.cause import Cause, NoCause
 from bareline.analysis.judgements.causes.node import uses_all_cores
 from bareline.analysis.numbers.cell import Estimate, with_interval
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import percent
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
@@ -36,44 +34,40 @@ MESSAGES = (
 _UNKNOWN = NoCause("neither its own clock nor a profile says what it computes and communicates")
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A part of a program's time: its name, its share, and how much longer it got by itself."""
+def _part(
+    name: str,
+    share: float,
+    source: str,
+    own: Estimate | None,
+    worse: Sequence[Measurement],
+    least: float,
+) -> Cause | NoCause:
+    """Give what a part of a program's time costs it, by the probes of what it consists of.
 
-    name: str
-    share: float
-    source: str
-    own: Estimate | None
+    A program that times its parts itself narrows what the probes leave open; it never widens it,
+    since what no probe below it lost has another reason.
 
-    def cause(self, worse: Sequence[Measurement], least: float) -> Cause | NoCause:
-        """Give what it costs the program, by the probes of what it consists of.
-
-        A program that times its parts itself narrows what the probes leave open; it never widens
-        it, since what no probe below it lost has another reason.
-
-        - `worse`: those probes that are certainly worse.
-        - `least`: what all of them lose at least.
-        """
-        most = max(worse, key=lambda each: each.ratio.value)
-        lo, hi = least, max(each.ratio.hi or 1.0 for each in worse)
-        if 1 + self.share * (hi - 1) <= 1 + DEFAULT_MARGIN:
-            return NoCause(f"its {self.name} is only {percent(self.share, 2)} of its time")
-        begin = f"its {self.name}, {percent(self.share, 2)} of its time {self.source}"
-        own = self.own
-        if own is None or own.lo is None or own.hi is None:
-            words = f"{begin}, loses up to {_loses(most)}"
-            return self._bounded(words, lo, hi)
-        words = f"{begin}, takes {with_interval(own)} times as long, and {most.finding.subject} "
-        words += f"loses up to {with_interval(most.ratio)} times"
+    - `own`: how much longer the part got by itself.
+    - `worse`: those probes that are certainly worse; `least`: what all of them lose at least.
+    """
+    most = max(worse, key=lambda each: each.ratio.value)
+    loses, subject = with_interval(most.ratio), most.finding.subject
+    lo, hi = least, max(each.ratio.hi or 1.0 for each in worse)
+    if 1 + share * (hi - 1) <= 1 + DEFAULT_MARGIN:
+        return NoCause(f"its {name} is only {percent(share, 2)} of its time")
+    words = f"its {name}, {percent(share, 2)} of its time {source}"
+    withdrawn = ""
+    if own is None or own.lo is None or own.hi is None:
+        words += f", loses up to {loses} times ({subject})"
+    else:
+        words += f", takes {with_interval(own)} times as long, and {subject} loses up to {loses} "
+        words += "times"
         if own.hi <= 1 + DEFAULT_MARGIN:
-            why = f"by itself it takes {with_interval(own)} times as long"
-            return replace(self._bounded(words, lo, hi), withdrawn=why)
-        if own.lo <= hi and lo <= own.hi:
+            withdrawn = f"by itself it takes {with_interval(own)} times as long"
+        elif own.lo <= hi and lo <= own.hi:
             lo, hi = max(lo, own.lo), min(hi, own.hi)
-        return self._bounded(words, lo, hi)
-
-    def _bounded(self, words: str, lo: float, hi: float) -> Cause:
-        return Cause(words, 1 + self.share * (lo - 1), 1 + self.share * (hi - 1), part=True)
+    lo, hi = (1 + share * (end - 1) for end in (lo, hi))
+    return Cause(words, lo, hi, part=True, withdrawn=withdrawn)
 
 
 def computation(case: LossCase) -> Cause | NoCause:
@@ -84,8 +78,9 @@ def computation(case: LossCase) -> Cause | NoCause:
     worse = [each for each in every if each.certain]
     if not worse:
         return NoCause("no probe of processor or memory is certainly worse")
-    part = _Part("computation", split.computing, split.source, split.own_computing)
-    return part.cause(worse, max(1.0, min(each.ratio.lo or 1.0 for each in every)))
+    least = max(1.0, min(each.ratio.lo or 1.0 for each in every))
+    share, own = split.computing, split.own_computing
+    return _part("computation", share, split.source, own, worse, least)
 
 
 def communication(case: LossCase) -> Cause | NoCause:
@@ -98,8 +93,8 @@ def communication(case: LossCase) -> Cause | NoCause:
     worse = [each for each in _messages(case) if each.certain]
     if not worse:
         return NoCause("no probe of MPI on as many nodes is certainly worse")
-    part = _Part("communication", split.communicating, split.source, split.own_communicating)
-    return part.cause(worse, 1.0)
+    share, own = split.communicating, split.own_communicating
+    return _part("communication", share, split.source, own, worse, 1.0)
 
 
 def layers_below(case: LossCase) -> Cause | NoCause:
@@ -107,12 +102,13 @@ def layers_below(case: LossCase) -> Cause | NoCause:
     if case.split is not None:
         return NoCause(f"its computation and communication are known {case.split.source}")
     groups = [_computing(case), _messages(case)]
-    worse = [[each for each in group if each.certain] for group in groups]
-    worst = [max(group, key=lambda each: each.ratio.value) for group in worse if group]
-    if not worst:
+    worse = [own for group in groups if (own := [each for each in group if each.certain])]
+    if not worse:
         return NoCause("no probe of the layers below is certainly worse")
+    worst = [max(group, key=lambda each: each.ratio.value) for group in worse]
     words = " and ".join(each.words for each in worst)
-    return Cause(f"below it {words}", 1.0, _most([*worse[0], *worse[1]]))
+    most = max(each.ratio.hi or 1.0 for group in worse for each in group)
+    return Cause(f"below it {words}", 1.0, most)
 
 
 def _computing(case: LossCase) -> list[Measurement]:
@@ -122,20 +118,7 @@ def _computing(case: LossCase) -> list[Measurement]:
 
 def _messages(case: LossCase) -> list[Measurement]:
     """Give what messages lose on as many nodes as the program has."""
-
-    def alike(place: Place) -> bool:
-        return 0 < place.ran_on == case.nodes
-
-    return case.points(MESSAGES, alike)
-
-
-def _most(measured: Sequence[Measurement]) -> float:
-    """Give the most that any of some measurements may have lost."""
-    return max(each.ratio.hi or 1.0 for each in measured)
-
-
-def _loses(most: Measurement) -> str:
-    return f"{with_interval(most.ratio)} times ({most.finding.subject})"
+    return case.points(MESSAGES, lambda place: 0 < place.ran_on == case.nodes)
 
 
 _PROGRAMS = (Layer.NPB, Layer.APP)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bareline.analysis.judgements.causes import network, node, programs, simulated, software
-from bareline.analysis.judgements.causes.case import Facts, LossCase
-from bareline.analysis.judgements.causes.cause import Cause, NoCause, Rule
+from bareline.analysis.judgements.causes.case import Facts, LossCase, Rule
+from bareline.analysis.judgements.causes.cause import Cause, NoCause
 from bareline.analysis.judgements.causes.explanation import Explanation, without_excess
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.programs import Splits
@@ -15,10 +15,9 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import Verdict
 
-CauseRule = Rule[[LossCase], Cause | NoCause]
 #: Every cause that is known, in the order in which causes are told: a rule that stands in its
 #: family's file is known here.
-RULES: tuple[CauseRule, ...] = (
+RULES: tuple[Rule, ...] = (
     *node.RULES, *network.RULES, *software.RULES, *programs.RULES, *simulated.RULES,
 )  # fmt: skip
 _PROGRAMS = (Layer.NPB, Layer.APP)
@@ -57,7 +56,6 @@ def explain(
 
 
 def _explained(case: LossCase) -> Explanation:
-    """Look at a loss by every rule that concerns it."""
     assert case.point.ratio is not None
     causes: list[Cause] = []
     absent: dict[str, str] = {}
@@ -72,8 +70,7 @@ def _explained(case: LossCase) -> Explanation:
     return Explanation(case.finding, case.point, consistent, absent)
 
 
-def _look(rule: CauseRule, case: LossCase) -> Cause | NoCause:
-    """Look at a loss that a rule concerns."""
+def _look(rule: Rule, case: LossCase) -> Cause | NoCause:
     sides = [(case.finding.platform, case.facts)]
     sides += [(case.finding.baseline, case.baseline_facts)] if rule.both else []
     for keys in (need.split(" or ") for need in rule.needs):
@@ -93,22 +90,19 @@ def _look(rule: CauseRule, case: LossCase) -> Cause | NoCause:
 
 def _once(explanations: Sequence[Explanation]) -> list[Explanation]:
     """Mark what was said in full of an earlier layer: later ones name it only."""
-    order = {layer: number for number, layer in enumerate(Layer)}
+    rungs = [[*Layer].index(one.finding.layer) for one in explanations]
     first: dict[tuple[str, str], int] = {}
-    for one in explanations:
+    for one, rung in zip(explanations, rungs, strict=True):
         for cause in one.differing:
-            key, rung = (one.finding.platform, cause.words), order[one.finding.layer]
+            key = (one.finding.platform, cause.words)
             first[key] = min(rung, first.get(key, rung))
     return [
         replace(
             one,
             causes=tuple(
-                replace(cause, repeated=True)
-                if first.get((one.finding.platform, cause.words), len(order))
-                < order[one.finding.layer]
-                else cause
+                replace(cause, repeated=first.get((one.finding.platform, cause.words), rung) < rung)
                 for cause in one.causes
             ),
         )
-        for one in explanations
+        for one, rung in zip(explanations, rungs, strict=True)
     ]

@@ -6,8 +6,8 @@ the cause, and nothing else is looked for.
 
 from __future__ import annotations
 
-from bareline.analysis.judgements.causes.case import LossCase, number
-from bareline.analysis.judgements.causes.cause import DECADE, Cause, NoCause, Rule
+from bareline.analysis.judgements.causes.case import LossCase, Rule, number
+from bareline.analysis.judgements.causes.cause import DECADE, Cause, NoCause
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
@@ -17,7 +17,7 @@ _PROGRAMS = (Layer.NPB, Layer.APP)
 
 def _given(
     name: str, key: str, words: str, *, higher: bool = False, computes: bool = False
-) -> Rule[[LossCase], Cause | NoCause]:
+) -> Rule:
     """Make the rule that a parameter was given another value.
 
     - `words`: what it is, as the subject of "was given as".

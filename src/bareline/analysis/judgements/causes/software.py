@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from bareline.analysis.judgements.causes.case import Facts, LossCase, bound_below
-from bareline.analysis.judgements.causes.cause import Cause, NoCause, Rule
+from bareline.analysis.judgements.causes.case import Facts, LossCase, Rule, bound_below
+from bareline.analysis.judgements.causes.cause import Cause, NoCause
 from bareline.analysis.numbers.cell import Cell
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
@@ -76,7 +76,6 @@ def _most(case: LossCase, size: int) -> float | None:
 
 
 def _time_s(point: Cell, size: int) -> float | None:
-    """Give how long the baseline takes for a message."""
     if point.base is None or point.base.value <= 0:
         return None
     if not point.rate:

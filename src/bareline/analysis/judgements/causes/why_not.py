@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bareline.analysis.judgements.causes.case import Facts
+from bareline.analysis.judgements.causes.case import Facts, Rule
 from bareline.analysis.judgements.causes.explanation import Explanation
-from bareline.analysis.judgements.causes.search import RULES, CauseRule
+from bareline.analysis.judgements.causes.search import RULES
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, bounds
 from bareline.vocabulary.errors import UsageError, did_you_mean
@@ -82,7 +82,7 @@ class WhyNot:
     - `measured`: the worst of what each probe that it needs measured; None for nothing on both.
     """
 
-    rule: CauseRule
+    rule: Rule
     platform: str
     baseline: str
     facts: list[NeededFact]
@@ -112,7 +112,7 @@ class WhyNot:
         return [dict(vars(row)) for row in (*self.facts, *measured, *self.answers)]
 
 
-def rule_of(name: str) -> CauseRule:
+def rule_of(name: str) -> Rule:
     """Find a cause by its name; upper case and hyphens do not matter.
 
     Raises UsageError: there is none of that name; all are listed.
@@ -133,7 +133,7 @@ def _plain(name: str) -> str:
 
 
 def why_not(
-    rule: CauseRule,
+    rule: Rule,
     platform: str,
     findings: Sequence[Finding],
     explanations: Sequence[Explanation],
@@ -171,7 +171,6 @@ def _ratio(cell: Cell) -> float:
 
 
 def _answer(head: tuple[str, str, str], one: Explanation) -> AnswerRow:
-    """Say what came of the cause for one loss."""
     finding = one.finding
     cause = next((cause for cause in one.causes if cause.rule == head[0]), None)
     figures = ""
