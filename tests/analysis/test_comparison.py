@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from bareline.analysis.numbers.summary import as_rows
 from bareline.analysis.numbers.records import read_runs
-from bareline.analysis.numbers.summary import summarize
+from bareline.analysis.numbers.summary import as_rows, summarize
 from bareline.analysis.words.comparison import Comparison
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
