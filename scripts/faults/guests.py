@@ -99,7 +99,7 @@ def _holds(path: Path) -> bool:
 
 
 _SHORT_OF_MEMORY = """
-import bareline.platforms.vm.room as _room
+import bareline.platforms.vm.fleet as _room
 _room.available_bytes = lambda: {available}
 """
 

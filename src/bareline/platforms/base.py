@@ -210,14 +210,11 @@ def load_platform_types() -> Mapping[str, type[Platform[Any]]]:
     Raises PluginError: two share a name, or a plug-in is no platform type.
     """
     every = chain(own("bareline.platforms", "PLATFORM"), brought("bareline.platforms"))
-    return named("platform type", _classes(every), lambda platform: platform.type_name)
-
-
-def _classes(found: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, type[Platform[Any]]]]:
-    for where, thing in checked("platform type", found, type):
+    found = list(checked("platform type", every, type))
+    for where, thing in found:
         if not issubclass(thing, Platform):
             raise PluginError(f"{thing.__name__} is no platform type", where=where)
-        yield where, thing
+    return named("platform type", found, lambda platform: platform.type_name)
 
 
 def exact_among(specs: Iterable[PlatformSpec[Any]]) -> frozenset[str]:

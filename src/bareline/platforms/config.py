@@ -23,7 +23,6 @@ from bareline.vocabulary.texts import shown_name
 
 #: Read from the current folder when the command line names no platform file.
 DEFAULT_FILE = Path("platforms.toml")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: The next step by what is wrong in a table.
 _HINTS = {
     "cores_per_node": "write how many cores of each node ranks may have, or leave it out",
@@ -34,7 +33,7 @@ _HINTS = {
 
 def _variables(environment: dict[str, str]) -> dict[str, str]:
     for name, value in environment.items():
-        if not _VARIABLE.fullmatch(name) or name == TRIAL_VARIABLE:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name == TRIAL_VARIABLE:
             raise ValueError(f"'{name}' is no variable to set")
         if "\0" in value:
             raise ValueError(f"the value of '{name}' is not a text")
@@ -171,13 +170,9 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
     )
 
 
-#: Types that `packages/bareline-contrib` brings.
-_CONTRIBUTED = ("ec2", "xen")
-
-
 def _types_hint(wrong: str = "") -> str:
     types = load_platform_types()
-    if wrong in _CONTRIBUTED:
+    if wrong in ("ec2", "xen"):
         return "install the package that brings it: bareline-contrib"
     return did_you_mean(wrong, types, f"use one of: {', '.join(sorted(types))}")
 

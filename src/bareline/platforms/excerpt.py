@@ -10,7 +10,6 @@ from __future__ import annotations
 #: More than this is cut: a benchmark prints kilobytes, a program gone wild prints for ever.
 MOST_BYTES = 32 << 20
 _END_BYTES = MOST_BYTES // 2
-_MOST = f"{MOST_BYTES >> 20} MiB"
 
 
 class Ends:
@@ -64,7 +63,7 @@ class Ends:
 
 
 def _too_long(name: str, total: int) -> str:
-    return f"{name} has {total:,} bytes, of which {_MOST} are kept, half of each end"
+    return f"{name} has {total:,} bytes, of which {MOST_BYTES >> 20} MiB are kept, half of each end"
 
 
 #: Functions of a shell: what a file is, and what is kept of it. A fifo is waited for for ever, a

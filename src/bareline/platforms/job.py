@@ -20,7 +20,6 @@ from bareline.vocabulary.platform import PlatformSpec
 
 #: Variables that name a file with a node in each line, as often as it has processors for the job.
 _FILES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")
-_ASK_S = 20.0
 
 
 def job_hosts() -> tuple[str, ...]:
@@ -36,7 +35,7 @@ def job_hosts() -> tuple[str, ...]:
         return tuple(dict.fromkeys(os.environ["LSB_HOSTS"].split()))
     if "FLUX_URI" in os.environ:
         argv = ["flux", "getattr", "hostlist"]
-        done = run_process(argv, timeout_s=_ASK_S)
+        done = run_process(argv, timeout_s=20.0)
         try:
             return tuple(unfold(done.stdout.strip()))
         except ValueError as error:

@@ -13,8 +13,6 @@ from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout
 
-_HOUSEKEEPING_S = 60.0
-
 
 class Nodes(Allocation):
     """Nodes of an allocation, one by one and all at once."""
@@ -78,7 +76,7 @@ class Nodes(Allocation):
         *,
         env: Mapping[str, str] | None = None,
         stdin: str | None = None,
-        timeout_s: float = _HOUSEKEEPING_S,
+        timeout_s: float = 60.0,
     ) -> Finished:
         """Run a housekeeping command on a node, outside of any measurement."""
         line = self.node_argv(node, argv, env or {})
@@ -99,11 +97,12 @@ class Nodes(Allocation):
         By the names of the nodes that each stands for; the script's first argument is the node's
         name, unless the node knows that by itself.
         """
-        lines: dict[tuple[str, ...], Sequence[str]] = {}
-        for node in nodes:
-            name = self.nodes[node].name
-            lines[(name,)] = self.node_argv(node, ["sh", "-c", text, "sh", name, *arguments], {})
-        return lines
+        argv = ["sh", "-c", text, "sh"]
+        names = {node: self.nodes[node].name for node in nodes}
+        return {
+            (name,): self.node_argv(node, [*argv, name, *arguments], {})
+            for node, name in names.items()
+        }
 
     def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
         """Give the environment of the local program that starts a server."""

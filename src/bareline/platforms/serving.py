@@ -9,40 +9,23 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 from bareline.platforms.process import Process, end_group, holding, spawn
 from bareline.vocabulary.errors import PlatformError
 
 #: How long a server may take until it listens.
 _READY_S = 20.0
-_TRIES = 3
 #: So much is read of what a server said last.
 _TAIL_BYTES = 1 << 16
 _PORTS = range(20_000, 32_000)  # below the kernel's own ephemeral range
 
 
-class Ports(Protocol):
-    """The TCP ports of one node."""
-
-    def taken(self) -> Collection[int]:
-        """List the ports on which something listens."""
-        ...
-
-    def listens(self, port: int) -> bool:
-        """Tell whether something listens on a port."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class AskedPorts:
-    """The ports of a node that is asked each time."""
+class Ports:
+    """The TCP ports of one node: those on which something listens, and whether one of them is."""
 
-    taken: Callable[[], set[int]]
-
-    def listens(self, port: int) -> bool:
-        """Tell whether something listens on a port."""
-        return port in self.taken()
+    taken: Callable[[], Collection[int]]
+    listens: Callable[[int], bool]
 
 
 @contextmanager
@@ -63,7 +46,7 @@ def serving(
       its ports, with their values.
     """
     problem, start = "", holding if hold else spawn
-    for _ in range(_TRIES):
+    for _ in range(3):
         taken = ports.taken()
         free = [one for one in _PORTS if one not in taken]
         if len(free) < 2:

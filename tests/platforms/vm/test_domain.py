@@ -79,15 +79,11 @@ def places_of(options: VmOptions, accelerator: str = "tcg", node: int = 0) -> Pl
     guest = make_guests(options, options.guests)[node]
     direct = options.image == "auto"
     return Places(
-        name=f"bareline-{guest.name}",
-        uuid=guest.uuid,
-        index=guest.index,
+        guest=guest,
         vcpus=options.cpu.count or 1,
         accelerator=accelerator,
         disk="/run/guests/g1.qcow2",
         console="/run/guests/g1.console",
-        mac=guest.mac,
-        management_mac=guest.management_mac,
         bridge="bareline0",
         boot=Boot(kernel="/k", initrd="/i", command_line="root=/dev/vda a<b&c") if direct else None,
         seed=None if direct else "/run/guests/seed.iso",
@@ -159,7 +155,11 @@ def test_libvirt_turns_definitions_into_qemus_command_line(tmp_path):
     pytest.importorskip("libvirt")
     with tempfile.TemporaryDirectory(prefix="bl-vm-", dir="/tmp") as folder:
         enclosed = Hypervisor(
-            Path(folder), cache_folder(), bridge="bareline0", address="10.94.7.1", mtu=1500
+            folder=Path(folder),
+            cache_folder=cache_folder(),
+            bridge="bareline0",
+            address="10.94.7.1",
+            mtu=1500,
         )
         refused, lines = [], 0
         with enclosed as hypervisor:

@@ -22,8 +22,8 @@ from bareline.platforms.vm.guest import (
     wrong_size,
 )
 from bareline.platforms.vm.medium import counter_argument
-from bareline.platforms.vm.mpi import upstream_version
 from bareline.platforms.vm.options import Tuning, VmOptions
+from bareline.platforms.vm.platform import upstream_version
 from bareline.platforms.vm.remains import SET_AND_SHOW, read_changes
 
 KEYS = Keys("client key", "ssh-ed25519 AAAAclient bareline", "host key", "ssh-ed25519 AAAAhost b")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bareline.platforms.vm import room
+from bareline.platforms.vm import fleet as room
 from bareline.vocabulary.errors import PlatformError
 
 GIB = 1 << 30

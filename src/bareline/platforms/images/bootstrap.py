@@ -42,11 +42,12 @@ def workplace(note: Path) -> Iterator[Path]:
             shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=_WORKPLACES, prefix=_WORKPLACE) as name:
         note.write_text(name, encoding="utf-8")
-        Path(name).chmod(0o755)
-        for part in ("out", "tmp"):
-            (Path(name) / part).mkdir()
-            (Path(name) / part).chmod(0o777)
-        yield Path(name)
+        place = Path(name)
+        place.chmod(0o755)
+        for part in (place / "out", place / "tmp"):
+            part.mkdir()
+            part.chmod(0o777)
+        yield place
     note.unlink()
 
 
@@ -63,8 +64,7 @@ def bootstrap(
     argv = ["mmdebstrap", "--variant=minbase", *more]
     argv += ["--mode=root" if os.geteuid() == 0 else "--mode=unshare"]
     argv += [f"--include={','.join(names)}", *proxy_options()]
-    for path in ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*"):
-        argv.append(f"--dpkgopt=path-exclude={path}")
+    argv += [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in ("man", "doc", "locale")]
     argv += ["--dpkgopt=force-unsafe-io", archive.suite, target, str(sources)]
     # The guest boots with an initramfs of our own: the kernel's package need not make one.
     environment = {**os.environ, "LC_ALL": "C", "INITRD": "No", "TMPDIR": str(place / "tmp")}
@@ -78,11 +78,12 @@ def bootstrap(
     log.write_text(done.stdout + done.stderr, encoding="utf-8")
     if done.exit_code:
         said = [line for line in done.stderr.splitlines() if line.strip().startswith("E: ")]
-        raise PlatformError(
-            f"mmdebstrap failed: {' / '.join(said[-3:]) or f'exit code {done.exit_code}'}",
-            where=str(log),
-            hint=_hint(done.stderr),
-        )
+        hint = "see that this host reaches its package sources: `apt-get update`"
+        if any(word in done.stderr for word in ("subuid", "newuidmap", "unshare")):
+            hint = "without root it needs user namespaces and `newuidmap` (package uidmap); or run "
+            hint += "as root"
+        why = " / ".join(said[-3:]) or f"exit code {done.exit_code}"
+        raise PlatformError(f"mmdebstrap failed: {why}", where=str(log), hint=hint)
 
 
 def _ending_with_us(argv: list[str]) -> list[str]:
@@ -94,11 +95,3 @@ def _ending_with_us(argv: list[str]) -> list[str]:
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         return argv
     return ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--", *argv]
-
-
-def _hint(said: str) -> str:
-    if "subuid" in said or "newuidmap" in said or "unshare" in said:
-        return (
-            "without root it needs user namespaces and `newuidmap` (package uidmap); or run as root"
-        )
-    return "see that this host reaches its package sources: `apt-get update`"

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from bareline.host.tools import require
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.process import holding
-from bareline.platforms.serving import AskedPorts, serving
+from bareline.platforms.serving import Ports, serving
 from bareline.platforms.workdir import folder_name
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
@@ -210,7 +210,8 @@ class _Load:
         def server(chosen: Mapping[str, str]) -> list[str]:
             return self._line(to, ["iperf3", "-s", "-p", chosen["server_port"]])
 
-        ports = AskedPorts(partial(self._places.listening_ports, to))
+        taken = partial(self._places.listening_ports, to)
+        ports = Ports(taken, lambda port: port in taken())
         serves = serving("iperf3", server, ports, env=self._env, hold=True)
         port = self._stack.enter_context(serves)["server_port"]
         argv = ["iperf3", "-c", self._places.nodes[to].address, "-p", port, "--bidir"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import shutil
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +20,7 @@ from bareline.platforms.process import Finished, local_environment, signal_as_ne
 from bareline.platforms.remote.native import NativePrograms, Way, build_there
 from bareline.platforms.remote.software import loader, try_software
 from bareline.platforms.scripts.conversation import conversation, script
-from bareline.platforms.scripts.description import CommonSet, common_set, number_of
+from bareline.platforms.scripts.description import CommonSet, common_set, number_of, text_of
 from bareline.platforms.workdir import session_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
@@ -53,9 +52,13 @@ class RemoteAllocation(HostsAllocation):
         #: Words before every command that load what it needs.
         self.loader: list[str] = []
         self._common: CommonSet | None = None
-        tell = self._events.append
         self._native = NativePrograms(
-            self, way=way, target=native_target, cache=cache, tell=tell, made=native_here
+            nodes=self,
+            way=way,
+            target=native_target,
+            cache=cache,
+            tell=self._events.append,
+            made=native_here,
         )
         super().__init__(nodes)
 
@@ -83,11 +86,7 @@ class RemoteAllocation(HostsAllocation):
             talk.wait("told", _EVERYWHERE_S)
             for name in [node.name for node in self.nodes]:
                 code, _, content = talk.answer(name, "told").partition(" ")
-                try:
-                    said = base64.b64decode(content, validate=True).decode(errors="replace")
-                except ValueError as error:
-                    why = "the node's answer did not arrive whole"
-                    raise PlatformError(why, where=name) from error
+                said = text_of(content, name, "the node's answer")
                 exit_code = number_of(code, name, "exit code")
                 finished.append(Finished(said, "", exit_code, 0.0, False))
         return finished

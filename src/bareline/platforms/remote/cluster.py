@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
@@ -116,11 +117,9 @@ def scattered(facts: Mapping[str, Scalar], asked: str | None) -> str:
 
 def read_topology(text: str) -> dict[str, str]:
     """Read the switches that have nodes out of ``scontrol show topology``."""
-    return {name: nodes for name, nodes in _SWITCH.findall(text) if _is_list(nodes)}
-
-
-def _is_list(text: str) -> bool:
-    try:
-        return bool(unfold(text))
-    except ValueError:
-        return False
+    found = {}
+    for name, nodes in _SWITCH.findall(text):
+        with suppress(ValueError):
+            if unfold(nodes):
+                found[name] = nodes
+    return found

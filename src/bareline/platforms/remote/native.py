@@ -14,6 +14,7 @@ import re
 import tarfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -31,7 +32,6 @@ from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE
 from bareline.vocabulary.units import listing
 
-_COPY_S = 300.0
 #: So much is kept of the end of what a node complains about.
 _COMPLAINT_BYTES = 1 << 16
 
@@ -46,60 +46,49 @@ def pack(folder: Path) -> bytes:
 
 #: Whether programs are copied to every node, or lie on a file system that all nodes see.
 Way = Literal["copy", "shared"]
-_BUILD_S = 1800.0
 #: How many nodes are sent programs at once.
 _SENDERS = 16
-_FIND_S = 60.0
 #: An archive of the programs takes some MiB.
 _MOST_BYTES = 256 << 20
 #: What a node says of a copy, and of what it lacks.
 _REMARK = re.compile(r"(lacks \S+ \S+|unseen \S+)$")
 
 
+@dataclass(kw_only=True)
 class NativePrograms:
     """bareline's own programs on the nodes of an allocation.
 
     - `target`: folder of the nodes for copies; whoever owns the nodes removes it.
     - `made`: gives this machine's build where it is the nodes' own, too, and nobody has to look for
       another: guests hold what this machine has.
+    - `copied`: names of the nodes that have a copy.
     """
 
-    def __init__(
-        self,
-        nodes: Nodes,
-        *,
-        way: Way,
-        target: str,
-        cache: Path,
-        tell: Callable[[str], None],
-        made: Callable[[], Path] | None = None,
-    ) -> None:
-        self._nodes = nodes
-        self._way = way
-        self._cache = cache
-        self._tell = tell
-        self._made = made
-        self.target = target
-        self._seen_at = ""
-        #: Names of the nodes that have a copy.
-        self.copied: set[str] = set()
+    nodes: Nodes
+    way: Way
+    target: str
+    cache: Path
+    tell: Callable[[str], None]
+    made: Callable[[], Path] | None = None
+    copied: set[str] = field(default_factory=set, init=False)
+    _seen_at: str = field(default="", init=False)
 
     def folder(self) -> str:
         """Give the folder of the programs, on every node; made and brought there if need be."""
-        if self._way == "shared":
+        if self.way == "shared":
             self._seen_at = self._seen_at or self._share()
             return self._seen_at
-        waiting = [i for i, node in enumerate(self._nodes.nodes) if node.name not in self.copied]
+        waiting = [i for i, node in enumerate(self.nodes.nodes) if node.name not in self.copied]
         if waiting:
             self._copy(waiting)
-            self.copied.update(self._nodes.nodes[i].name for i in waiting)
+            self.copied.update(self.nodes.nodes[i].name for i in waiting)
         return f"{self.target}/bin"
 
     @property
     def lies_in(self) -> str:
         """A folder of the nodes, there before the programs are, in which they will be."""
-        shared = self._way == "shared"
-        return str(self._cache.absolute() if shared else Path(self.target).parent)
+        shared = self.way == "shared"
+        return str(self.cache.absolute() if shared else Path(self.target).parent)
 
     def forget(self, names: Sequence[str] | None = None) -> None:
         """Take it that nodes have no copy any more: some, or all."""
@@ -107,10 +96,10 @@ class NativePrograms:
         self._seen_at = ""
 
     def _share(self) -> str:
-        found, machine = find_there(self._nodes)
+        found, machine = find_there(self.nodes)
         programs = found.programs if found else self._made_here(machine)
-        programs = programs or build_there(self._nodes).programs
-        everyone = range(len(self._nodes.nodes))
+        programs = programs or build_there(self.nodes).programs
+        everyone = range(len(self.nodes.nodes))
         for line in self._receive(everyone, str(programs.parent), "look", b""):
             word, name, *_ = line.split()
             if word == "unseen":
@@ -123,36 +112,36 @@ class NativePrograms:
 
     def _copy(self, waiting: Sequence[int]) -> None:
         # Programs find others beside their own folder, so the whole installation goes along.
-        if self._made is not None:
-            self._receive(waiting, self.target, "take", pack(self._made().parent))
+        if self.made is not None:
+            self._receive(waiting, self.target, "take", pack(self.made().parent))
             return
-        found, machine = find_there(self._nodes)
+        found, machine = find_there(self.nodes)
         here = None if found else self._made_here(machine)
         if here is None:
-            there = found or build_there(self._nodes)
-            lacking = self._receive(waiting, self.target, "unpack", fetch(self._nodes, there.path))
+            packed = fetch(self.nodes, (found or build_there(self.nodes)).path)
         else:
-            lacking = self._receive(waiting, self.target, "unpack", pack(here.parent))
-            if any(line.startswith(f"lacks {self._nodes.nodes[0].name} ") for line in lacking):
-                # The library is the same, the systems are not.
-                try:
-                    built = fetch(self._nodes, build_there(self._nodes).path)
-                    lacking = self._receive(waiting, self.target, "unpack", built)
-                except PlatformError as error:
-                    self._tell(f"this machine's builds of the native programs are used: {error}")
+            packed = pack(here.parent)
+        lacking, first = self._receive(waiting, self.target, "unpack", packed), self.nodes.nodes[0]
+        if here and any(line.startswith(f"lacks {first.name} ") for line in lacking):
+            # The library is the same, the systems are not.
+            try:
+                packed = fetch(self.nodes, build_there(self.nodes).path)
+                lacking = self._receive(waiting, self.target, "unpack", packed)
+            except PlatformError as error:
+                self.tell(f"this machine's builds of the native programs are used: {error}")
         by_node: dict[str, list[str]] = {}
         for line in lacking:
             _, name, *library = line.split()
             by_node.setdefault(name, []).extend(library)
         for name, libraries in by_node.items():
-            self._tell(f"{name} lacks {listing(libraries)}: programs that want it fail there")
+            self.tell(f"{name} lacks {listing(libraries)}: programs that want it fail there")
 
     def _receive(self, nodes: Sequence[int], folder: str, what: str, content: bytes) -> list[str]:
         text = script("answers") + script("receiver")
-        lines = self._nodes.talk_lines(nodes, text, [folder, what])
+        lines = self.nodes.talk_lines(nodes, text, [folder, what])
 
         def send(names: Sequence[str], line: Sequence[str]) -> list[str]:
-            done = run_process(line, timeout_s=_COPY_S, stdin=content)
+            done = run_process(line, timeout_s=300.0, stdin=content)
             done.must("files could not be copied", where=", ".join(names))
             return [said for said in done.stdout.splitlines() if _REMARK.match(said)]
 
@@ -161,11 +150,11 @@ class NativePrograms:
 
     def _made_here(self, machine: str) -> Path | None:
         """Build with this machine's MPI library where it is the nodes' own."""
-        mpi = self._nodes.mpi
+        mpi = self.nodes.mpi
         try:
             here = find_mpi(mpi.mpirun if os.access(mpi.mpirun, os.X_OK) else mpi.flavour)
             if (here.version, platform.machine()) == (mpi.version, machine) and here.mpicc:
-                return ensure_native(here, self._cache)
+                return ensure_native(here, self.cache)
         except PlatformError:
             pass  # Not the library of the nodes, or no compiler: they build by themselves.
         return None
@@ -211,14 +200,10 @@ def fetch(nodes: Nodes, build: Path) -> bytes:
     return packed
 
 
-#: What a node tells of a build.
-_BUILT = ("target", "toolchain", "seconds")
-_SECONDS = re.compile(r"\d{1,9}(\.\d{1,9})?")
-
-
 def _finished(said: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
-    target, toolchain, seconds = (said.get(word, [""])[0] for word in _BUILT)
-    if not (target and toolchain and _SECONDS.fullmatch(seconds)):
+    built = ("target", "toolchain", "seconds")
+    target, toolchain, seconds = (said.get(word, [""])[0] for word in built)
+    if not (target and toolchain and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", seconds)):
         answer = f"'{target[:60]}' of '{toolchain[:60]}' in '{seconds[:20]}' s"
         raise BuildError(f"the node reports no build, but {answer}", where=host)
     path = Path(target)
@@ -259,7 +244,7 @@ def _exchange(
     line: Sequence[str], content: bytes, done_what: str, where: str
 ) -> tuple[bytes, int, str]:
     """Give bytes to a command line; give what comes back, how it ended, and its complaints' end."""
-    given, timeout_s = Ends(_MOST_BYTES), _BUILD_S if content else _FIND_S
+    given, timeout_s = Ends(_MOST_BYTES), 1800.0 if content else 60.0
     done = run_process(
         line, timeout_s=timeout_s, stdin=content, output=given, lost=lambda: given.is_cut
     )

@@ -129,11 +129,10 @@ class Peer:
         if self.excess:
             return self.excess
         self._complain()
-        lines = bytes(self._complaint).decode(errors="replace").strip().splitlines()
-        said = [line for line in lines if line.strip()]
+        if said := self._complaint.decode(errors="replace").strip():
+            return said.splitlines()[-1][:300]
         code = self._process.poll()
-        ended = "it does not answer" if code is None else f"exit code {code}"
-        return said[-1][:300] if said else ended
+        return "it does not answer" if code is None else f"exit code {code}"
 
     def lost(self) -> PlatformError:
         """Say that it has ended, which it does right now, and why; another one may do better."""

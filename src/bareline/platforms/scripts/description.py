@@ -6,6 +6,7 @@ differ by where a rank happened to run.
 
 from __future__ import annotations
 
+import base64
 import ipaddress
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +14,6 @@ from dataclasses import dataclass
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.instructions import X86_SETS, KernelSet, kernel_set
 from bareline.vocabulary.nodeset import nodes_text
-
-#: No node has more.
-_MOST_CORES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ def read_description(node: str, said: Mapping[str, Sequence[str]]) -> Descriptio
         return said[word][0]
 
     cores = number_of(answer("cores"), node, "cores")
-    if not 1 <= cores <= _MOST_CORES:
+    if not 1 <= cores <= 1 << 16:
         raise _odd("cores", answer("cores"), node)
     addresses = []
     for line in said.get("address", ()):
@@ -61,6 +59,14 @@ def number_of(text: str, node: str, what: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise _odd(what, text, node)
     return int(text)
+
+
+def text_of(content: str, node: str, what: str) -> str:
+    """Read a text that a node gives in base64."""
+    try:
+        return base64.b64decode(content, validate=True).decode(errors="replace")
+    except ValueError as error:
+        raise PlatformError(f"{what} did not arrive whole", where=node) from error
 
 
 def _odd(what: str, text: str, node: str) -> PlatformError:
@@ -105,11 +111,10 @@ def common_set(flags: Mapping[str, Collection[str]]) -> CommonSet | None:
     if len(known) < len(flags) or not known:
         return None  # no x86, or somebody who does not tell
     anywhere = set.union(*known.values())
-    lacking = {
-        name: tuple(one.title for one in X86_SETS if one.flag in anywhere - said)
-        for name, said in known.items()
-    }
-    lacking = {name: sets for name, sets in lacking.items() if sets}
+    lacking = {}
+    for name, said in known.items():
+        if sets := tuple(one.title for one in X86_SETS if one.flag in anywhere - said):
+            lacking[name] = sets
     if not lacking:
         return None
     return CommonSet(kernel_set(set.intersection(*known.values())), lacking)

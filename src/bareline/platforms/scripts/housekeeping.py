@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -12,7 +11,8 @@ from bareline.facts import steal_caveats
 from bareline.facts.steal import parse_stat
 from bareline.platforms.excerpt import KEEP_FILE, cut_of_file
 from bareline.platforms.scripts.conversation import Conversation, script
-from bareline.platforms.scripts.description import number_of
+from bareline.platforms.scripts.description import number_of, text_of
+from bareline.platforms.serving import Ports
 from bareline.platforms.workdir import END_MARKED, LOOK_AT_STORAGE, OWN_FOLDER
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import nodes_text
@@ -33,15 +33,15 @@ def house_script() -> str:
     return script("answers") + wants + script("housekeeper")
 
 
+@dataclass(frozen=True, slots=True)
 class Housekeeping:
     """What is done for a trial on its nodes.
 
     - `cores`: of each node that others may use, too, by its name.
     """
 
-    def __init__(self, talk: Conversation, cores: Mapping[str, int]) -> None:
-        self._talk = talk
-        self._cores = dict(cores)
+    talk: Conversation
+    cores: Mapping[str, int]
 
     def begin(
         self,
@@ -59,78 +59,83 @@ class Housekeeping:
         kinds = zip(("folder", "session"), folders, strict=True)
         orders += [f"{kind} {folder}" for kind, folder in kinds if folder]
         orders += [f"need {tool}" for tool in requires]
-        self._talk.take_turn("\n".join(orders))
+        self.talk.take_turn("\n".join(orders))
         for name, text in inputs:
             content = text.encode()
-            self._talk.tell(f"input {name} {len(content)}", content)
-        self._talk.tell("begin")
-        self._talk.wait("begun", _BEGIN_S)
-        for node, said in self._talk.said.items():
+            self.talk.tell(f"input {name} {len(content)}", content)
+        self.talk.tell("begin")
+        self.talk.wait("begun", _BEGIN_S)
+        for node, said in self.talk.said.items():
             for reason in said.get("failed", ()):
                 raise PlatformError(f"the node cannot prepare the trial: {reason}", where=node)
 
     def missing(self) -> Iterator[tuple[str, str]]:
         """Give the required programs that are not on a node's path, with the node."""
-        for node, said in self._talk.said.items():
+        for node, said in self.talk.said.items():
             for tool in said.get("missing", ()):
                 yield node, tool
 
     def storage(self) -> list[str]:
         """Give what every node says of the file system of the working directory."""
-        self._talk.tell("storage")
-        self._talk.wait("storage", _ORDER_S)
-        return [self._talk.answer(node, "storage") for node in self._talk.nodes]
+        self.talk.tell("storage")
+        self.talk.wait("storage", _ORDER_S)
+        return [self.talk.answer(node, "storage") for node in self.talk.nodes]
 
     def start(self) -> None:
         """Read the nodes' counters right before the trial."""
-        self._talk.tell("start")
-        self._talk.wait("started", _ORDER_S)
+        self.talk.tell("start")
+        self.talk.wait("started", _ORDER_S)
 
-    def stop(self) -> None:
+    def stop(self, timeout_s: float = _ORDER_S) -> None:
         """Read the nodes' counters right after the trial."""
-        self._talk.tell("stop")
-        self._talk.wait("stopped", _ORDER_S)
+        self.talk.tell("stop")
+        self.talk.wait("stopped", timeout_s)
 
     def caveats(self) -> tuple[str, ...]:
         """Name what disturbed the trial: processor time stolen, other programs before it began."""
         found: list[str] = []
-        for node, said in self._talk.said.items():
+        for node, said in self.talk.said.items():
             readings = [parse_stat(text) for text in said.get("stat", ())]
             found += steal_caveats(readings[0], readings[-1]) if readings else ()
-            load = self._talk.answer(node, "load").partition("/")[0]
+            load = self.talk.answer(node, "load").partition("/")[0]
             running = number_of(load, node, "load") - 1  # the script itself
-            if node in self._cores and running >= max(1.0, 0.25 * self._cores[node]):
+            if node in self.cores and running >= max(1.0, 0.25 * self.cores[node]):
                 found.append("busy-machine")
         return tuple(dict.fromkeys(found))
 
-    def ports(self, node: str) -> NodePorts:
-        """Give the TCP ports of a node."""
-        return NodePorts(self._talk, node)
+    def ports(self, node: str) -> Ports:
+        """Give the TCP ports of a node: those that were taken when the trial began."""
+        listed = self.talk.answer(node, "ports").split()
+        found = [text.rpartition(":")[2] for text in listed]
+        taken = {int(text, 16) for text in found if _HEXADECIMAL.fullmatch(text)}
+
+        def listens(port: int) -> bool:
+            self.talk.drop("listening")
+            self.talk.tell_one(node, f"listen {port}")
+            self.talk.wait("heard", _ORDER_S, [node])
+            self.talk.drop("heard")
+            return "listening" in self.talk.said[node]
+
+        return Ports(lambda: taken, listens)
 
     def fetch(self, node: str, names: Sequence[str]) -> dict[str, str]:
         """Bring files of the working directory back; what is not there is empty."""
         for name in names:
-            self._talk.tell_one(node, f"file {name}")
-        self._talk.drop("stopped")
-        self._talk.tell("stop")
-        self._talk.wait("stopped", _FETCH_S)
+            self.talk.tell_one(node, f"file {name}")
+        self.talk.drop("stopped")
+        self.stop(_FETCH_S)
         found = dict.fromkeys(names, "")
-        for line in self._talk.said[node].get("file", ()):
+        for line in self.talk.said[node].get("file", ()):
             name, _, content = line.partition(" ")
             if name not in found:
                 raise PlatformError(f"the node gives '{name}', which nobody asked for", where=node)
-            try:
-                found[name] = base64.b64decode(content, validate=True).decode(errors="replace")
-            except ValueError as error:
-                raise PlatformError(
-                    f"the file '{name}' did not arrive whole", where=node
-                ) from error
+            found[name] = text_of(content, node, f"the file '{name}'")
         return found
 
     def left_out(self, node: str, names: Sequence[str]) -> tuple[str, ...]:
         """Say in words what is left out of files that were fetched."""
         found: list[str] = []
-        for line in self._talk.said[node].get("kind", ()):
+        for line in self.talk.said[node].get("kind", ()):
             name, _, kind = line.partition(" ")
             if name in names and _KIND.fullmatch(kind):
                 found += cut_of_file(name, kind)
@@ -138,43 +143,20 @@ class Housekeeping:
 
     def end(self, timeout_s: float = _ORDER_S) -> None:
         """End what carries the trial's mark and remove its directory, on nodes that are there."""
-        self._talk.wait("ended", timeout_s, self._talk.tell_living("end"))
+        self.talk.wait("ended", timeout_s, self.talk.tell_living("end"))
 
     def lost(self) -> bool:
         """Tell whether a node is lost."""
-        return self._talk.lost() is not None
+        return self.talk.lost() is not None
 
     def raise_lost(self, hint: str) -> None:
         """Say which node was lost, if one was."""
-        lost = self._talk.lost()
-        if lost is not None:
+        if lost := self.talk.lost():
             raise PlatformError(
                 f"the node was lost during the trial: {lost.reason()}",
                 where=nodes_text(sorted(lost.names)),
                 hint=hint,
             )
-
-
-@dataclass(frozen=True, slots=True)
-class NodePorts:
-    """The TCP ports of a node, as its script tells them."""
-
-    talk: Conversation
-    node: str
-
-    def taken(self) -> set[int]:
-        """List the ports on which something listened when the trial began."""
-        listed = self.talk.answer(self.node, "ports").split()
-        found = [text.rpartition(":")[2] for text in listed]
-        return {int(text, 16) for text in found if _HEXADECIMAL.fullmatch(text)}
-
-    def listens(self, port: int) -> bool:
-        """Tell whether something listens on a port now."""
-        self.talk.drop("listening")
-        self.talk.tell_one(self.node, f"listen {port}")
-        self.talk.wait("heard", _ORDER_S, [self.node])
-        self.talk.drop("heard")
-        return "listening" in self.talk.said[self.node]
 
 
 @contextmanager

@@ -13,16 +13,14 @@ from bareline.platforms.launchers.installation import MpiInstallation
 from bareline.platforms.launchers.job import Job, Network, Node
 from bareline.platforms.layers.neighbours import busy_neighbours, facts_of, run_against_copies
 from bareline.platforms.remote.allocation import RemoteAllocation
+from bareline.platforms.vm.domain import Guest
 from bareline.platforms.vm.filesystem import mount_in_guests
 from bareline.platforms.vm.fleet import ANSWER_S, GuestFleet
-from bareline.platforms.vm.guest import DEVICE, Guest
+from bareline.platforms.vm.guest import DEVICE
 from bareline.platforms.vm.remains import read_changes
 from bareline.platforms.workdir import END_MARKED, runs_virtually
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
-
-_NATIVE = "/opt/bareline/native"
-_WATCH_S = 0.5
 
 
 class VmAllocation(RemoteAllocation):
@@ -61,7 +59,7 @@ class VmAllocation(RemoteAllocation):
             [Node(guest.name, guest.address, fleet.vcpus) for guest in guests],
             cache=cache,
             way="copy",
-            native_target=_NATIVE,
+            native_target="/opt/bareline/native",
             native_here=native,
             events=events,
         )
@@ -119,16 +117,14 @@ class VmAllocation(RemoteAllocation):
     def _join(self, nodes: int) -> None:
         """Open the connections from the first guest to the others, once for all jobs."""
         others = [guest for guest in self.guests[1:nodes] if guest.name not in self._joined]
+        first = self.guests[0].name
 
         def open_one(guest: Guest) -> None:
-            first = self.guests[0].name
             done = self.access.run(first, ["ssh", "-fNM", guest.address])
             done.must(f"no ssh from {first}", where=guest.name)
             self._joined.add(guest.name)
 
-        if others:
-            with ThreadPoolExecutor(max_workers=len(others)) as pool:
-                list(pool.map(open_one, others))
+        _at_once(open_one, others)
 
     def work_folder(self) -> str:
         """Give the folder whose file system I/O probes measure."""
@@ -137,10 +133,8 @@ class VmAllocation(RemoteAllocation):
     def judge_storage(self, storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         """Check the free space; QEMU may go around the host's page cache, a share never does."""
         found = super().judge_storage(storage, folder, needed_bytes)
-        shared = any(
-            folder == share.target or folder.startswith(f"{share.target}/")
-            for share in self.options.shares
-        )
+        targets = [f"{share.target}/" for share in self.options.shares]
+        shared = any(f"{folder}/".startswith(target) for target in targets)
         direct = self.options.disk.cache in ("none", "directsync") and not shared
         if direct and not runs_virtually():
             return tuple(code for code in found if code != "host-cache")
@@ -155,8 +149,7 @@ class VmAllocation(RemoteAllocation):
             if guest.name not in self._broken:
                 self.access.run(guest.name, argv, timeout_s=ANSWER_S)
 
-        with ThreadPoolExecutor(max_workers=len(self.guests)) as pool:
-            list(pool.map(end, self.guests))
+        _at_once(end, self.guests)
 
     # Trials --------------------------------------------------------------------------------------
 
@@ -195,7 +188,7 @@ class VmAllocation(RemoteAllocation):
 
     def _watch(self) -> None:
         """Cut the connection to a guest whose machine ends, which nobody else would notice."""
-        while not self._over.wait(_WATCH_S):
+        while not self._over.wait(0.5):
             dead = [guest for guest in self._needed if not self.fleet.runs(guest)]
             if dead:
                 # The others wait for the dead one's answers: their trial is over, too.
@@ -272,11 +265,9 @@ class VmAllocation(RemoteAllocation):
     def helpers_s(self) -> float | None:
         """Give the processor time of every guest's process, the neighbours' included."""
         for guest in self.fleet.guests:
-            pid = self._pids.get(guest.name)
-            if pid is None or not Path(f"/proc/{pid}").exists():
-                found = self.fleet.pid(guest)
-                if found is not None:
-                    self._pids[guest.name] = found
+            known = self._pids.get(guest.name)
+            if not (known and Path(f"/proc/{known}").exists()) and (pid := self.fleet.pid(guest)):
+                self._pids[guest.name] = pid
         return processor_s(tuple(self._pids.values()))
 
     def suspend(self) -> None:
@@ -288,3 +279,8 @@ class VmAllocation(RemoteAllocation):
         self.fleet.resume()
         for tenant in (self, *self.neighbours):
             tenant.repair()
+
+
+def _at_once(do: Callable[[Guest], None], guests: Sequence[Guest]) -> None:
+    with ThreadPoolExecutor(max_workers=max(1, len(guests))) as pool:
+        list(pool.map(do, guests))

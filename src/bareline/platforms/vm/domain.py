@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree as ET
 
-from bareline.platforms.vm.hardware import Cpu, Nic, SharedFolder, parse_pci_address
+from bareline.platforms.vm.hardware import Cpu, SharedFolder, parse_pci_address
 from bareline.platforms.vm.options import VmOptions
 
 Accelerator = Literal["kvm", "tcg"]
@@ -29,27 +29,42 @@ class Boot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Guest:
+    """Identity of a guest.
+
+    - `index`: position among all guests of the host, from 0.
+    - `tenant`: set that it belongs to, from 0; `SERVER` for the file server.
+    - `address`: on the network that is measured.
+    - `management_address`: where bareline reaches it; the same unless the measured NIC is the
+      host's.
+    """
+
+    index: int
+    tenant: int
+    name: str
+    uuid: str
+    mac: str
+    address: str
+    management_mac: str | None
+    management_address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
     """What a definition needs beside the options: this guest's identity and files.
 
-    - `index`: position among all guests of the host, neighbours included, from 0.
-    - `host_cpus`: processors of the host that may be used for pinning.
     - `disk`: the guest's own layer over the image.
-    - `management_mac`: of a second NIC, through which bareline reaches the guest.
+    - `host_cpus`: processors of the host that may be used for pinning.
     """
 
-    name: str
-    uuid: str
-    index: int
+    guest: Guest
     vcpus: int
     accelerator: Accelerator
     disk: str
     console: str
-    mac: str
     bridge: str
     boot: Boot | None = None
     seed: str | None = None
-    management_mac: str | None = None
     host_cpus: Sequence[int] = ()
 
 
@@ -71,8 +86,8 @@ def domain_xml(options: VmOptions, places: Places) -> str:
     numa = _element("memory", mode=memory.numa_mode, nodeset=memory.numa_nodes)
     domain = _element(
         "domain",
-        _element("name", places.name),
-        _element("uuid", places.uuid),
+        _element("name", f"bareline-{places.guest.name}"),
+        _element("uuid", places.guest.uuid),
         _element("memory", str(memory.size_bytes), unit="b"),
         _memory_backing(options),
         _element("vcpu", str(places.vcpus), placement="static"),
@@ -152,7 +167,7 @@ def vcpu_pins(cpu: Cpu, index: int, vcpus: int, host_cpus: Sequence[int]) -> lis
 
 
 def _pinning(options: VmOptions, places: Places) -> ET.Element | None:
-    pins = vcpu_pins(options.cpu, places.index, places.vcpus, places.host_cpus)
+    pins = vcpu_pins(options.cpu, places.guest.index, places.vcpus, places.host_cpus)
     tunes = [_element("vcpupin", vcpu=vcpu, cpuset=cpus) for vcpu, cpus in enumerate(pins)]
     if options.cpu.emulator_pin:
         tunes.append(_element("emulatorpin", cpuset=options.cpu.emulator_pin))
@@ -224,13 +239,13 @@ def _operating_system(options: VmOptions, boot: Boot | None) -> ET.Element:
 
 
 def _devices(options: VmOptions, places: Places) -> ET.Element:
-    nic, disk = options.nic, options.disk
+    disk = options.disk
     thread = _element("driver", iothread=1) if disk.iothread else None
     scsi = _element("controller", thread, type="scsi", index=0, model="virtio-scsi")
     shares = enumerate(options.shares)
     management = _element(
         "interface",
-        _element("mac", address=places.management_mac),
+        _element("mac", address=places.guest.management_mac),
         _element("source", bridge=places.bridge),
         _element("model", type="virtio"),
         type="bridge",
@@ -246,8 +261,8 @@ def _devices(options: VmOptions, places: Places) -> ET.Element:
         _element("controller", type="usb", model="none"),
         *(_filesystem(share, number) for number, share in shares if share.kind != "nfs"),
         # First, so that its place on the bus does not depend on the NIC that is measured.
-        management if places.management_mac else None,
-        _adapter(nic, places) if nic.attach == "adapter" else _nic(options, places),
+        management if places.guest.management_mac else None,
+        _nic(options, places),
         _element(
             "serial",
             _element("source", path=places.console, append="off"),
@@ -300,13 +315,11 @@ def _filesystem(share: SharedFolder, number: int) -> ET.Element:
     )
 
 
-def _adapter(nic: Nic, places: Places) -> ET.Element:
-    source = _element("source", _pci_address(nic.addresses[places.index]))
-    return _element("hostdev", source, mode="subsystem", type="pci", managed="yes")
-
-
 def _nic(options: VmOptions, places: Places) -> ET.Element:
     nic, managed = options.nic, None
+    if nic.attach == "adapter":
+        source = _element("source", _pci_address(nic.addresses[places.guest.index]))
+        return _element("hostdev", source, mode="subsystem", type="pci", managed="yes")
     vlan = mtu = None
     device: list[ET.Element] = []
     if nic.attach == "vf":
@@ -314,7 +327,7 @@ def _nic(options: VmOptions, places: Places) -> ET.Element:
         kind, source = "network", _element("source", network=POOL)
         if not nic.device:
             kind, managed = "hostdev", "yes"
-            source = _element("source", _pci_address(nic.addresses[places.index], type="pci"))
+            source = _element("source", _pci_address(nic.addresses[places.guest.index], type="pci"))
         vlan = None if nic.vlan is None else _element("vlan", _element("tag", id=nic.vlan))
     else:
         device = _virtual_device(options, places)
@@ -322,7 +335,7 @@ def _nic(options: VmOptions, places: Places) -> ET.Element:
         if nic.attach == "bridge":
             kind, source = "bridge", _element("source", bridge=places.bridge)
             mtu = _element("mtu", size=nic.mtu)
-    mac, alias = _element("mac", address=places.mac), _element("alias", name=NIC_ALIAS)
+    mac, alias = _element("mac", address=places.guest.mac), _element("alias", name=NIC_ALIAS)
     return _element("interface", mac, source, *device, mtu, vlan, alias, type=kind, managed=managed)
 
 

@@ -24,8 +24,8 @@ from bareline.platforms.layers.filesystem.mounted import (
 )
 from bareline.platforms.layers.filesystem.options import Gluster, Loop, Nfs, NineP, Tmpfs, Virtiofs
 from bareline.platforms.process import Finished, run_process
-from bareline.platforms.vm.domain import share_tag
-from bareline.platforms.vm.guest import Guest, GuestAccess
+from bareline.platforms.vm.domain import Guest, share_tag
+from bareline.platforms.vm.guest import GuestAccess
 from bareline.platforms.vm.hardware import SharedFolder
 from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.options import VmOptions

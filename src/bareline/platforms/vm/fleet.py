@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bareline.platforms.repair import bring_up
-from bareline.platforms.vm import room
-from bareline.platforms.vm.domain import Accelerator, Places, domain_xml, moved
+from bareline.platforms.vm.domain import Accelerator, Guest, Places, domain_xml, moved
 from bareline.platforms.vm.guest import (
-    Guest,
     GuestAccess,
     last_words,
     read_failure,
@@ -28,7 +28,6 @@ from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.states import SavedGuest, SavedStates
 from bareline.vocabulary.errors import PlatformError
 
-_POLL_S = 0.03
 #: How long a guest may take to answer before it counts as hanging.
 ANSWER_S = 20.0
 #: The interval between ready and first answer is short and its ends are known to 0.2 s.
@@ -36,6 +35,7 @@ _CLOCK_TOLERANCE = 1.5
 _CLOCK_WAITS_S = (0.0, 3.0)
 
 
+@dataclass(eq=False)
 class GuestFleet:
     """Every guest of a platform, the neighbours' included.
 
@@ -43,57 +43,46 @@ class GuestFleet:
     - `states`: where guests start from when they were saved before, and are saved when not.
     """
 
-    def __init__(
-        self,
-        options: VmOptions,
-        guests: Sequence[Guest],
-        access: GuestAccess,
-        medium: Medium,
-        *,
-        accelerator: Accelerator,
-        folder: Path,
-        tell: Callable[[str], None],
-        equip: Callable[[], None],
-        states: SavedStates | None = None,
-    ) -> None:
-        self.options = options
-        self.guests = tuple(guests)
-        self.access = access
-        self.vcpus = options.cores_per_node
-        self.accelerator = accelerator
-        #: Seconds from start to first answer, by guest name; the latest start counts.
-        self.boot_s: dict[str, float] = {}
-        #: Names of the guests whose latest start was from a state saved before.
-        self.restored: set[str] = set()
-        #: What each guest reported when it came up.
-        self._reports: dict[str, dict[str, str]] = {}
-        self._hypervisor = access.hypervisor
-        self._medium = medium
-        self._folder = folder
-        self._tell = tell
-        self._equip = equip
-        self._states = states
-        self._domains: dict[str, Any] = {}
-        self._ready_at: dict[str, float] = {}
-        self._paused = False
-        self._giving_up = threading.Event()
+    options: VmOptions
+    guests: Sequence[Guest]
+    access: GuestAccess
+    medium: Medium
+    accelerator: Accelerator
+    folder: Path
+    tell: Callable[[str], None]
+    equip: Callable[[], None]
+    states: SavedStates | None = None
+    #: Seconds from start to first answer, by guest name; the latest start counts.
+    boot_s: dict[str, float] = field(default_factory=dict, init=False)
+    #: Names of the guests whose latest start was from a state saved before.
+    restored: set[str] = field(default_factory=set, init=False)
+    #: What each guest reported when it came up, and when that was.
+    _reports: dict[str, dict[str, str]] = field(default_factory=dict, init=False)
+    _ready_at: dict[str, float] = field(default_factory=dict, init=False)
+    _domains: dict[str, Any] = field(default_factory=dict, init=False)
+    _paused: bool = field(default=False, init=False)
+    _giving_up: threading.Event = field(default_factory=threading.Event, init=False)
+
+    def __post_init__(self) -> None:
+        self.vcpus = self.options.cores_per_node
+        self._hypervisor = self.access.hypervisor
 
     # Coming up ---------------------------------------------------------------------------------
 
     def start(self, guests: Iterable[Guest] | None = None) -> None:
         """Bring up guests side by side, each anew until it is as asked or the limit is reached."""
         chosen = tuple(guests if guests is not None else self.guests)
-        room.enter(self)
-        memory_bytes = self.options.memory.size_bytes
-        if not self.options.memory.huge_pages:
-            room.make_room(room.needed_bytes(memory_bytes, len(chosen), self.accelerator))
+        self._in_use()
+        memory = self.options.memory
+        if not memory.huge_pages:
+            make_room(needed_bytes(memory.size_bytes, len(chosen), self.accelerator))
         bring_up(
             chosen,
             self._attempt_all,
             self.destroy,
             label=lambda guest: guest.name,
             attempts=self.options.attempts,
-            tell=self._tell,
+            tell=self.tell,
             hint="see `bareline doctor`, or give it more time with `boot_timeout_s`",
             kind=PlatformError,
         )
@@ -113,7 +102,7 @@ class GuestFleet:
     def _attempt(self, guest: Guest) -> str:
         """Start a guest and check it; give the reason when it is not as asked."""
         libvirt, started = self._hypervisor.libvirt, time.monotonic()
-        saved = self._states.find(guest.name) if self._states else None
+        saved = self.states.find(guest.name) if self.states else None
         try:
             if saved is not None:
                 self.restored.add(guest.name)
@@ -123,26 +112,22 @@ class GuestFleet:
                 problem = self._boot(guest)
         except libvirt.libvirtError as error:
             problem = f"not started: {' '.join(str(error).split())}"
-        if problem and self._states is not None:
+        if problem and self.states is not None:
             # The next attempt boots: this state would end the same way.
-            self._states.forget(guest.name)
+            self.states.forget(guest.name)
         self.boot_s[guest.name] = round(time.monotonic() - started, 3)
         return problem
 
     def _boot(self, guest: Guest) -> str:
         console = self._console(guest)
         console.unlink(missing_ok=True)
-        disk, boot, seed = self._medium(guest, self._folder)
+        disk, boot, seed = self.medium(guest, self.folder)
         places = Places(
-            name=f"bareline-{guest.name}",
-            uuid=guest.uuid,
-            index=guest.index,
+            guest=guest,
             vcpus=self.vcpus,
             accelerator=self.accelerator,
             disk=str(disk),
             console=str(console),
-            mac=guest.mac,
-            management_mac=guest.management_mac,
             bridge=self._hypervisor.bridge,
             boot=boot,
             seed=str(seed) if seed else None,
@@ -152,11 +137,11 @@ class GuestFleet:
             domain_xml(self.options, places), self._hypervisor.libvirt.VIR_DOMAIN_START_VALIDATE
         )
         problem = self._wait_ready(guest, console)
-        if problem or self._states is None:
+        if problem or self.states is None:
             return problem or self.access.connect(guest.name) or self._wrong_clock(guest)
         # Before anybody has talked to it: the saved guest must know of no connection.
         assert boot is not None and boot.initrd is not None
-        saved = self._states.save(
+        saved = self.states.save(
             guest.name,
             self._domains.pop(guest.name),
             disk=disk,
@@ -167,7 +152,7 @@ class GuestFleet:
 
     def _restore(self, guest: Guest, saved: SavedGuest) -> str:
         """Start a guest from its saved state, with a disk and a console of its own."""
-        disk = self._folder / f"{guest.name}.qcow2"
+        disk = self.folder / f"{guest.name}.qcow2"
         shutil.copy(saved.disk, disk)
         libvirt, connection = self._hypervisor.libvirt, self._hypervisor.connection
         definition = connection.saveImageGetXMLDesc(
@@ -206,7 +191,7 @@ class GuestFleet:
         return f"wrong clock: it runs {rate:.2f} times as fast as the host's"
 
     def _console(self, guest: Guest) -> Path:
-        return self._folder / f"{guest.name}.console"
+        return self.folder / f"{guest.name}.console"
 
     def _wait_ready(self, guest: Guest, console: Path) -> str:
         deadline = time.monotonic() + self.options.boot_timeout_s
@@ -224,7 +209,7 @@ class GuestFleet:
                 return wrong_size(ready, self.options, self.vcpus)
             if not self.runs(guest):
                 return f"it died while booting: {last_words(said)}"
-            time.sleep(_POLL_S)
+            time.sleep(0.03)
         return f"not booted after {self.options.boot_timeout_s:g} s: {last_words(said)}"
 
     # Being up ----------------------------------------------------------------------------------
@@ -255,19 +240,19 @@ class GuestFleet:
         """
         if self._hypervisor.alive():
             return
-        self._tell("libvirtd ended and all guests with it: both are started anew")
+        self.tell("libvirtd ended and all guests with it: both are started anew")
         for guest in self.guests:
             self.access.forget(guest.name)
         self._domains.clear()
         self._paused = False
         self._hypervisor.restart()
-        self._equip()
+        self.equip()
 
     def rebuild(self, reasons: Mapping[str, str]) -> None:
         """Put new guests in the place of broken ones, named with what happened to them."""
         chosen = [guest for guest in self.guests if guest.name in reasons]
         for guest in chosen:
-            self._tell(f"{guest.name} is rebuilt: {reasons[guest.name]}")
+            self.tell(f"{guest.name} is rebuilt: {reasons[guest.name]}")
             self.destroy(guest)
         self.start(chosen)
 
@@ -277,10 +262,10 @@ class GuestFleet:
 
     def end_paused(self) -> None:
         """End the guests, which nobody uses now; they are rebuilt when they are used again."""
-        self._tell("its paused guests are ended to make room in memory")
+        self.tell("its paused guests are ended to make room in memory")
         for guest in self.guests:
             self.destroy(guest)
-        room.leave(self)
+        self.leave()
 
     def pause(self) -> None:
         """Stop every guest's processors; idempotent."""
@@ -293,7 +278,16 @@ class GuestFleet:
         if self._paused:
             self._paused = False
             self._each("resume")
-        room.enter(self)
+        self._in_use()
+
+    def _in_use(self) -> None:
+        self.leave()
+        _FLEETS.append(self)
+
+    def leave(self) -> None:
+        """Take note that its guests are not up any more; idempotent."""
+        if self in _FLEETS:
+            _FLEETS.remove(self)
 
     def _each(self, action: str) -> None:
         for guest in self.guests:
@@ -312,10 +306,54 @@ class GuestFleet:
 
     def pid(self, guest: Guest) -> int | None:
         """Give the process of a guest as the host counts, for those who want to look at it."""
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                with contextlib.suppress(OSError):
-                    words = (entry / "cmdline").read_bytes().split(b"\0")
-                    if guest.uuid.encode() in words and b"qemu" in words[0]:
-                        return int(entry.name)
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if guest.uuid.encode() in words and b"qemu" in words[0]:
+                    return int(entry.name)
         return None
+
+
+# Memory of this machine -------------------------------------------------------------------------
+
+#: What QEMU takes beside a guest's memory. Under emulation it keeps translated code: a guest of
+#: 1 GiB was seen to take 1.5 to 1.7 GB.
+_QEMU_BYTES = {"kvm": 160 << 20, "tcg": 640 << 20}
+#: What is left to everything else on this machine.
+_RESERVE_BYTES = 256 << 20
+
+
+#: The platforms of this process whose guests are up, the one that was used longest ago first.
+_FLEETS: list[GuestFleet] = []
+
+
+def needed_bytes(guest_bytes: int, guests: int, accelerator: str) -> int:
+    """Estimate what guests take of this machine's memory."""
+    return guests * (guest_bytes + _QEMU_BYTES[accelerator])
+
+
+def available_bytes() -> int:
+    """Give what this machine can hand out without swapping."""
+    text = Path("/proc/meminfo").read_text(encoding="ascii")
+    if match := re.search(r"^MemAvailable:\s+(\d+)", text, re.MULTILINE):
+        return int(match[1]) << 10
+    raise PlatformError("this kernel does not report the available memory (no MemAvailable)")
+
+
+def make_room(needed: int, fleets: Sequence[GuestFleet] | None = None) -> None:
+    """See that memory is available, and end paused guests until it is.
+
+    A run may keep the guests of many platforms paused, and QEMU takes more than a guest's memory.
+    """
+    for fleet in tuple(_FLEETS if fleets is None else fleets):
+        if available_bytes() - _RESERVE_BYTES >= needed:
+            return
+        if fleet.may_end():
+            fleet.end_paused()
+    if (available := available_bytes() - _RESERVE_BYTES) < needed:
+        raise PlatformError(
+            f"the guests need {needed >> 20} MiB with what QEMU takes, {max(0, available) >> 20} "
+            "MiB are available",
+            where="memory.size_bytes",
+            hint="use fewer or smaller guests, or end what else takes memory on this machine",
+        )

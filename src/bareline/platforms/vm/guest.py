@@ -13,14 +13,13 @@ import subprocess
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from itertools import chain
 from pathlib import Path
 
 from bareline.platforms.process import Finished, local_environment, remote_line, run_process
 from bareline.platforms.remote.keys import Keys, client_config, known_hosts
-from bareline.platforms.vm.domain import MANAGEMENT_MAC, MEASURED_MAC, share_tag
+from bareline.platforms.vm.domain import MANAGEMENT_MAC, MEASURED_MAC, Guest, share_tag
 from bareline.platforms.vm.hardware import Nic
 from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.kernel import File
@@ -148,30 +147,6 @@ DEVICE = "net0"
 SERVER = -1
 #: Network of the second NIC through which a guest is reached when the first one is the host's.
 MANAGEMENT_SUBNET = "10.94.6"
-
-#: Memory that a guest's kernel takes for itself, at most.
-_KERNEL_SHARE = 0.18
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guest:
-    """Identity of a guest.
-
-    - `index`: position among all guests of the host, from 0.
-    - `tenant`: set that it belongs to, from 0; `SERVER` for the file server.
-    - `address`: on the network that is measured.
-    - `management_address`: where bareline reaches it; the same unless the measured NIC is the
-      host's.
-    """
-
-    index: int
-    tenant: int
-    name: str
-    uuid: str
-    mac: str
-    address: str
-    management_mac: str | None
-    management_address: str
 
 
 def make_guests(
@@ -317,7 +292,8 @@ def wrong_size(ready: Mapping[str, str], options: VmOptions, vcpus: int) -> str:
     if cores != vcpus:
         return f"wrong size: {cores} cores instead of {vcpus}"
     memory_bytes = int(ready["memory_kib"]) << 10
-    if not (1 - _KERNEL_SHARE) * options.memory.size_bytes - (96 << 20) < memory_bytes:
+    # A guest's kernel takes at most 18 % of its memory and 96 MiB for itself.
+    if memory_bytes <= 0.82 * options.memory.size_bytes - (96 << 20):
         return f"wrong size: {memory_bytes >> 20} MiB instead of {options.memory.size_bytes >> 20}"
     if int(ready["mtu"]) != options.nic.mtu:
         return f"wrong network: an MTU of {ready['mtu']} instead of {options.nic.mtu}"

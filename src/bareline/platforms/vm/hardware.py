@@ -10,7 +10,6 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 #: Digits of the highest number of a processor: Linux knows 8192 at most.
 _DIGITS = 4
-_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 
 def _size_bytes(given: object) -> object:
@@ -90,7 +89,7 @@ class Cpu(_Part):
 
     def _rules(self) -> Iterator[tuple[object, str]]:
         said = f"{self.model!r} is no processor model; see `virsh cpu-models x86_64`"
-        yield not _MODEL.fullmatch(self.model), said
+        yield not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", self.model), said
         per_core = self.sockets * self.threads
         said = "a topology of `sockets` and `threads` needs the `count`"
         yield self.count is None and per_core > 1, said

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import IO, Any
@@ -59,6 +60,7 @@ def import_libvirt() -> Any:
     return libvirt
 
 
+@dataclass(kw_only=True)
 class Hypervisor:
     """The enclosed daemon; a context manager.
 
@@ -68,25 +70,15 @@ class Hypervisor:
     - `own_network`: whether bridge and guests live in a network namespace of their own.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        cache_folder: Path,
-        *,
-        bridge: str,
-        address: str,
-        mtu: int,
-        own_network: bool = True,
-    ) -> None:
-        self.bridge = bridge
-        self.address = address
-        self._mtu = mtu
-        self._own_network = own_network
-        self._cache = cache_folder
-        self._popen: subprocess.Popen[bytes] | None = None
-        self._log: IO[bytes] | None = None
-        self._connection: Any = None
-        self.folder = folder
+    folder: Path
+    cache_folder: Path
+    bridge: str
+    address: str
+    mtu: int
+    own_network: bool = True
+    _popen: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    _log: IO[bytes] | None = field(default=None, init=False)
+    _connection: Any = field(default=None, init=False)
 
     def __enter__(self) -> Hypervisor:
         try:
@@ -123,7 +115,7 @@ class Hypervisor:
     def inside(self, argv: Sequence[str]) -> list[str]:
         """Give the command line that runs in the guests' network and ends with the enclosure."""
         line = ["nsenter", f"--pid=/proc/{self.pid}/ns/pid"]
-        if self._own_network:
+        if self.own_network:
             line.append(f"--net=/proc/{self.pid}/ns/net")
         return [*line, "--", *argv]
 
@@ -147,7 +139,7 @@ class Hypervisor:
                 )
         for name in ("etc", "lib", "log"):
             (self.folder / name).mkdir()
-        known = self._cache / "vm" / "libvirt"
+        known = self.cache_folder / "vm" / "libvirt"
         known.mkdir(parents=True, exist_ok=True)
         (self.folder / "cache").symlink_to(known)
         (self.folder / "etc" / "libvirtd.conf").write_text(_DAEMON.format(folder=self.folder))
@@ -156,9 +148,9 @@ class Hypervisor:
         enclosure = self.folder / "enclosure"
         enclosure.write_bytes(script.read_bytes())
         argv = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        argv += ["--net"] if self._own_network else []
-        argv += ["sh", str(enclosure), str(self.folder), "yes" if self._own_network else "no"]
-        argv += [self.bridge, self.address, str(self._mtu)]
+        argv += ["--net"] if self.own_network else []
+        argv += ["sh", str(enclosure), str(self.folder), "yes" if self.own_network else "no"]
+        argv += [self.bridge, self.address, str(self.mtu)]
         self._log = (self.folder / "enclosure.log").open("wb")
         self._popen = subprocess.Popen(
             argv,
@@ -209,7 +201,7 @@ class Hypervisor:
                     shutil.rmtree(path)
                 else:
                     path.unlink()
-        if not self._own_network:
+        if not self.own_network:
             run_process(["ip", "link", "delete", self.bridge], timeout_s=20.0)
         self._start()
 

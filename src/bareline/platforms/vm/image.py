@@ -71,12 +71,8 @@ class _Recipe:
     pack: str
 
     @property
-    def suite(self) -> str:
-        return self.archive.suite
-
-    @property
     def digest(self) -> str:
-        text = "\0".join((self.suite, *self.packages, self.pack, _DISK_SIZE, str(_INODES)))
+        text = "\0".join((self.archive.suite, *self.packages, self.pack, _DISK_SIZE, str(_INODES)))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -102,20 +98,18 @@ def built_image(
     with file_lock(folder.with_suffix(".lock")):
         if not folder.exists():
             _build(recipe, folder)
-        damage = _damage(folder)
-        if damage:
+        if damage := _damage(folder):
             said = f"the guest image in the cache is damaged and built again: {damage}"
             _LOG.warning("%s", said)
             if tell is not None:
                 tell(said)
             _build(recipe, folder)
-            damage = _damage(folder)
-        if damage:
-            raise PlatformError(
-                f"the guest image is damaged as soon as it is built: {damage}",
-                where=str(folder),
-                hint="check the disk of bareline's cache",
-            )
+            if damage := _damage(folder):
+                raise PlatformError(
+                    f"the guest image is damaged as soon as it is built: {damage}",
+                    where=str(folder),
+                    hint="check the disk of bareline's cache",
+                )
         described = read_record(folder / _RECORD)
     return AutoImage(
         disk=folder / "disk.raw",
@@ -173,10 +167,7 @@ def _build(recipe: _Recipe, folder: Path) -> None:
         # Nothing of the root has to reach the disk: what is made of it does, all at once.
         more = ["--format=null", f'--customize-hook={pack} "$1" {out} {_DISK_SIZE} {_INODES}']
         bootstrap(recipe.archive, names, place, "-", more, folder.with_suffix(".log"))
-        packages = dict(
-            line.split(" ", 1)
-            for line in (out / "packages").read_text(encoding="utf-8").splitlines()
-        )
+        listed = (out / "packages").read_text(encoding="utf-8").splitlines()
         building = folder.with_suffix(".new")
         shutil.rmtree(building, ignore_errors=True)
         building.mkdir()
@@ -184,13 +175,12 @@ def _build(recipe: _Recipe, folder: Path) -> None:
         shutil.copytree(out / "modules", building / "modules")
         shutil.copy(out / "busybox", building / "busybox")
         # cp keeps the disk's holes; the standard library does not.
-        subprocess.run(
-            ["cp", "--sparse=always", str(out / "disk.raw"), str(building / "disk.raw")], check=True
-        )
+        copy = ["cp", "--sparse=always", str(out / "disk.raw"), str(building / "disk.raw")]
+        subprocess.run(copy, check=True)
     described = {
-        "packages": packages,
+        "packages": dict(line.split(" ", 1) for line in listed),
         "build_s": round(time.monotonic() - started, 1),
-        "suite": recipe.suite,
+        "suite": recipe.archive.suite,
         "parts": describe_parts(building, _PARTS),
     }
     (building / _RECORD).write_text(json.dumps(described, indent=1), encoding="utf-8")
@@ -222,14 +212,13 @@ def with_kernel(image: AutoImage, choice: str, modules: str | None, cache: Path)
 
 def _own(image: AutoImage, path: Path, modules: str | None, folder: Path) -> AutoImage:
     """Take a kernel of the user's own with its modules."""
-    version = path.name.partition("-")[2]
-    where = Path(modules) if modules else Path("/lib/modules", version or "unknown")
+    version = path.name.partition("-")[2] or "unknown"
+    where = Path(modules) if modules else Path("/lib/modules", version)
     try:
         packed = path.read_bytes()
     except OSError as error:
-        raise PlatformError(
-            f"the guest's kernel cannot be read: {error.strerror}", where=str(path)
-        ) from error
+        what = f"the guest's kernel cannot be read: {error.strerror}"
+        raise PlatformError(what, where=str(path)) from error
     if not (where / "modules.dep").is_file():
         raise PlatformError(
             f"the modules of the guest's kernel are not in {where}",
@@ -259,12 +248,12 @@ def _packaged(image: AutoImage, choice: str, folder: Path, cache: Path) -> AutoI
 def _real_package(archive: Archive, name: str) -> Mapping[str, str]:
     """Follow a package that only names the newest kernel to the one that holds it."""
     for _ in range(3):
-        fields = archive.show([name]).get(name)
-        if fields is None:
-            break
+        fields = archive.show([name]).get(name, {})
         real = _REAL.search(fields.get("Depends", ""))
-        if real is None or real[0] == name:
+        if fields and (real is None or real[0] == name):
             return fields
+        if real is None:
+            break
         name = real[0]
     raise PlatformError(
         f"the package sources of '{archive.suite}' have no kernel package '{name}'",

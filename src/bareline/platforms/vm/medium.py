@@ -12,8 +12,8 @@ from pathlib import Path
 from bareline.host.tools import install_hint
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.keys import Keys
-from bareline.platforms.vm.domain import Boot
-from bareline.platforms.vm.guest import DEVICE, Guest, guest_script, settings_files
+from bareline.platforms.vm.domain import Boot, Guest
+from bareline.platforms.vm.guest import DEVICE, guest_script, settings_files
 from bareline.platforms.vm.hardware import Image
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.kernel import File, archive, load_order, read_module
@@ -196,13 +196,9 @@ def _interface(name: str, mac: str, address: str, **more: int) -> dict[str, obje
     return {**known, **more}
 
 
-#: Programs that make the medium, which take the same options.
-_MAKERS = ("genisoimage", "xorrisofs", "mkisofs")
-
-
 def _make_seed_medium(folder: Path, medium: Path) -> None:
     """Write a folder to the medium on which cloud-init looks for its seed."""
-    for program in filter(shutil.which, _MAKERS):
+    for program in filter(shutil.which, ("genisoimage", "xorrisofs", "mkisofs")):
         argv = [program, "-quiet", "-V", "cidata", "-J", "-r", "-o", str(medium), str(folder)]
         run_process(argv, timeout_s=60.0).must(f"{program} failed")
         return

@@ -16,7 +16,15 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from bareline.platforms.layers.filesystem.options import Gluster, Guests, Nfs
 from bareline.platforms.layers.neighbours import Neighbours
-from bareline.platforms.vm.hardware import Cpu, Disk, GuestClock, Image, Memory, Nic, SharedFolder
+from bareline.platforms.vm.hardware import (
+    Cpu,
+    Disk,
+    GuestClock,
+    Image,
+    Memory,
+    Nic,
+    SharedFolder,
+)
 from bareline.vocabulary.platform import PinningOptions
 
 #: The path of a kernel, or a package, perhaps of another release.
@@ -33,34 +41,28 @@ def _not_xen(value: object) -> object:
     return value
 
 
-Profile = Literal["default", "10g", "lan"]
-
 _MIB = 1 << 20
-_TEN_GIGABIT: Mapping[str, str] = {
-    "net.core.rmem_max": str(64 * _MIB),
-    "net.core.wmem_max": str(64 * _MIB),
-    "net.ipv4.tcp_rmem": f"4096 87380 {32 * _MIB}",
-    "net.ipv4.tcp_wmem": f"4096 65536 {32 * _MIB}",
-    "net.core.netdev_max_backlog": "30000",
-    "net.ipv4.tcp_mtu_probing": "1",
-    "net.ipv4.tcp_no_metrics_save": "1",
-}
 #: Settings of each profile. ``lan`` keeps the kernel's buffers and only lengthens the backlog.
 PROFILES: Mapping[str, Mapping[str, str]] = {
     "default": {},
-    "10g": _TEN_GIGABIT,
+    "10g": {
+        "net.core.rmem_max": str(64 * _MIB),
+        "net.core.wmem_max": str(64 * _MIB),
+        "net.ipv4.tcp_rmem": f"4096 87380 {32 * _MIB}",
+        "net.ipv4.tcp_wmem": f"4096 65536 {32 * _MIB}",
+        "net.core.netdev_max_backlog": "30000",
+        "net.ipv4.tcp_mtu_probing": "1",
+        "net.ipv4.tcp_no_metrics_save": "1",
+    },
     "lan": {"net.core.netdev_max_backlog": "30000", "net.ipv4.tcp_no_metrics_save": "1"},
 }
-
-_KEY = re.compile(r"net(\.[a-z0-9_]+)+")
-_VALUE = re.compile(r"[A-Za-z0-9_ -]+")
 
 
 def _checked_settings(settings: Mapping[str, str]) -> Mapping[str, str]:
     for key, value in settings.items():
-        if not _KEY.fullmatch(key):
+        if not re.fullmatch(r"net(\.[a-z0-9_]+)+", key):
             raise ValueError(f"'{key}' is no network setting like net.core.rmem_max")
-        if not _VALUE.fullmatch(value):
+        if not re.fullmatch(r"[A-Za-z0-9_ -]+", value):
             raise ValueError(f"{value!r} is no value for {key}")
     return settings
 
@@ -75,7 +77,7 @@ class Tuning(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    profile: Profile = "default"
+    profile: Literal["default", "10g", "lan"] = "default"
     congestion: Literal["cubic", "reno", "bbr", "dctcp", "htcp"] | None = None
     sysctl: Annotated[dict[str, str], AfterValidator(_checked_settings)] = {}
 

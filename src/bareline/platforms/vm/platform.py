@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform as python_platform
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,26 +16,33 @@ from bareline.host.cache import cache_folder
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Availability, Platform
 from bareline.platforms.here import build_here, core_facts
-from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
+from bareline.platforms.launchers.installation import LAUNCHERS, MpiInstallation, find_mpi, identify
+from bareline.platforms.process import Finished
 from bareline.platforms.remote.keys import make_keys
-from bareline.platforms.vm import remains, room
+from bareline.platforms.vm import remains
 from bareline.platforms.vm.allocation import VmAllocation
-from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, pool_xml, vcpu_pins
+from bareline.platforms.vm.domain import (
+    Accelerator,
+    Boot,
+    Guest,
+    Places,
+    domain_xml,
+    pool_xml,
+    vcpu_pins,
+)
 from bareline.platforms.vm.filesystem import start_exports, with_share
 from bareline.platforms.vm.fleet import GuestFleet
-from bareline.platforms.vm.guest import SERVER, Guest, GuestAccess, host_address, make_guests
-from bareline.platforms.vm.hardware import Image, parse_cpu_set
+from bareline.platforms.vm.guest import SERVER, GuestAccess, host_address, make_guests
+from bareline.platforms.vm.hardware import Image, Nic, parse_cpu_set
 from bareline.platforms.vm.hypervisor import TOOLS, Hypervisor, import_libvirt
 from bareline.platforms.vm.image import IMAGE_TOOLS, AutoImage, built_image, with_kernel
-from bareline.platforms.vm.medium import built_medium, cloud_medium, counter_argument
-from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
+from bareline.platforms.vm.medium import built_medium, cloud_medium
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.preflight import (
     check_host,
     choose_accelerator,
     known_verdict,
     physical_function,
-    qemu_version,
 )
 from bareline.platforms.vm.states import states_of
 from bareline.vocabulary.errors import PlatformError, ToolMissing
@@ -108,23 +115,10 @@ class VmPlatform(Platform[VmOptions]):
         accelerator = _accelerator(options, image, cache)
         states = None
         if options.saved_state and image is not None:
-            about = _saved_with(options, accelerator, image)
-            states = states_of(options, nodes, image, about, cache, events.append)
+            states = states_of(options, nodes, image, accelerator, cache, events.append)
         guests = make_guests(options, nodes, states.identity if states else None)
-        enclosure = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp"))
-        nic = options.nic
-        bridge = f"bl{enclosure.name[-8:]}" if nic.outside else None
-        holder = stack.enter_context(remains.claimed(cache, (enclosure, disks), bridge=bridge))
-        hypervisor = stack.enter_context(
-            Hypervisor(
-                enclosure,
-                cache,
-                bridge=bridge or BRIDGE,
-                address=host_address(nic),
-                mtu=1500 if nic.outside else nic.mtu,
-                own_network=not nic.outside,
-            )
-        )
+        enclosure, nic = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp")), options.nic
+        holder, hypervisor = self._enclosed(nic, enclosure, disks, stack)
         tuned: dict[str, Scalar] = {}
 
         def equip() -> None:
@@ -153,9 +147,25 @@ class VmPlatform(Platform[VmOptions]):
             equip=equip,
             states=states,
         )
-        stack.callback(room.leave, fleet)
+        stack.callback(fleet.leave)
         fleet.start()
         return self._allocation(fleet, image, events, tuned | _describe(fleet, image))
+
+    def _enclosed(
+        self, nic: Nic, enclosure: Path, disks: Path, stack: ExitStack
+    ) -> tuple[remains.Holder, Hypervisor]:
+        """Open what holds the guests, and their hypervisor with its bridge."""
+        bridge, cache = f"bl{enclosure.name[-8:]}" if nic.outside else None, self.context.cache
+        claimed = remains.claimed(cache, (enclosure, disks), bridge=bridge)
+        hypervisor = Hypervisor(
+            folder=enclosure,
+            cache_folder=cache,
+            bridge=bridge or BRIDGE,
+            address=host_address(nic),
+            mtu=1500 if nic.outside else nic.mtu,
+            own_network=not nic.outside,
+        )
+        return stack.enter_context(claimed), stack.enter_context(hypervisor)
 
     def _allocation(
         self,
@@ -168,7 +178,7 @@ class VmPlatform(Platform[VmOptions]):
             host: MpiInstallation | None = find_mpi(fleet.options.mpi)
         except ToolMissing:
             host = None  # What needs no MPI can still be measured.
-        inside = guest_mpi(host, partial(fleet.access.run, fleet.guests[0].name), image)
+        inside = _guest_mpi(host, partial(fleet.access.run, fleet.guests[0].name), image)
         tenants: dict[int, list[Guest]] = {}
         for guest in fleet.guests:
             tenants.setdefault(guest.tenant, []).append(guest)
@@ -181,7 +191,7 @@ class VmPlatform(Platform[VmOptions]):
                 mpi=inside,
                 cache=self.context.cache,
                 native=partial(ensure_native, host, self.context.cache),
-                doubts=(*_caveats(fleet), *mpi_caveats(host, inside)),
+                doubts=(*_caveats(fleet), *_mpi_caveats(host, inside)),
                 about=about,
                 events=events,
             )
@@ -204,16 +214,6 @@ def _accelerator(options: VmOptions, image: AutoImage | None, cache: Path) -> Ac
             hint="see `bareline doctor`",
         )
     return accelerator
-
-
-def _saved_with(options: VmOptions, accelerator: Accelerator, image: AutoImage) -> Iterator[str]:
-    """Tell what a saved guest depends on beside its options and image."""
-    yield str(options.cores_per_node)
-    yield image.kernel_version
-    yield accelerator
-    yield qemu_version()
-    yield str(import_libvirt().getVersion())
-    yield from counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
 
 
 def _describe(fleet: GuestFleet, image: AutoImage | None) -> dict[str, Scalar]:
@@ -243,15 +243,11 @@ def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
     kvm = wanted == "kvm" or options.nic.needs_kvm or proven
     direct = Boot(kernel="/IMAGE/vmlinux", initrd="/GUEST/initrd", command_line=arguments)
     places = Places(
-        name=f"bareline-{guest.name}",
-        uuid=guest.uuid,
-        index=guest.index,
+        guest=guest,
         vcpus=options.cores_per_node,
         accelerator="kvm" if kvm else "tcg",
         disk="/GUEST/disk.qcow2",
         console="/GUEST/console",
-        mac=guest.mac,
-        management_mac=guest.management_mac,
         bridge=BRIDGE,
         boot=direct if options.image == "auto" else None,
         seed=None if options.image == "auto" else "/GUEST/seed.iso",
@@ -296,3 +292,49 @@ def _check_tools(options: VmOptions) -> None:
         )
     require(*TOOLS, *(IMAGE_TOOLS if options.image == "auto" else ()))
     import_libvirt()
+
+
+# The MPI library inside the guests --------------------------------------------------------------
+
+#: Debian package of each library's launcher, and the launcher's name in a guest.
+_PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
+#: Where Fedora's kin and SUSE's put launchers, off the path until a module is loaded.
+_ELSEWHERE = {
+    "openmpi": ("/usr/lib64/openmpi/bin/mpirun", "/usr/lib64/mpi/gcc/openmpi4/bin/mpirun"),
+    "mpich": ("/usr/lib64/mpich/bin/mpirun", "/usr/lib64/mpi/gcc/mpich/bin/mpirun"),
+}
+
+
+def _guest_mpi(
+    host: MpiInstallation | None, run: Callable[[list[str]], Finished], image: AutoImage | None
+) -> MpiInstallation:
+    """Find the library in a guest that belongs to the host's.
+
+    - `run`: runs a command in a guest.
+    - `image`: bareline's own image, whose packages are known without asking.
+    """
+    flavour = host.flavour if host else "openmpi"
+    if image is not None and flavour in _PACKAGES:
+        version = image.packages[_PACKAGES[flavour]]
+        return MpiInstallation(flavour, upstream_version(version), f"mpirun.{flavour}")
+    for name in (f"mpirun.{flavour}", "mpirun", *_ELSEWHERE.get(flavour, ())):
+        done = run([name, "--version"])
+        known = identify(done.stdout + done.stderr) if done.exit_code == 0 else None
+        if known is not None and known[0] == flavour:
+            return MpiInstallation(flavour, known[1], name)
+    return MpiInstallation(flavour, "0", "mpirun")
+
+
+def upstream_version(version: str) -> str:
+    """Give a library's own version out of its Debian package's, e.g. 4.1.4 of 4.1.4-3+b1."""
+    return version.rpartition(":")[2].partition("-")[0].partition("+")[0]
+
+
+def _mpi_caveats(host: MpiInstallation | None, inside: MpiInstallation) -> tuple[str, ...]:
+    """Say when the guests run another library than the host."""
+    if host is None or host.version == inside.version:
+        return ()
+    title = LAUNCHERS[inside.flavour].title
+    if inside.version == "0":
+        return (f"the guests have no {title}",)
+    return (f"the guests run {title} {inside.version}, the host {host.version}",)

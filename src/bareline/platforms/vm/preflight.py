@@ -7,6 +7,7 @@ is started again.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -108,8 +109,18 @@ def _of_files(options: VmOptions) -> Iterator[_Problem]:
 def _of_nic(nic: Nic, guests: int) -> Iterator[_Problem]:
     if nic.vhost and not Path("/dev/vhost-net").exists():
         yield "/dev/vhost-net does not exist", "nic.vhost", "run `modprobe vhost_net`"
-    if nic.device:
-        yield from _of_device(nic, guests)
+    if name := nic.device:
+        folder = _NETWORK / physical_function(name)
+        if not folder.exists():
+            yield f"the host has no network interface '{name}'", "nic.device", "see `ip link`"
+        mtu, functions = _number(folder / "mtu"), _number(folder / "device" / "sriov_numvfs")
+        if nic.mtu > mtu:
+            what = f"an MTU of {nic.mtu} is beyond the {mtu} that {name} is set to"
+            yield what, "nic.mtu", f"run `ip link set {name} mtu {nic.mtu}`, on the switch too"
+        if nic.attach == "vf" and functions < guests:
+            what = f"{name} has {functions} virtual functions, {guests} guests need one each"
+            hint = f"run `echo {guests} > /sys/class/net/{name}/device/sriov_numvfs`"
+            yield what, "nic.device", hint
     for address in nic.addresses:
         if not (_PCI / address).exists():
             yield f"the host has no device {address}", "nic.addresses", "see `lspci -D`"
@@ -119,21 +130,6 @@ def _of_nic(nic: Nic, guests: int) -> Iterator[_Problem]:
         what = "the host has no IOMMU, without which hardware cannot be passed to a guest"
         hint = "enable it in the firmware and boot with intel_iommu=on or amd_iommu=on"
         yield what, "nic.attach", hint
-
-
-def _of_device(nic: Nic, guests: int) -> Iterator[_Problem]:
-    name = nic.device
-    folder = _NETWORK / physical_function(name or "")
-    if not folder.exists():
-        yield f"the host has no network interface '{name}'", "nic.device", "see `ip link`"
-    mtu, functions = _number(folder / "mtu"), _number(folder / "device" / "sriov_numvfs")
-    if nic.mtu > mtu:
-        what = f"an MTU of {nic.mtu} is beyond the {mtu} that {name} is set to"
-        yield what, "nic.mtu", f"run `ip link set {name} mtu {nic.mtu}`, on the switch too"
-    if nic.attach == "vf" and functions < guests:
-        what = f"{name} has {functions} virtual functions, {guests} guests need one each"
-        hint = f"run `echo {guests} > /sys/class/net/{name}/device/sriov_numvfs`"
-        yield what, "nic.device", hint
 
 
 def physical_function(device: str) -> str:
@@ -151,16 +147,13 @@ def physical_function(device: str) -> str:
 
 
 def _number(path: Path) -> int:
-    try:
+    with contextlib.suppress(OSError, ValueError):
         return int(path.read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return 0
+    return 0
 
 
 _DEVICE = Path("/dev/kvm")
 _MODULES = Path("/sys/module")
-#: What may stand behind the device.
-_KINDS = ("kvm_intel", "kvm_amd", "kvm_pvm")
 _WORD = "bareline-proof"
 _TIMEOUT_S = 25.0
 _INIT = f"""\
@@ -181,7 +174,8 @@ class KvmVerdict:
 
 def module_behind() -> str:
     """Name the kernel module that runs guests behind the device; empty where none is told."""
-    return next((name for name in _KINDS if (_MODULES / name).is_dir()), "")
+    kinds = ("kvm_intel", "kvm_amd", "kvm_pvm")
+    return next((name for name in kinds if (_MODULES / name).is_dir()), "")
 
 
 def device_problem(*, own_kernel: bool = False) -> str:
@@ -203,14 +197,13 @@ def device_problem(*, own_kernel: bool = False) -> str:
 
 def known_verdict(cache_folder: Path) -> KvmVerdict | None:
     """Give what is known without starting anything; None when it was never tried."""
-    problem = device_problem()
-    if problem:
+    if problem := device_problem():
         return KvmVerdict(False, problem)
-    try:
+    with contextlib.suppress(OSError, ValueError):
         stored = json.loads(_store(cache_folder).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return KvmVerdict(**stored["verdict"]) if stored.get("key") == _key() else None
+        if stored.get("key") == _key():
+            return KvmVerdict(**stored["verdict"])
+    return None
 
 
 def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> KvmVerdict:

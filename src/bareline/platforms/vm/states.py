@@ -12,7 +12,7 @@ import hashlib
 import json
 import shutil
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,15 +20,18 @@ from typing import Any
 from bareline.host.locks import file_lock
 from bareline.platforms.images.parts import damage_of, describe_parts, note_whole, read_record
 from bareline.platforms.remote.keys import Keys, make_keys
+from bareline.platforms.vm.domain import Accelerator
 from bareline.platforms.vm.guest import guest_script
+from bareline.platforms.vm.hypervisor import import_libvirt
 from bareline.platforms.vm.image import AutoImage
+from bareline.platforms.vm.medium import counter_argument
 from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.preflight import qemu_version
 
 #: What a state consists of, and the file that describes it.
 _PARTS = ("memory", "disk.qcow2", "initrd")
 _RECORD = "report.json"
 _KEYS = ("client", "client.pub", "host", "host.pub")
-_KEYS_RECORD = "keys.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class SavedStates:
     def keys(self) -> Keys:
         """Give the keys that the saved guests know; the states go with keys that are damaged."""
         folder = self.folder / "keys"
-        record = folder / _KEYS_RECORD
+        record = folder / "keys.json"
         with file_lock(self.folder.with_suffix(".lock")):
             damage = damage_of(folder, read_record(record), _KEYS) if folder.exists() else ""
             if damage:
@@ -122,17 +125,18 @@ def states_of(
     options: VmOptions,
     nodes: int,
     image: AutoImage,
-    about: Iterable[str],
+    accelerator: Accelerator,
     cache: Path,
     tell: Callable[[str], None],
 ) -> SavedStates:
-    """Give the states of a configuration.
-
-    - `about`: what else a saved guest depends on: its processors, the accelerator, the versions of
-      QEMU and libvirt, the rate of the host's counter.
-    """
+    """Give the states of a configuration."""
     digest = hashlib.sha256()
-    for text in (options.model_dump_json(), str(nodes), image.digest, *about):
+    for text in (
+        *(options.model_dump_json(), str(nodes), image.digest),
+        *(str(options.cores_per_node), image.kernel_version, accelerator),
+        *(qemu_version(), str(import_libvirt().getVersion())),
+        *counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8")),
+    ):
         digest.update(text.encode() + b"\0")
     for script in ("init", "initramfs", "setup"):
         digest.update(guest_script(script))
