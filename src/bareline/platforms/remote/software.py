@@ -135,7 +135,8 @@ def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
     for part in said.split("\nend\n"):
         line, _, version = part.partition("\n")
         flavour, number = identify(version) or ("", "")
-        if not flavour or (choice in LAUNCHERS and flavour != choice):
+        wrong = not flavour or (choice in LAUNCHERS and flavour != choice)
+        if wrong or not line.startswith("found "):
             continue
         mpirun = line.removeprefix("found ")
         wrappers = [str(Path(mpirun).parent / name) for name in LAUNCHERS[flavour].compilers]
