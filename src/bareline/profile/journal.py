@@ -9,7 +9,6 @@ from __future__ import annotations
 import mmap
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,19 +55,14 @@ def is_journal(path: Path) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """The bytes of a journal, whose end may be missing."""
-
-    path: Path
-    content: mmap.mmap
-
-    def at(self, kind: np.dtype[Any], offset: int, count: int = 1) -> npt.NDArray[Any] | None:
-        """Give `count` structures; None where the file ends before them."""
-        if offset + count * kind.itemsize > len(self.content):
-            return None
-        # Copied: the file is closed when the profile is read.
-        return np.frombuffer(self.content, kind, count, offset).copy()
+def _at(
+    content: mmap.mmap, kind: np.dtype[Any], offset: int, count: int = 1
+) -> npt.NDArray[Any] | None:
+    """Give `count` structures; None where the file ends before them."""
+    if offset + count * kind.itemsize > len(content):
+        return None
+    # Copied: the file is closed when the profile is read.
+    return np.frombuffer(content, kind, count, offset).copy()
 
 
 def read_journal(path: Path) -> Profile:
@@ -82,7 +76,7 @@ def read_journal(path: Path) -> Profile:
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
     ):
         try:
-            profile = _read(_File(path, content))
+            profile = _read(path, content)
         except (ArithmeticError, LookupError, ValueError, pl.exceptions.PolarsError) as error:
             raise ProfileError("the journal is damaged", where=str(path)) from error
     tables = (profile.rank_table, profile.call_table, profile.send_table)
@@ -92,50 +86,49 @@ def read_journal(path: Path) -> Profile:
     return profile
 
 
-def _read(file: _File) -> Profile:
-    heads = file.at(layout.HEAD, 0)
+def _read(path: Path, file: mmap.mmap) -> Profile:
+    heads = _at(file, layout.HEAD, 0)
     if heads is None:
-        raise ProfileError("the journal is cut off", where=str(file.path))
+        raise ProfileError("the journal is cut off", where=str(path))
     head: Record = heads[0]
     if head["version"] != layout.VERSION or head["row_size"] != layout.ROW.itemsize:
         raise ProfileError(
             f"the journal is of version {head['version']}, this bareline reads {layout.VERSION}",
-            where=str(file.path),
+            where=str(path),
             hint="use the bareline that profiled the program",
         )
     ranks, per_cell, cells = (int(head[key]) for key in ("ranks", "ranks_per_cell", "cells"))
     if not 1 <= per_cell <= ranks <= MOST_RANKS or ranks > per_cell * MOST_CELLS:
         raise ProfileError(
             f"the journal is damaged: it names {ranks} ranks, {per_cell} to a cell",
-            where=str(file.path),
+            where=str(path),
         )
     if cells != -(-ranks // per_cell):
-        raise ProfileError("the journal is damaged: its matrix", where=str(file.path))
+        raise ProfileError("the journal is damaged: its matrix", where=str(path))
     names = [line.rsplit(" ", 1) for line in head["names"].decode().splitlines()]
-    slices = list(_slices(file, int(head["ranks"])))
+    slices = list(_slices(file, ranks))
     if not slices:
         raise ProfileError(
             "the program ended before any rank was profiled",
-            where=str(file.path),
+            where=str(path),
             hint="look at the program's own messages",
         )
-    first = slices[0][1]
     calls = pl.concat([_call_rows(file, at, one, names) for at, one in slices])
     return Profile(
-        path=file.path,
+        path=path,
         complete=False,
-        ended=_how_it_ended([one for _, one in slices], int(head["ranks"])),
+        ended=_how_it_ended([one for _, one in slices], ranks),
         mode="split" if head["split"] else "plain",
-        ranks=int(head["ranks"]),
+        ranks=ranks,
         nodes=len({int(one["node"]) for _, one in slices}),
         began_unix_ns=int(head["began_unix_ns"]),
         mpi=_text(head["library"]),
         thread_level="single",
-        command=_text(first["command"]),
-        ranks_per_cell=int(head["ranks_per_cell"]),
+        command=_text(slices[0][1]["command"]),
+        ranks_per_cell=per_cell,
         rank_table=pl.concat([_rank_row(file, at, one, names) for at, one in slices]),
         call_table=_merge(calls),
-        send_table=_sends(file, slices, int(head["ranks_per_cell"]), int(head["cells"])),
+        send_table=_sends(file, slices, per_cell, cells),
     )
 
 
@@ -143,12 +136,12 @@ def _text(field: bytes) -> str:
     return field.partition(b"\0")[0].decode(errors="replace")
 
 
-def _slices(file: _File, ranks: int) -> Iterator[tuple[int, Record]]:
+def _slices(file: mmap.mmap, ranks: int) -> Iterator[tuple[int, Record]]:
     for rank in range(ranks):
         at = layout.PIECE_BYTES + rank * layout.SLICE_BYTES
-        if at >= len(file.content):
+        if at >= len(file):
             return
-        found = file.at(layout.SLICE, at)
+        found = _at(file, layout.SLICE, at)
         if found is not None and found[0]["state"] in layout.BEGUN:
             if found[0]["rank"] != rank:
                 raise ValueError("a rank's counters are in another one's place")
@@ -172,12 +165,12 @@ def _ns_per_tick(one: Record) -> float:
     return (int(one["seen"]["ns"]) - int(one["prepared"]["ns"])) / ticks if ticks > 0 else 1.0
 
 
-def _sheets(file: _File, at: int, one: Record) -> Iterator[tuple[Record, npt.NDArray[Any]]]:
+def _sheets(file: mmap.mmap, at: int, one: Record) -> Iterator[tuple[Record, npt.NDArray[Any]]]:
     """Give the sheet and the rows in use of each thread of a rank."""
     seen: set[int] = set()  # a place that appears twice would be counted twice, and for ever
     for place in one["sheet_at"][: int(one["sheets"])]:
         fresh = place and int(place) < layout.SLICE_BYTES and int(place) not in seen
-        found = file.at(layout.SHEET, at + int(place)) if fresh else None
+        found = _at(file, layout.SHEET, at + int(place)) if fresh else None
         if found is None:
             continue
         seen.add(int(place))
@@ -186,14 +179,14 @@ def _sheets(file: _File, at: int, one: Record) -> Iterator[tuple[Record, npt.NDA
         for chunk, chunk_at in enumerate(sheet["chunk_at"]):
             count = min(layout.CHUNK_ROWS, int(sheet["rows"]) - chunk * layout.CHUNK_ROWS)
             fresh = 0 < int(chunk_at) < layout.SLICE_BYTES and int(chunk_at) not in seen
-            rows = file.at(layout.ROW, at + int(chunk_at), count) if fresh and count > 0 else None
+            rows = _at(file, layout.ROW, at + int(chunk_at), count) if fresh and count > 0 else None
             if rows is not None:
                 seen.add(int(chunk_at))
                 parts.append(rows[rows["what"] != 0])
         yield sheet, np.concatenate(parts)
 
 
-def _call_rows(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
+def _call_rows(file: mmap.mmap, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
     """Give the rows of one rank, its threads united."""
     ns = _ns_per_tick(one)
     rows = np.concatenate([_NO_ROWS, *(rows for _, rows in _sheets(file, at, one))])
@@ -279,7 +272,7 @@ def _merge(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _rank_row(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
+def _rank_row(file: mmap.mmap, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
     """Give what is known of a rank; the system was not asked before the end."""
     ns = _ns_per_tick(one)
     sums = {"compute": 0.0, "posix-io": 0.0, "mpi": 0.0}
@@ -326,13 +319,13 @@ def _rank_row(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.D
 
 
 def _sends(
-    file: _File, slices: list[tuple[int, Record]], ranks_per_cell: int, cells: int
+    file: mmap.mmap, slices: list[tuple[int, Record]], ranks_per_cell: int, cells: int
 ) -> pl.DataFrame:
     count, sent = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     for at, one in slices:
         row = int(one["rank"]) // ranks_per_cell
         for place in (int(sheet["cells_at"]) for sheet, _ in _sheets(file, at, one)):
-            found = file.at(layout.CELL, at + place, cells) if place else None
+            found = _at(file, layout.CELL, at + place, cells) if place else None
             for to in np.flatnonzero(found["count"]).tolist() if found is not None else ():
                 cell = found[to]  # type: ignore[index]
                 count[row, to] += int(cell["count"])
