@@ -28,7 +28,7 @@ def _memo(method: _Look[_Given]) -> _Look[_Given]:
 
     @wraps(method)
     def known(costs: Costs, /, *args: _Given.args, **named: _Given.kwargs) -> float:
-        key = (method.__name__, *args)
+        key = (method.__name__, *args, *named.items())
         if key not in costs._known:
             costs._known[key] = method(costs, *args, **named)
         return costs._known[key]
