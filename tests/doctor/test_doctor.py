@@ -18,21 +18,12 @@ import pytest
 from rich.console import Console
 
 import bareline
-from bareline.doctor import (
-    Area,
-    Health,
-    HostCheck,
-    examine,
-    render,
-    render_purposes,
-    summary,
-    to_rows,
-)
-from bareline.doctor.check import look_safely
+from bareline.doctor.check import Area, Health, HostCheck, examine, look_safely
 from bareline.doctor.conditions import judge
 from bareline.doctor.isolation import kvm, runtimes
 from bareline.doctor.programs import benchmarks, program
 from bareline.doctor.purposes import Purpose, lines, purposes
+from bareline.doctor.render import render, render_purposes, summary, to_rows
 from bareline.doctor.study import needs
 from bareline.doctor.toolchain import cache, native_programs
 from bareline.facts import parse_node
@@ -141,7 +132,8 @@ def test_deep_runs_two_ranks_with_every_library(checks: list[HostCheck]) -> None
 
 def test_machine_without_any_program(tmp_path: Path) -> None:
     code = (
-        "import json; from bareline.doctor import examine, to_rows;"
+        "import json; from bareline.doctor.check import examine;"
+        "from bareline.doctor.render import to_rows;"
         "print(json.dumps(to_rows(examine(deep=True))))"
     )
     done = subprocess.run(

@@ -30,7 +30,8 @@ def doctor(
     _out: FileOption = None,
 ) -> None:
     """Say what this machine is ready for, what it is not, and what mends it."""
-    from bareline.doctor import examine, render, render_purposes, to_rows
+    from bareline.doctor.check import examine
+    from bareline.doctor.render import render, render_purposes, to_rows
 
     if study is not None:
         from bareline.doctor.study import needs
