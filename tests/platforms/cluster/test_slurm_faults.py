@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from bareline.platforms.process import marked_processes, processes_with
-from bareline.platforms.slurm import allocation as allocation_module
 from bareline.platforms.slurm import commands
 from bareline.platforms.slurm import job as job_module
+from bareline.platforms.slurm import platform as platform_module
 from bareline.platforms.slurm.commands import read_time_s
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.slurm.platform import SlurmPlatform
@@ -521,9 +521,9 @@ def test_long_lines_of_several_nodes_of_one_step_stay_apart(slurm_cluster, acqui
 def test_nodes_that_say_nothing_are_asked_again(slurm_cluster, acquire, monkeypatch):
     """A step that ended before it was heard is no failure of every trial that is left."""
     text = "case $SLURMD_NODENAME in node2) exit 0 ;; esac; describe() { :; }; stay() { :; }\n"
-    real = allocation_module.script
+    real = platform_module.script
     monkeypatch.setattr(
-        allocation_module, "script", lambda name: text if name == "description" else real(name)
+        platform_module, "script", lambda name: text if name == "description" else real(name)
     )
     with (
         pytest.raises(NotNow, match=r"the connection ended"),

@@ -78,7 +78,12 @@ def find_mpi(choice: str = "auto") -> MpiInstallation:
             found = _inspect(path)
             if found is not None and choice in ("auto", found.flavour):
                 return found
-        raise _missing(choice)
+        launcher = LAUNCHERS["openmpi" if choice == "auto" else choice]
+        hint = "install it and give the path of its mpirun as `mpi`"
+        raise ToolMissing(
+            "no MPI library found" if choice == "auto" else f"{launcher.title} is not installed",
+            hint=package_hint(launcher.packages) if launcher.packages else hint,
+        )
     given = Path(choice).expanduser()
     for candidate in (given, given / "bin" / "mpirun", given / "mpirun"):
         runs = candidate.is_file() and os.access(candidate, os.X_OK)
@@ -131,12 +136,3 @@ def _inspect(mpirun: str) -> MpiInstallation | None:
     beside = (Path(mpirun).parent / name for name in LAUNCHERS[known[0]].compilers)
     mpicc = next((str(path) for path in beside if os.access(path, os.X_OK)), None)
     return MpiInstallation(*known, mpirun, mpicc)
-
-
-def _missing(choice: str) -> ToolMissing:
-    launcher = LAUNCHERS["openmpi" if choice == "auto" else choice]
-    hint = "install it and give the path of its mpirun as `mpi`"
-    return ToolMissing(
-        "no MPI library found" if choice == "auto" else f"{launcher.title} is not installed",
-        hint=package_hint(launcher.packages) if launcher.packages else hint,
-    )

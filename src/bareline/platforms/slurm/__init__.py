@@ -1,6 +1,6 @@
 """Nodes of a Slurm cluster.
 
-`commands` asks Slurm, `job` holds an allocation, `allocation` runs trials in it.
+`commands` asks Slurm, `job` holds an allocation, `platform` runs trials in it.
 """
 
 from bareline.platforms.slurm.platform import SlurmPlatform

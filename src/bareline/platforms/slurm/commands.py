@@ -50,6 +50,14 @@ _TASK_ENDED = re.compile(
     r"(?:Exited with exit code (\d+)|(.+?)(?: \(core dumped\))?)$",
     re.MULTILINE,
 )
+#: Exit codes of ranks that got SIGTERM or SIGKILL because another one had failed.
+ENDED_BY_SRUN = (128 + signal.SIGTERM, 128 + signal.SIGKILL)
+#: That a task ended with a code, which the exit code says as well.
+SRUN_ADDS = re.compile(
+    r"^srun: (?:error: \S+: tasks? [\d,-]+: (?:Exited with exit code \d+|Terminated|Killed)"
+    r"|Terminating StepId=\S+).*\n?",
+    re.MULTILINE,
+)
 #: Signals by the words in which the C library names them.
 _SIGNALS = {signal.strsignal(number): int(number) for number in signal.valid_signals()}
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
-from bareline.platforms.process import local_environment, remote_line, run_process
+from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.scripts.conversation import Peer, leave_all, listening, peer, script
 from bareline.platforms.scripts.description import Description, read_description
 from bareline.platforms.scripts.housekeeping import house_script
@@ -130,16 +130,6 @@ class Connection:
         final = any(words in reason for words in _REFUSED) or self.peer.excess
         kind = PlatformError if final else NotNow
         return kind(f"no ssh: {reason}", where=self.name, hint=_hint(reason, self.name))
-
-    def alive(self) -> bool:
-        """Tell whether the connection still exists."""
-        return self.peer is not None and not self.peer.has_ended
-
-    def argv(
-        self, argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
-    ) -> list[str]:
-        """Give the local command line that runs `argv` there."""
-        return [*self.command(), self.name, remote_line(argv, env, cwd)]
 
     def command(self) -> list[str]:
         """Give ssh with its options, without the host: through the open connection only."""

@@ -16,6 +16,7 @@ from bareline.platforms.base import Availability, Context
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
 from bareline.platforms.launchers.job import Job, Network, Node, agent_text
+from bareline.platforms.process import remote_line
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.remote.cluster import cluster_facts
 from bareline.platforms.remote.software import find_remote_mpi
@@ -84,7 +85,8 @@ class SshAllocation(RemoteAllocation):
         if self.loader:  # a module may set what is set here
             setting = (f"{name}={value}" for name, value in env.items())
             argv = [*self.loader, "env", *setting, *argv]
-        return self._connections[self._index(node)].argv(argv, env, cwd)
+        connection = self._connections[self._index(node)]
+        return [*connection.command(), connection.name, remote_line(argv, env, cwd)]
 
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
@@ -165,7 +167,7 @@ class SshAllocation(RemoteAllocation):
 
     def repair(self) -> None:
         """Connect again to hosts whose connection ended."""
-        lost = [connection for connection in self._connections if not connection.alive()]
+        lost = [one for one in self._connections if one.peer is None or one.peer.has_ended]
         for connection in lost:
             connection.start()
         errors = []
