@@ -36,7 +36,6 @@ from bareline.vocabulary.platform import PlatformSpec
 #: ssh to a host that is not there yet must not take longer than it takes to come.
 _TRY_S = 10.0
 _PAUSE_S, _LOOK_S = 1.0, 1.0
-_AT_ONCE = 16
 #: Between giving an instance up and making another in its place.
 _AGAIN = BackOff(first_s=2.0, longest_s=30.0)
 
@@ -247,7 +246,7 @@ class InstanceGroup:
         # One that failed has no address, and ssh refuses a configuration that says so.
         there = {one.name: one.instance.address for one in self.members if one.instance}
         self.access.lead({name: address for name, address in there.items() if address})
-        with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        with ThreadPoolExecutor(max_workers=16) as pool:
             reasons = list(pool.map(self._reach, members))
         return {member: why for member, why in zip(members, reasons, strict=True) if why}
 

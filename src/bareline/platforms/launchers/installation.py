@@ -27,7 +27,6 @@ from bareline.vocabulary.model import Scalar
 LAUNCHERS: Mapping[str, type[Launcher]] = MappingProxyType(
     {"openmpi": OpenMpi, "intel": IntelMpi, "mpich": Mpich}
 )
-_VERSION_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ def _inspect(mpirun: str) -> MpiInstallation | None:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=_VERSION_TIMEOUT_S,
+            timeout=20.0,
             stdin=subprocess.DEVNULL,
             env={**os.environ, "LC_ALL": "C"},
             check=False,

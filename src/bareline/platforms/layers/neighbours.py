@@ -110,8 +110,6 @@ _POLL_S = 0.02
 _LEAST_OF_FAIR = 0.02
 #: A trial may be over before the kernel has counted a tick.
 _LATE_S = 10.0
-_PROOF_S = 0.3
-_FOREVER_S = 86_400
 _TAIL_BYTES = 4096
 
 
@@ -135,7 +133,7 @@ def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> di
         facts["neighbours.workers"] = neighbours.workers or cores
         with _working(tenants, neighbours, "") as loads:
             before = [load.read() for load in loads]
-            time.sleep(_PROOF_S)
+            time.sleep(0.3)
             shares = [load.share_since(one) for load, one in zip(loads, before, strict=True)]
         facts["neighbours.busy_cores"] = round(sum(shares), 2)
     return facts
@@ -215,7 +213,7 @@ class _Load:
         serves = serving("iperf3", server, ports, env=self._env, hold=True)
         port = self._stack.enter_context(serves)["server_port"]
         argv = ["iperf3", "-c", self._places.nodes[to].address, "-p", port, "--bidir"]
-        return [*argv, "-P", str(streams), "-t", str(_FOREVER_S), "-i", "0"]
+        return [*argv, "-P", str(streams), "-t", "86400", "-i", "0"]
 
     def _line(self, node: int, argv: Sequence[str], folder: str = "") -> list[str]:
         """Give the command line that keeps a load on a node until its standard input ends."""

@@ -28,9 +28,6 @@ CARRIES = 0.8
 _GAIN = 1.05
 _SLEEPS, _SLEEP_S = 100, 50e-6
 _SLACK = Path("/proc/self/timerslack_ns")
-_STREAM_S = 0.15
-_TRIES = 2
-_TWO = Layout(2, 1, 1)
 
 _RECEIVER = """
 import socket, sys, time
@@ -98,15 +95,15 @@ def timer_lateness_s() -> float:
 
 def carried_bits_per_s(allocation: Allocation) -> float | None:
     """Measure what a TCP stream reaches between two hosts, the better of two short ones."""
-    to = ("{server_host}", "{server_port}", str(_STREAM_S))
+    to = ("{server_host}", "{server_port}", "0.15")
     command = Command(
         argv=(sys.executable, "-I", "-c", _SENDER, *to),
         server=Server(argv=(sys.executable, "-I", "-c", _RECEIVER, "{server_port}")),
     )
     found = []
-    for _ in range(_TRIES):
+    for _ in range(2):
         with contextlib.suppress(PlatformError, ValueError):
-            found.append(float(allocation.run(command, _TWO, timeout_s=20.0).stdout))
+            found.append(float(allocation.run(command, Layout(2, 1, 1), timeout_s=20.0).stdout))
     return max(found, default=None)
 
 

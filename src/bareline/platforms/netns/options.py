@@ -14,7 +14,6 @@ from bareline.platforms.layers.filesystem.options import Networked
 
 Shaper = Literal["htb", "tbf"]
 _RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(k|m|g)bit")
-_HIGHEST_RATE = 10**13
 _SCALE = {"k": 10**3, "m": 10**6, "g": 10**9}
 
 
@@ -22,7 +21,7 @@ def parse_rate(text: str) -> int:
     """Read a rate such as ``10gbit`` in bits per second, or raise ValueError: it is none."""
     match = _RATE.fullmatch(text)
     rate = round(float(match[1]) * _SCALE[match[2]]) if match else 0
-    if not 1_000_000 <= rate <= _HIGHEST_RATE:
+    if not 1_000_000 <= rate <= 10**13:
         raise ValueError(
             f"'{text[:40]}' is not a rate between 1mbit and 10000gbit, such as 1gbit or 10gbit"
         )

@@ -209,7 +209,11 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
         names = [host_name(index) for index in range(options.hosts)]
         with ExitStack() as stack:
             with self.starting(layout):
-                opened = open_switch(find_privilege(), self._hosts_file(names))
+                lines = ["127.0.0.1 localhost", f"{links.SWITCH_ADDRESS} switch"]
+                lines += [f"{links.host_address(index)} {name}" for index, name in enumerate(names)]
+                file = self.context.scratch / "hosts"
+                file.write_text("\n".join([*lines, ""]), encoding="utf-8")
+                opened = open_switch(find_privilege(), file)
                 switch = stack.enter_context(opened)
                 # Mounts of the switch are those of the hosts that come after.
                 below = self.context.scratch
@@ -229,13 +233,6 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
                     allocation.pace_links(options.rate_bits_per_s)
             with contained(options.container, allocation, self.context.cache, self.spec.name):
                 yield allocation
-
-    def _hosts_file(self, names: Sequence[str]) -> Path:
-        lines = ["127.0.0.1 localhost", f"{links.SWITCH_ADDRESS} switch"]
-        lines += [f"{links.host_address(index)} {name}" for index, name in enumerate(names)]
-        path = self.context.scratch / "hosts"
-        path.write_text("\n".join([*lines, ""]), encoding="utf-8")
-        return path
 
 
 def _mount_over(

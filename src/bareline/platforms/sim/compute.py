@@ -39,7 +39,6 @@ from bareline.vocabulary.platform import PlatformSpec
 
 #: Noise only ever slows: of so many runs, and all repetitions in them, the best counts.
 _RUNS = 3
-_TIMEOUT_S = 120.0
 _BENCHMARKS = (
     ("dgemm", "--n", "512", "--repeat", "20", "--budget", "2"),
     ("stream", "--repeat", "10", "--threads", "1"),
@@ -109,7 +108,7 @@ def rates_here(context: Context, processor: str) -> Rates:
 def _best_rate(context: Context, benchmark: tuple[str, ...]) -> float:
     """Measure the best repetition of a matrix product, or of STREAM's triad."""
     command = Command(argv=("{native}/nodebench", *benchmark))
-    outputs = list(outputs_here(context, command, Layout(1, 1), _TIMEOUT_S))
+    outputs = list(outputs_here(context, command, Layout(1, 1), 120.0))
     found = []
     for row in (row for output in outputs for row in json_lines(output.stdout)):
         with suppress(ValueError, KeyError, TypeError):
@@ -171,10 +170,9 @@ def widest_set() -> str:
 
 #: Recordings of a program; noise only ever adds, so the lowest mean of each stretch is kept.
 _RECORDINGS = 3
+_TIMED_PART = 1
 #: After a first recording this long there is no second one.
 _LONG_S = 20.0
-_TIMED_PART = 1
-_REAL_TIMEOUT_S = 600.0
 #: Of what a recording holds: earlier ones do not say at what load they were made.
 _VERSION = "2"
 
@@ -337,7 +335,7 @@ def _real_compute_s(command: Command, ranks: int, context: Context) -> float | N
     found = []
     real = Command(argv=command.argv, mpi=True)
     with suppress(BarelineError):
-        for output in outputs_here(context, real, Layout(1, ranks), _REAL_TIMEOUT_S):
+        for output in outputs_here(context, real, Layout(1, ranks), 600.0):
             for row in json_lines(output.stdout) if output.exit_code == 0 else ():
                 with suppress(ValueError, KeyError, TypeError):
                     found.append(float(row["compute_s"]["mean"]))

@@ -15,8 +15,6 @@ from bareline.vocabulary.errors import did_you_mean
 from bareline.vocabulary.model import Command
 from bareline.vocabulary.platform import REPLAY, Options
 
-_NODES_MAX = 65_536
-
 #: Probe, ranks, parameters, unit, measured and simulated value.
 CheckRow = tuple[str, int, str, str, float, float]
 
@@ -87,7 +85,7 @@ class SimOptions(Options):
       found.
     """
 
-    nodes: Annotated[int, Field(ge=1, le=_NODES_MAX)] = 16
+    nodes: Annotated[int, Field(ge=1, le=65_536)] = 16
     cores: Annotated[int, Field(ge=1, le=4096)] = 8
     network: str | None = None
     curve: Annotated[tuple[Point, ...], Field(min_length=2, max_length=512)] | None = None

@@ -25,17 +25,12 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import REPLAY, PlatformSpec
 
-#: What a simulator repeats exactly needs no more repetitions.
-_REPETITIONS = ("-i", "3", "-x", "0")
-#: Simulated seconds cost nothing by themselves: none of them may leave out a size.
-_UNBOUNDED = ("-t", "1e9")
 #: Arrays from this size on are shared by all ranks where memory is folded.
 _FOLDED_BYTES = 65_536
 #: What the buffers of all ranks together may take of this machine's memory; mpibench's own limit
 #: is for one rank of many machines.
 _MEMORY_SHARE = 0.5
 _LARGEST_BUFFERS_BYTES = 512 << 20
-_RECORDING_TIMEOUT_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +157,12 @@ class SimAllocation(Allocation):
         folder = ensure_native(find_simulator(), self._context.cache)
         argv = [str(folder / program), *command.argv[1:]]
         if program == "mpibench":
-            argv += _REPETITIONS if "-i" not in argv else ()
+            # What a simulator repeats exactly needs no more repetitions; simulated seconds cost
+            # nothing by themselves: none of them may leave out a size.
+            argv += ["-i", "3", "-x", "0"] if "-i" not in argv else []
             # All ranks lie in this machine's memory.
             buffers_bytes = int(_MEMORY_SHARE * memory_bytes()) // layout.ranks
-            argv += [*_UNBOUNDED, "-M", str(min(_LARGEST_BUFFERS_BYTES, buffers_bytes))]
+            argv += ["-t", "1e9", "-M", str(min(_LARGEST_BUFFERS_BYTES, buffers_bytes))]
         variables = dict(command.env)
         caveats: tuple[str, ...] = ("simulated",)
         if self._options.fold and FOLDED.fullmatch(program):
@@ -183,7 +180,7 @@ class SimAllocation(Allocation):
 
         def launch(more: Mapping[str, str]) -> Finished:
             line, every = self._line(argv, layout), {**variables, **more}
-            return self._execute(line, every, layout, _RECORDING_TIMEOUT_S)
+            return self._execute(line, every, layout, 3600.0)
 
         folded = "BARELINE_FOLD" in variables
         recording, events = compute.computation(

@@ -24,10 +24,8 @@ from bareline.vocabulary.errors import PlatformError
 #: SimGrid's numbers of the types of elements.
 _DOUBLE, _BYTE = 0, 6
 _DOUBLE_BYTES = 8
-_ONE_SIDED = ("one-sided", "one-sided-sync")
 #: A shorter stretch of computation passes with the next one: each costs the simulator.
 _SHORTEST_S = 1e-6
-_ANY_TAG = -1
 _UNKNOWN = (
     "the trace does not say whose message it got; trace the program again with this bareline, and "
     "complete such receives by MPI_Wait or MPI_Test before they are freed"
@@ -79,13 +77,13 @@ def _tells(shape: Shape) -> bool:
 def _asks(shape: Shape) -> bool:
     """Tell whether a call receives from anybody, or a message of any tag."""
     receives = shape.kind in POINT_TO_POINT and shape.from_ != NOBODY
-    return receives and (shape.from_ == ANYBODY or shape.receive_tag == _ANY_TAG)
+    return receives and (shape.from_ == ANYBODY or shape.receive_tag == -1)
 
 
 def _why_not(shape: Shape, ranks: int) -> str:
     if shape.kind in POINT_TO_POINT and shape.to == ANYBODY:
         return "it sends to a process that is none of the traced ranks"
-    if shape.kind in _ONE_SIDED:
+    if shape.kind in ("one-sided", "one-sided-sync"):
         return "one-sided communication is not replayed"
     if shape.kind == "collective" and shape.comm_size > 1:
         if shape.comm_size != ranks:

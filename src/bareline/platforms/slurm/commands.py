@@ -13,7 +13,6 @@ from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import fold, unfold
 
-_ASK_S = 60.0
 #: Variables of a job that bareline itself runs in; a step of another job must not see them.
 _JOBS_OWN = re.compile(r"SLURM|PMIX|PMI_|OMPI_")
 _KEEP = ("SLURM_CONF", "SLURM_PMIX_FENCE")
@@ -28,7 +27,7 @@ def outside_environment() -> dict[str, str]:
     }
 
 
-def ask(*argv: str, timeout_s: float = _ASK_S) -> Finished:
+def ask(*argv: str, timeout_s: float = 60.0) -> Finished:
     """Run one of Slurm's programs."""
     return run_process(argv, env=outside_environment(), timeout_s=timeout_s)
 
@@ -108,7 +107,6 @@ _ENDINGS = {
     "OUT_OF_MEMORY": ("ran out of memory", "ask for whole nodes with `exclusive = true`"),
     "DEADLINE": ("has reached its deadline", "ask for it earlier"),
 }
-_SETTLED_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +149,7 @@ def job_state(job: str) -> JobState:
 
 def settled_state(job: str) -> JobState:
     """Ask how a job stands; for one whose steps are just being ended wait until it is told why."""
-    deadline = time.monotonic() + _SETTLED_S
+    deadline = time.monotonic() + 30.0
     while (state := job_state(job)).state == "COMPLETING" and time.monotonic() < deadline:
         time.sleep(0.2)
     return state

@@ -37,11 +37,6 @@ from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, S
 from bareline.vocabulary.nodeset import fold, nodes_text
 from bareline.vocabulary.platform import PlatformSpec
 
-#: An allocation with less time than a trial may take, and this, is renewed before it.
-_MARGIN_S = 30.0
-#: How long the first step of an allocation may take: nodes may have to wake up.
-_DESCRIBE_S = 120.0
-
 
 class NodesLost(PlatformError):
     """The allocation, or a node of it, ended in mid-trial."""
@@ -77,7 +72,7 @@ class SlurmAllocation(RemoteAllocation):
         lines = self.talk_lines(range(len(names)), text, [])
         with conversation(lines, commands.outside_environment()) as talk:
             try:
-                talk.wait("ready", _DESCRIBE_S)
+                talk.wait("ready", 120.0)  # nodes may have to wake up
             except PlatformError as error:
                 # A node that has just failed, or a job that is being ended: the next try may do.
                 lost = self._find_lost() or error
@@ -276,7 +271,7 @@ class SlurmAllocation(RemoteAllocation):
             assert lost is not None
             self._replace(lost, "a new one is asked for")
             return
-        needed_s = min(timeout_s + _MARGIN_S, 60.0 * self._options.time_min / 2)
+        needed_s = min(timeout_s + 30.0, 60.0 * self._options.time_min / 2)
         if state.left_s is None or state.left_s >= needed_s:
             return
         ends = f"allocation {self._job.number} ends in {state.left_s:.0f} s"

@@ -23,7 +23,6 @@ from bareline.vocabulary.errors import NotNow, PlatformError
 
 #: A host that is silent this long is lost: three times 15 s are 45 s.
 _ALIVE = ("ServerAliveInterval=15", "ServerAliveCountMax=2")
-_ASK_S = 10.0
 #: Begins the name of a folder that every user of a host has for himself: it goes with a restart.
 _LOCKS = "/dev/shm/bareline"
 _REFUSED = ("verification failed", "IDENTIFICATION", "ermission")
@@ -34,7 +33,7 @@ _KEEPER = re.compile(r"(\d{1,10}) (\d{1,20})")
 def configured(name: str, config: Path | None) -> dict[str, str]:
     """Ask ssh how it would reach a host: its settings for that name."""
     argv = ["ssh", *(["-F", str(config)] if config else []), "-G", name]
-    lines = run_process(argv, timeout_s=_ASK_S).stdout.splitlines()
+    lines = run_process(argv, timeout_s=10.0).stdout.splitlines()
     return dict(line.split(" ", 1) for line in lines if " " in line)
 
 

@@ -26,7 +26,6 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
 
 _READY_S = 60.0
-_TRIED_S = 20.0
 #: Where MPI libraries leave what ranks of a node find each other by.
 _TEMPORARY = "/tmp"
 #: Makes the places in an image of bareline's where folders of the node are seen.
@@ -41,8 +40,6 @@ done
 #: The newest version of the GNU C library that programs of a folder ask for.
 _NEEDED = 'cat "$1"/* | grep -ao "GLIBC_2\\.[0-9]*" | sort -uV | tail -n 1'
 _VERSION = re.compile(r"\d+(\.\d+)+[~\w.]*")
-#: Reading an image of some GB.
-_HASH_S = 600.0
 _GLIBC = re.compile(r"GLIBC_(2\.\d+)")
 
 
@@ -206,7 +203,7 @@ class Boxes:
             **look.look_facts(*self._looks, options.share),
         }
         if line := runtime.image_id(self._box):
-            identity = ask(0, line, timeout_s=_HASH_S)
+            identity = ask(0, line, timeout_s=600.0)  # it may have some GB
             if identity.exit_code == 0 and identity.stdout.split():
                 facts["container.image_hash"] = identity.stdout.split()[0]
         return facts
@@ -229,5 +226,5 @@ def check_container(options: Container | None) -> None:
 def check_runtime(runtime: Runtime) -> None:
     """Try a runtime that is on this machine: without its rights or its service it makes nothing."""
     if runtime.tried:
-        tried = run_process(runtime.tried, timeout_s=_TRIED_S)
+        tried = run_process(runtime.tried, timeout_s=20.0)
         tried.must(f"{runtime.title} makes no container", hint=runtime.remedy)
