@@ -118,8 +118,6 @@ class OpenStackProvider(OpenStackSteward):
         super().__init__(options.cloud, options.region)
         self._options = options
 
-    # What is there -----------------------------------------------------------------------------
-
     @cached_property
     def _flavor(self) -> Any:
         find = partial(self._sdk.compute.find_flavor, get_extra_specs=True)
@@ -185,8 +183,6 @@ class OpenStackProvider(OpenStackSteward):
                     hint="remove what the project does not need, or ask its operator for more",
                 )
 
-    # What is made ------------------------------------------------------------------------------
-
     def shared(self, prefix: str) -> Sequence[Thing]:
         """Name the key pair, and the server group where one is asked for."""
         group = [Thing(SERVER_GROUP, f"{prefix}-group")] if self._options.placement else []
@@ -242,8 +238,6 @@ class OpenStackProvider(OpenStackSteward):
     def _address(self, addresses: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
         name = str(self._networks[0].name)
         return super()._address({name: addresses.get(name, ())})
-
-    # What it is --------------------------------------------------------------------------------
 
     def facts(self) -> Mapping[str, Scalar]:
         """Tell image, flavor and ports."""

@@ -123,12 +123,12 @@ def test_only_things_of_barelines_of_this_machine_that_have_ended_are_abandoned(
 
 
 def test_what_runs_is_told_while_its_bareline_lives(journal, tmp_path):
-    assert list(remains.running(tmp_path, "nebula")) == []
+    assert remains.running(tmp_path, "openstack", "nebula", 0.0) == ""
     for number in (1, 2):
         thing = Thing(INSTANCE, f"n{number}")
         journal.asked(thing)
         journal.made(thing, "x")
-    (story,) = remains.running(tmp_path, "nebula")
-    now = story.up_since["n1"] + 1.5 * 3600
-    assert remains.summary(story, now) == f"2 instances for 1.5 h (process {os.getpid()})"
-    assert list(remains.running(tmp_path, "another")) == []
+    now = read_journal(journal.path).up_since["n1"] + 1.5 * 3600
+    told = f"2 instances for 1.5 h (process {os.getpid()})"
+    assert remains.running(tmp_path, "openstack", "nebula", now) == told
+    assert remains.running(tmp_path, "openstack", "another", now) == ""

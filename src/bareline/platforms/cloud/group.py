@@ -147,8 +147,6 @@ class InstanceGroup:
         self._attempts = 0
         self.members: list[Member] = []
 
-    # Coming ------------------------------------------------------------------------------------
-
     def start(self, count: int) -> None:
         """Bring instances up."""
         self.insist.ask("asking for quota, image and size", lambda: self._provider.check(count))
@@ -270,8 +268,6 @@ class InstanceGroup:
         )
         return member.instance
 
-    # Going -------------------------------------------------------------------------------------
-
     def _end(self, member: Member) -> None:
         remove(self._provider, member.things, self.insist, self._gone)
         member.things, member.instance = [], None
@@ -302,8 +298,6 @@ class InstanceGroup:
             raise
         finally:
             self._journal.close()
-
-    # What they are -----------------------------------------------------------------------------
 
     def facts(self) -> dict[str, Scalar]:
         """Tell where the instances are and how they came up."""

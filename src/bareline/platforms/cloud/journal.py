@@ -322,16 +322,18 @@ def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> l
     return found
 
 
-def running(cache: Path, platform: str) -> Iterator[Story]:
-    """Give the journals of a platform whose barelines live and have instances."""
+def running(cache: Path, kind: str, platform: str, now: float) -> str:
+    """Say what living barelines have in a cloud: ``2 instances for 0.4 h (process 123)``."""
+    found = []
     with suppress(OSError):
         for _, story in journals(cache):
-            if story.platform == platform and not story.is_abandoned and story.instances:
-                yield story
-
-
-def summary(story: Story, now: float) -> str:
-    """Say what a living bareline has in a cloud: ``2 instances for 0.4 h (process 123)``."""
-    names = story.instances
-    hours = max(now - story.up_since[name] for name in names) / HOUR_S
-    return f"{count(len(names), 'instance')} for {hours:.1f} h (process {owner_pid(story.owner)})"
+            names = story.instances
+            if (
+                (story.kind, story.platform) == (kind, platform)
+                and names
+                and not story.is_abandoned
+            ):
+                hours = max(now - story.up_since[name] for name in names) / HOUR_S
+                up = f"{count(len(names), 'instance')} for {hours:.1f} h"
+                found.append(f"{up} (process {owner_pid(story.owner)})")
+    return "; ".join(found)

@@ -165,9 +165,7 @@ class CloudPlatform(RemotePlatform[C_co]):
     @classmethod
     def running(cls, spec: PlatformSpec[C_co]) -> str:
         """Say what barelines of this machine have in the cloud for a platform, and since when."""
-        now, stories = time.time(), journal.running(cache_folder(), spec.name)
-        of_type = (story for story in stories if story.kind == spec.type)
-        return "; ".join(journal.summary(story, now) for story in of_type)
+        return journal.running(cache_folder(), spec.type, spec.name, time.time())
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[CloudAllocation]:
