@@ -327,12 +327,8 @@ def running(cache: Path, kind: str, platform: str, now: float) -> str:
     found = []
     with suppress(OSError):
         for _, story in journals(cache):
-            names = story.instances
-            if (
-                (story.kind, story.platform) == (kind, platform)
-                and names
-                and not story.is_abandoned
-            ):
+            names, ours = story.instances, (story.kind, story.platform) == (kind, platform)
+            if ours and names and not story.is_abandoned:
                 hours = max(now - story.up_since[name] for name in names) / HOUR_S
                 up = f"{count(len(names), 'instance')} for {hours:.1f} h"
                 found.append(f"{up} (process {owner_pid(story.owner)})")
