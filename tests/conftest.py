@@ -136,7 +136,7 @@ def fits() -> Callable[[str, Any], None]:
     from jsonschema.exceptions import best_match
 
     import bareline.cli.main  # noqa: F401 -- its verbs say what they print
-    from bareline.cli.schemas import schema_of
+    from bareline.cli.output import schema_of
 
     @cache
     def validator(name: str) -> Draft202012Validator:

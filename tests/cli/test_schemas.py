@@ -13,8 +13,7 @@ import typer.main
 from jsonschema import Draft202012Validator
 
 from bareline.cli.main import app
-from bareline.cli.output import OUTPUTS
-from bareline.cli.schemas import schema_of, schema_rows
+from bareline.cli.output import OUTPUTS, schema_of, schema_rows
 
 TESTS = Path(__file__).parents[1]
 RUNS = TESTS / "data" / "runs-0.1.0"

@@ -53,7 +53,7 @@ def probes() -> Iterable[str]:
 @_offering
 def schemas() -> Iterable[str]:
     """Give the names of schemas."""
-    from bareline.cli.schemas import schema_rows
+    from bareline.cli.output import schema_rows
 
     return [row["schema"] for row in schema_rows()]
 
@@ -65,11 +65,3 @@ def runs() -> Iterable[str]:
 
     names = [one.path.name for one in list_runs()]
     return ["@latest", *reversed(names)] if names else []
-
-
-@_offering
-def plugins() -> Iterable[str]:
-    """Give the kinds of plug-ins."""
-    from bareline.cli.template import KINDS
-
-    return list(KINDS)

@@ -1,4 +1,4 @@
-"""Results from elsewhere, to elsewhere, and read again: import, export, reparse."""
+"""What leaves a run, enters one or is read again: calibrate, reparse, import, export."""
 
 from __future__ import annotations
 
@@ -9,108 +9,127 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bareline.cli.options import (
-    JsonOption,
-    OnlyLayers,
-    OnlyMetrics,
-    OnlyPlatforms,
-    OnlyProbes,
+    Only,
     QuietOption,
     RunArgument,
     RunsArgument,
-    selection,
+    read_records,
+    run_path,
 )
-from bareline.cli.output import EXIT_TRIALS_FAILED, emit, prints, written
+from bareline.cli.output import EXIT_TRIALS_FAILED, complain, emit, emit_blocks, written
+from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bareline.session.reparse import Correction, Reread
-    from bareline.store.run import Run
-
 app = typer.Typer()
 
 
 @app.command()
-@prints("reparse", "session.reparse.ReadAgain")
+@prints("calibrate", "session.simulation.Agreement")
+def calibrate(
+    from_: Annotated[
+        list[Path],
+        option(
+            "--from",
+            "RUN",
+            "Run with a ping-pong between two nodes; again for what it lacks.",
+            parser=run_path,
+        ),
+    ],
+    out: Annotated[Path, option("-o --out", "NAME.toml", "Platform file to write.")],
+    platform: Annotated[str | None, option("--platform", "P", "Which platform of the run.")] = None,
+    nodes: Annotated[int, option("--nodes", "N", "Nodes to simulate.", min=2)] = 16,
+    cores: Annotated[int, option("--cores", "N", "Cores of each node.", min=1)] = 8,
+    eager_bytes: Annotated[
+        int, option("--eager", "BYTES", "Size from which sender and receiver meet.", min=1)
+    ] = 65_536,
+    quiet: QuietOption = False,
+) -> None:
+    """Make a simulated platform from a run, and say how well it agrees with that run."""
+    import tomli_w
+
+    from bareline.report.blocks import Remark
+    from bareline.report.terminal.listings import calibration_blocks
+    from bareline.session.calibration import calibrate as calibrate_run
+    from bareline.store.run import Run
+
+    done = calibrate_run(
+        [Run.open(path) for path in from_],
+        platform=platform,
+        nodes=nodes,
+        cores=cores,
+        eager_bytes=eager_bytes,
+        tell=lambda what: None if quiet else complain(f"simulating {what}"),
+    )
+    try:
+        out.write_text(tomli_w.dumps({"platform": {out.stem: done.table}}), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(out)) from error
+    step = Remark(f"bareline run STUDY --on {out.stem} --platforms {out}", unbroken=True)
+    emit_blocks(done.rows, lambda: [*calibration_blocks(done.rows(), done.left_out), step])
+
+
+@app.command()
+@prints("reparse", "session.reparse.ReadAgain", to_file=False)
 def reparse(
     path: RunArgument,
-    only: Annotated[
-        str | None, typer.Option("--only", metavar="PROBE", help="Only this probe's trials.")
-    ] = None,
+    only: Annotated[str | None, option("--only", "PROBE", "Only this probe's trials.")] = None,
     study: Annotated[
-        Path | None,
-        typer.Option("--study", metavar="FILE", help="Study with corrected regular expressions."),
+        Path | None, option("--study", "FILE", "Study with corrected regular expressions.")
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
-    ] = False,
-    as_json: JsonOption = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Show what would change, write nothing.")] = False,
 ) -> None:
     """Read the raw output of a run again with the parsers of today, or a corrected study."""
+    from bareline.report.terminal.runs import reread_blocks
+    from bareline.report.writers.terminal import print_blocks
     from bareline.session.reparse import read_correction, reparse_run
     from bareline.store.run import Run
 
-    opened = Run.open(path)
-    if only is not None and only not in opened.header.probes:
-        hint = f"it contains: {', '.join(opened.header.probes)}"
+    run = Run.open(path)
+    if only is not None and only not in run.header.probes:
+        hint = f"it contains: {', '.join(run.header.probes)}"
         raise UsageError(f"contains no trials of '{only}'", where=str(path), hint=hint)
     if only is not None and study is not None:
         raise UsageError("--only and --study exclude each other", hint="leave --only out")
-    correction = None if study is None else read_correction(opened, study)
-    done = reparse_run(opened, only=only, correction=correction, dry_run=dry_run)
-    emit(
-        as_json,
-        done.rows,
-        lambda console: _print_reread(opened, done, correction, console, dry_run=dry_run),
-    )
+    correction = None if study is None else read_correction(run, study)
+    done = reparse_run(run, only=only, correction=correction, dry_run=dry_run)
 
+    def people(console: Console) -> None:
+        print_blocks(reread_blocks(run, done.changed, done.unread), console)
+        for probe, keys in (correction.changed if correction else {}).items():
+            print(f"{probe}: other {', '.join(keys)}")
+        if correction and not correction.changed:
+            print("the study reads outputs as the run does: nothing is to be read again")
+            return
+        written = "; nothing was written" if dry_run else ""
+        print(f"{done.read} trials read again, {len(done.changed)} came out differently{written}")
 
-def _print_reread(
-    run: Run, done: Reread, correction: Correction | None, console: Console, *, dry_run: bool
-) -> None:
-    from bareline.report.terminal.runs import reread_blocks
-    from bareline.report.writers.terminal import print_blocks
-
-    print_blocks(reread_blocks(run, done.changed, done.unread), console)
-    for probe, keys in (correction.changed if correction else {}).items():
-        print(f"{probe}: other {', '.join(keys)}")
-    if correction and not correction.changed:
-        print("the study reads outputs as the run does: nothing is to be read again")
-        return
-    written = "; nothing was written" if dry_run else ""
-    print(f"{done.read} trials read again, {len(done.changed)} came out differently{written}")
+    emit(done.rows, people)
 
 
 @app.command(name="import")
 @prints("import", "session.intake.Imported")
 def import_(
     files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="Existing outputs, also .gz, or folders of them."),
+        list[Path], argument("FILE...", "Existing outputs, also .gz, or folders of them.")
     ],
-    out: Annotated[
-        Path,
-        typer.Option("-o", "--out", metavar="RUN", help="Run directory: new, or of an import."),
-    ],
+    out: Annotated[Path, option("-o --out", "RUN", "Run directory: new, or of an import.")],
     platform: Annotated[
         str | None,
-        typer.Option(
-            "--platform",
-            metavar="NAME",
-            help="Platform that they come from; ReFrame and asv name their own.",
+        option(
+            "--platform", "NAME", "Platform that they come from; ReFrame and asv name their own."
         ),
     ] = None,
-    title: Annotated[str, typer.Option("--title", metavar="T", help="The platform in words.")] = "",
+    title: Annotated[str, option("--title", "T", "The platform in words.")] = "",
     ranks: Annotated[
-        int | None,
-        typer.Option("--ranks", metavar="N", min=1, help="Ranks of outputs that do not say it."),
+        int | None, option("--ranks", "N", "Ranks of outputs that do not say it.", min=1)
     ] = None,
     skip_unknown: Annotated[
-        bool, typer.Option("--skip-unknown", help="Leave out files of no known format.")
+        bool, flag("--skip-unknown", "Leave out files of no known format.")
     ] = False,
     quiet: QuietOption = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Read existing outputs of OSU, IMB, ReFrame, hyperfine and others into a run."""
     from bareline.session.intake import import_files
@@ -122,7 +141,7 @@ def import_(
             print(line, file=sys.stderr)
         print(out)
 
-    emit(as_json, lambda: intake.rows, people)
+    emit(lambda: intake.rows, people)
     if intake.failed:
         raise typer.Exit(EXIT_TRIALS_FAILED)
 
@@ -131,22 +150,12 @@ def import_(
 @prints("export", "cli.output.Written")
 def export(
     paths: RunsArgument,
-    out: Annotated[
-        Path,
-        typer.Option("-o", "--out", metavar="FILE", help="A .csv, .jsonl, .parquet or .prom file."),
-    ],
-    probes: OnlyProbes = None,
-    platforms: OnlyPlatforms = None,
-    metrics: OnlyMetrics = None,
-    layers: OnlyLayers = None,
-    as_json: JsonOption = False,
+    out: Annotated[Path, option("-o --out", "FILE", "A .csv, .jsonl, .parquet or .prom file.")],
+    only: Only,
 ) -> None:
     """Write every sample of runs as one tidy table, or the medians as OpenMetrics."""
-    from bareline.analysis.numbers.records import read_runs
     from bareline.report.content.exporting import write_samples
-    from bareline.store.run import Run
 
-    asked = selection(probes, platforms, metrics, layers)
-    count = write_samples(read_runs([Run.open(path) for path in paths]), out, asked)
+    count = write_samples(read_records(*paths, unlike=False), out, only.selection())
     row = {**written(out), "samples": count}
-    emit(as_json, lambda: [row], lambda _: print(f"{count} samples\n{out}"))
+    emit(lambda: [row], lambda _: print(f"{count} samples\n{out}"))

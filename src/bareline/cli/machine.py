@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from bareline.cli.options import FileOption, JsonOption, PlatformsOption
-from bareline.cli.output import emit, prints
+from bareline.cli.options import PlatformsOption
+from bareline.cli.output import emit
+from bareline.cli.verbs import flag, option, prints
 
 app = typer.Typer()
 
@@ -15,19 +16,10 @@ app = typer.Typer()
 @app.command()
 @prints("doctor", "doctor.render.Checked")
 def doctor(
-    every: Annotated[
-        bool, typer.Option("--all", help="Every check, with the command that mends it.")
-    ] = False,
-    deep: Annotated[
-        bool, typer.Option("--deep", help="Every check; also compile and run an MPI job.")
-    ] = False,
-    study: Annotated[
-        str | None,
-        typer.Option("--for", metavar="STUDY", help="Only the needs of this study."),
-    ] = None,
+    every: Annotated[bool, flag("--all", "Every check, with the command that mends it.")] = False,
+    deep: Annotated[bool, flag("--deep", "Every check; also compile and run an MPI job.")] = False,
+    study: Annotated[str | None, option("--for", "STUDY", "Only the needs of this study.")] = None,
     platforms: PlatformsOption = None,
-    as_json: JsonOption = False,
-    _out: FileOption = None,
 ) -> None:
     """Say what this machine is ready for, what it is not, and what mends it."""
     from bareline.doctor.check import examine
@@ -43,25 +35,19 @@ def doctor(
     else:
         checks = examine(deep=deep)
     show = render if every or deep or study else render_purposes
-    emit(as_json, lambda: to_rows(checks), lambda console: show(checks, console))
+    emit(lambda: to_rows(checks), lambda console: show(checks, console))
 
 
 @app.command()
 @prints("build", "build.native.Built")
 def build(
     on: Annotated[
-        list[str] | None,
-        typer.Option("--on", metavar="P", help="Platform to build for; may be given again."),
+        list[str] | None, option("--on", "P", "Platform to build for; may be given again.")
     ] = None,
     mpi: Annotated[
-        str,
-        typer.Option(
-            "--mpi", metavar="FLAVOUR", help="Without --on: auto, openmpi, mpich, intel or a path."
-        ),
+        str, option("--mpi", "FLAVOUR", "Without --on: auto, openmpi, mpich, intel or a path.")
     ] = "auto",
     platforms: PlatformsOption = None,
-    as_json: JsonOption = False,
-    _out: FileOption = None,
 ) -> None:
     """Build the native programs for a compiler and MPI library; cached."""
     from bareline.platforms.listing import build_for, build_row
@@ -74,4 +60,4 @@ def build(
             path = f"{row['host']}:{row['path']}" if row["host"] else row["path"]
             print(f"{row['toolchain']}: {state}\n{path}")
 
-    emit(as_json, lambda: rows, show)
+    emit(lambda: rows, show)

@@ -15,20 +15,15 @@ from typing import Annotated, NoReturn
 import typer
 
 from bareline.cli import (
+    application,
     catalogue,
     exchange,
-    extending,
-    fleet,
     machine,
     measure,
     platforms,
-    predicting,
-    profiling,
-    published,
     reporting,
     results,
-    simulation,
-    trends,
+    template,
 )
 from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
@@ -37,26 +32,11 @@ from bareline.vocabulary.errors import BarelineError, one_line
 from bareline.vocabulary.files import step_to_read
 
 #: What the machine has run out of: no fault of ours, and nothing to trace.
-_SCARCE = {
-    errno.EAGAIN,
-    errno.EDQUOT,
-    errno.EFBIG,
-    errno.EMFILE,
-    errno.ENFILE,
-    errno.ENOMEM,
-    errno.ENOSPC,
-}
+_SCARCE = {errno.EAGAIN, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
+           errno.ENOSPC}  # fmt: skip
 #: What is wrong with a path that somebody gave.
-_OF_THE_PATH = {
-    errno.EACCES,
-    errno.EIO,
-    errno.ELOOP,
-    errno.ENAMETOOLONG,
-    errno.ENOTDIR,
-    errno.EPERM,
-    errno.EROFS,
-    errno.ESTALE,
-}
+_OF_THE_PATH = {errno.EACCES, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR,
+                errno.EPERM, errno.EROFS, errno.ESTALE}  # fmt: skip
 
 app = typer.Typer(
     name="bareline",
@@ -67,23 +47,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (
-    machine,
-    measure,
-    profiling,
-    predicting,
-    results,
-    reporting,
-    fleet,
-    trends,
-    simulation,
-    exchange,
-    extending,
-):
+for family in (machine, measure, application, results, reporting, exchange, template):
     app.add_typer(family.app)
 app.add_typer(platforms.app, name="platforms")
-for family in (catalogue, published):
-    app.add_typer(family.app)
+app.add_typer(catalogue.app)
 
 
 def main() -> NoReturn:

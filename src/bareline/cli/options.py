@@ -2,56 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from bareline.cli import completing
-from bareline.cli.output import complain, write_to
+from bareline.cli.output import complain
+from bareline.cli.verbs import JsonOption, argument, flag, option
 
 if TYPE_CHECKING:
     from bareline.analysis.numbers.records import Records
     from bareline.analysis.numbers.selection import Selection
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Tidy rows as JSON on stdout.")]
-
-
-def _write_to(context: typer.Context, path: Path | None) -> None:
-    context.call_on_close(write_to(path))
-
-
-#: Parsed is all that it needs: `emit` writes there. The parameter's name begins with "_".
-FileOption = Annotated[
-    Path | None,
-    typer.Option(
-        "-o", "--out", metavar="FILE", callback=_write_to, help="Write to a file, not to stdout."
-    ),
-]
-
-
-def selection(
-    probes: list[str] | None,
-    platforms: list[str] | None,
-    metrics: list[str] | None,
-    layers: list[str] | None,
-) -> Selection:
-    """Give the rows that the four options ask for."""
-    from bareline.analysis.numbers.selection import Selection
-
-    return Selection(probes or (), platforms or (), metrics or (), layers or ())
-
-
-def read_records(paths: Sequence[Path]) -> Records:
-    """Read runs, and say where they measured unlike things."""
-    from bareline.analysis.numbers.records import read_runs
-    from bareline.store.run import Run
-
-    records = read_runs([Run.open(path) for path in paths])
-    for line in records.unlike_defaults:
-        complain(line)
-    return records
 
 
 def run_path(text: str) -> Path:
@@ -61,105 +22,180 @@ def run_path(text: str) -> Path:
     return find_run(text)
 
 
+def read_records(*paths: Path, unlike: bool = True) -> Records:
+    """Read runs, and say where they measured unlike things.
+
+    - `unlike`: whether that is said.
+    """
+    from bareline.analysis.numbers.records import read_runs
+    from bareline.store.run import Run
+
+    records = read_runs([Run.open(path) for path in paths])
+    for line in records.unlike_defaults if unlike else ():
+        complain(line)
+    return records
+
+
 RunArgument = Annotated[
     Path,
-    typer.Argument(
-        metavar="RUN",
-        help="A run directory, or @latest.",
-        parser=run_path,
-        autocompletion=completing.runs,
+    argument(
+        "RUN", "A run directory, or @latest.", parser=run_path, autocompletion=completing.runs
     ),
 ]
 RunsArgument = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="RUN...",
-        help="Run directories, or @latest.",
-        parser=run_path,
-        autocompletion=completing.runs,
+    argument(
+        "RUN...", "Run directories, or @latest.", parser=run_path, autocompletion=completing.runs
     ),
 ]
-OnlyProbes = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--probe",
-        metavar="PROBE",
-        help="Only rows of this probe.",
-        autocompletion=completing.probes,
-    ),
-]
-OnlyPlatforms = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--platform",
-        metavar="P",
-        help="Only rows of this platform.",
-        autocompletion=completing.platforms,
-    ),
-]
-OnlyMetrics = Annotated[
-    list[str] | None, typer.Option("--metric", metavar="M", help="Only rows of this metric.")
-]
-OnlyLayers = Annotated[
-    list[str] | None, typer.Option("--layer", metavar="LAYER", help="Only rows of this layer.")
-]
+_Names = list[str] | None
+#: What every option with the name of a platform has.
+PLATFORM: dict[str, Any] = {"metavar": "P", "autocompletion": completing.platforms}
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """The rows that a reader asks for, a kind of name in each field."""
+
+    probes: Annotated[
+        _Names,
+        option("--probe", "PROBE", "Only rows of this probe.", autocompletion=completing.probes),
+    ] = None
+    platforms: Annotated[
+        _Names, option("--platform", help="Only rows of this platform.", **PLATFORM)
+    ] = None
+    metrics: Annotated[_Names, option("--metric", "M", "Only rows of this metric.")] = None
+    layers: Annotated[_Names, option("--layer", "LAYER", "Only rows of this layer.")] = None
+
+    def selection(self) -> Selection:
+        """Give what chooses these rows; it is false where all are asked for."""
+        from bareline.analysis.numbers.selection import Selection
+
+        return Selection(
+            self.probes or (), self.platforms or (), self.metrics or (), self.layers or ()
+        )
+
+
 PlatformsOption = Annotated[
-    Path | None,
-    typer.Option("--platforms", metavar="FILE", help="Platform file (default: platforms.toml)."),
+    Path | None, option("--platforms", "FILE", "Platform file (default: platforms.toml).")
 ]
 BaselineOption = Annotated[
-    str | None,
-    typer.Option(
-        "--baseline",
-        metavar="P",
-        help="Platform to compare with.",
-        autocompletion=completing.platforms,
-    ),
+    str | None, option("--baseline", help="Platform to compare with.", **PLATFORM)
 ]
 MarginOption = Annotated[
     float | None,
-    typer.Option(
-        "--margin", metavar="M", min=0.0001, max=0.9999, help="Difference that does not matter."
-    ),
+    option("--margin", "M", "Difference that does not matter.", min=0.0001, max=0.9999),
 ]
 WaitQuietOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--wait-quiet",
-        metavar="[=TIME]",
-        help="Begin when other programs let this machine alone, after TIME (30min) all the same.",
-    ),
-]
-MaxCoreHoursOption = Annotated[
-    float | None,
-    typer.Option(
-        "--max-core-hours", metavar="N", min=0.0001, help="End when N core hours are used."
-    ),
-]
-NotBetweenOption = Annotated[
-    str | None,
-    typer.Option(
-        "--not-between",
-        metavar="HH:MM-HH:MM",
-        help="Local hours in which no trial begins; several with commas between.",
-    ),
-]
-StopOption = Annotated[
-    bool,
-    typer.Option(
-        "--stop-on-failure", help="End when a program has failed twice on every platform."
+        "[=TIME]",
+        "Begin when other programs let this machine alone, after TIME (30min) all the same.",
     ),
 ]
 #: What options stand for that are given without a value.
 OPTIONAL_VALUES = {"--wait-quiet": "30min"}
+MaxCoreHoursOption = Annotated[
+    float | None, option("--max-core-hours", "N", "End when N core hours are used.", min=0.0001)
+]
+NotBetweenOption = Annotated[
+    str | None,
+    option(
+        "--not-between",
+        "HH:MM-HH:MM",
+        "Local hours in which no trial begins; several with commas between.",
+    ),
+]
+StopOption = Annotated[
+    bool, flag("--stop-on-failure", "End when a program has failed twice on every platform.")
+]
 ShowControlOption = Annotated[
-    bool, typer.Option("--control", help="Also the control: the baseline against itself.")
+    bool, flag("--control", "Also the control: the baseline against itself.")
 ]
-QuietOption = Annotated[
-    bool, typer.Option("-q", "--quiet", help="No progress; what is wrong is still said.")
-]
+QuietOption = Annotated[bool, flag("-q --quiet", "No progress; what is wrong is still said.")]
 FailIfOption = Annotated[
-    list[str] | None,
-    typer.Option("--fail-if", metavar="CONDITION", help="Exit with 1 if e.g. 'mpi.latency > 1.1'."),
+    list[str] | None, option("--fail-if", "CONDITION", "Exit with 1 if e.g. 'mpi.latency > 1.1'.")
 ]
-DetailsOption = Annotated[bool, typer.Option("--all", help="Also detail metrics.")]
+DetailsOption = Annotated[bool, flag("--all", "Also detail metrics.")]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the command line asks of a run, whether it is measured here or by a batch job.
+
+    A new option of `run` is a field here; `submit` has it then, too. What measuring itself is to
+    be told, not its plan, stands in `for_the_job`.
+    """
+
+    study: Annotated[
+        str,
+        argument("STUDY", "A built-in study or a TOML file.", autocompletion=completing.studies),
+    ]
+    on: Annotated[_Names, option("--on", help="Platform; repeat for more.", **PLATFORM)] = None
+    as_: Annotated[
+        _Names, option("--as", "ROLE=P", "Platform that takes a role; repeat for more.")
+    ] = None
+    build_a: Annotated[
+        _Names,
+        option(
+            "--build-a",
+            "BUILD",
+            "A build: a path ({build}), or KEY=VALUE as in a platform file; repeat for more.",
+        ),
+    ] = None
+    build_b: Annotated[
+        _Names, option("--build-b", "BUILD", "The build that is compared with it.")
+    ] = None
+    platforms: PlatformsOption = None
+    out: Annotated[Path | None, option("-o --out", "DIR", "Run directory to make.")] = None
+    baseline: BaselineOption = None
+    question: Annotated[
+        _Names,
+        option(
+            "--question",
+            "Q",
+            "The finding answered first, e.g. 'app.ocean time'; repeat for more.",
+        ),
+    ] = None
+    seed: Annotated[int | None, option("--seed", "N", "Seed of the trials' order.")] = None
+    launches: Annotated[
+        int | None, option("--launches", "N", "Most trials of each case.", min=1)
+    ] = None
+    scale: Annotated[str | None, option("--scale", "NAME", "Scale of the study, e.g. small.")] = (
+        None
+    )
+    control: Annotated[
+        bool | None,
+        flag(
+            "--control/--no-control",
+            "Measure the baseline twice, to see what the machine does by itself.",
+            show_default=False,
+        ),
+    ] = None
+    anyway: Annotated[
+        bool, flag("--anyway", "Also where fewer than two roles of the study can be measured.")
+    ] = False
+    max_core_hours: MaxCoreHoursOption = None
+    not_between: NotBetweenOption = None
+    dry_run: Annotated[bool, flag("--dry-run", "Show the plan, run nothing.")] = False
+    wait_quiet: WaitQuietOption = None
+    quiet: QuietOption = False
+    stop_on_failure: StopOption = False
+    as_json: JsonOption = False
+
+    def for_the_job(self) -> list[str]:
+        """Give the options with which `continue` measures in a batch job as `run` would here."""
+        words = [] if seconds(self.wait_quiet) is None else [f"--wait-quiet={self.wait_quiet}"]
+        words += ["--quiet"] if self.quiet else []
+        return [*words, "--stop-on-failure"] if self.stop_on_failure else words
+
+
+def seconds(wait_quiet: str | None) -> float | None:
+    """Read how long to wait for a quiet machine; None for not at all.
+
+    Raises UsageError: what was given is no time.
+    """
+    from bareline.vocabulary.units import parse_duration
+
+    return None if wait_quiet is None else parse_duration(wait_quiet)

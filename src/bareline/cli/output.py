@@ -1,21 +1,27 @@
-"""What a command leaves behind: rows or text on stdout, complaints on stderr, an exit code."""
+"""What a command leaves behind: rows or text on stdout, complaints on stderr, an exit code.
+
+`bareline schema` prints the JSON Schemas of the rows and of the files that people and programs
+write. Each is made from the class of the rows, or from the model that checks the file, whenever it
+is asked for: there is no second description to go stale.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from contextvars import ContextVar
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any, NotRequired, TypeVar
+from typing import TYPE_CHECKING, Any, NotRequired
 
+import typer
 from typing_extensions import TypedDict
 
-from bareline.vocabulary.errors import BarelineError, UsageError
+from bareline.vocabulary.errors import BarelineError, UsageError, did_you_mean
 from bareline.vocabulary.files import replacing
 
 if TYPE_CHECKING:
@@ -45,6 +51,19 @@ def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
     print(json.dumps({**end, "exit_code": error.exit_code}, ensure_ascii=False), file=sys.stderr)
 
 
+def complain_of(outcomes: Sequence[ConditionOutcome]) -> None:
+    """Say what conditions found, and leave with their exit code if any is met."""
+    for outcome in outcomes:
+        complain(
+            f"--fail-if '{outcome.condition}': {outcome.tested} rows tested, "
+            f"{len(outcome.violations) or 'none'} meet it"
+        )
+        for line in outcome.violations:
+            complain(f"condition met: {line}")
+    if any(outcome.violations for outcome in outcomes):
+        raise typer.Exit(EXIT_CONDITION)
+
+
 @contextmanager
 def printing_measures() -> Iterator[None]:
     """Print the measures that a refused ladder lacks before the one line that says so."""
@@ -55,32 +74,6 @@ def printing_measures() -> Iterator[None]:
     except LadderGaps as gaps:
         print("\n\n".join(gaps.measures), end="\n\n", file=sys.stderr)
         raise
-
-
-#: Where the command that runs writes what it emits; stdout without it.
-_destination: ContextVar[Path | None] = ContextVar("destination", default=None)
-
-
-#: Where the type of each command's rows is, as `prints` says, and whether one row is printed alone.
-OUTPUTS: dict[str, tuple[str, bool]] = {}
-_Verb = TypeVar("_Verb", bound=Callable[..., None])
-
-
-def prints(name: str, rows: str, *, alone: bool = False) -> Callable[[_Verb], _Verb]:
-    """Declare the type of the rows that a command prints with ``--json``, by its module.
-
-    - `name`: the command; an option that changes its rows follows it.
-    """
-    OUTPUTS[name] = rows, alone
-    return lambda verb: verb
-
-
-def printed_type(name: str) -> Any:
-    """Give the type of all that a command prints: a list of rows, or a row alone."""
-    where, alone = OUTPUTS[name]
-    module, _, row = where.rpartition(".")
-    found = getattr(import_module(f"bareline.{module}"), row)
-    return found if alone else GenericAlias(list, found)
 
 
 class Written(TypedDict):
@@ -96,27 +89,39 @@ def written(path: Path) -> Written:
     return {"file": str(path), "form": path.suffix.removeprefix(".")}
 
 
-def write_to(path: Path | None) -> Callable[[], None]:
-    """Let `emit` write to a file; what is given back ends that."""
+#: Whether the command that runs emits JSON, and the file that it emits to; stdout without it.
+_as_json: ContextVar[bool] = ContextVar("as_json", default=False)
+_destination: ContextVar[Path | None] = ContextVar("destination", default=None)
+
+
+def print_json(context: typer.Context, wanted: bool) -> None:
+    """Let `emit` print JSON until the command ends."""
+    token = _as_json.set(wanted)
+    context.call_on_close(lambda: _as_json.reset(token))
+
+
+def write_to(context: typer.Context, path: Path | None) -> None:
+    """Let `emit` write to a file until the command ends."""
     token = _destination.set(path)
-    return lambda: _destination.reset(token)
+    context.call_on_close(lambda: _destination.reset(token))
 
 
-def emit(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
-    """Print tidy rows as JSON and nothing else, or what people read; or write it (`write_to`).
+def emit(rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
+    """Print tidy rows as JSON and nothing else, or what people read, or write it to a file.
 
-    - `as_json`: what ``--json`` says.
     - `rows`: gives the rows; called for JSON only.
     - `people`: prints for people on a console; called for them only.
 
     Raises UsageError: the file cannot be written.
     """
     path = _destination.get()
-    if path is None:
-        _print(as_json, rows, people)
+    with nullcontext() if path is None else redirect_stdout(StringIO()) as text:
+        if _as_json.get():
+            as_json(rows())
+        else:
+            people(console())
+    if path is None or text is None:
         return
-    with redirect_stdout(StringIO()) as text:
-        _print(as_json, rows, people)
     try:
         with replacing(path) as made:
             made.write_text(text.getvalue(), encoding="utf-8")
@@ -127,9 +132,13 @@ def emit(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], Non
         ) from error
 
 
-def emit_blocks(
-    as_json: bool, rows: Callable[[], Any], blocks: Callable[[], Iterable[Block]]
-) -> None:
+def as_json(rows: object) -> None:
+    """Print rows, or a schema, as JSON."""
+    json.dump(rows, sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def emit_blocks(rows: Callable[[], Any], blocks: Callable[[], Iterable[Block]]) -> None:
     """Print tidy rows as `emit` does, or blocks for people."""
 
     def people(console: Console) -> None:
@@ -137,15 +146,7 @@ def emit_blocks(
 
         print_blocks(blocks(), console)
 
-    emit(as_json, rows, people)
-
-
-def _print(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
-    if as_json:
-        json.dump(rows(), sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
-        sys.stdout.write("\n")
-    else:
-        people(console())
+    emit(rows, people)
 
 
 def console(*, stderr: bool = False, quiet: bool = False) -> Console:
@@ -155,16 +156,53 @@ def console(*, stderr: bool = False, quiet: bool = False) -> Console:
     return make_console(stderr=stderr, quiet=quiet)
 
 
-def complain_of(outcomes: Sequence[ConditionOutcome]) -> None:
-    """Say what conditions found, and leave with their exit code if any is met."""
-    for outcome in outcomes:
-        complain(
-            f"--fail-if '{outcome.condition}': {outcome.tested} rows tested, "
-            f"{len(outcome.violations) or 'none'} meet it"
-        )
-        for line in outcome.violations:
-            complain(f"condition met: {line}")
-    if any(outcome.violations for outcome in outcomes):
-        import typer
+# Schemas ------------------------------------------------------------------------------------------
 
-        raise typer.Exit(EXIT_CONDITION)
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+#: Where the type of each command's rows is, as `prints` says, and whether one row is printed alone.
+OUTPUTS: dict[str, tuple[str, bool]] = {}
+
+
+class SchemaListed(TypedDict):
+    """``schema``: a schema, and what it is of."""
+
+    schema: str
+    of: str
+
+
+def printed_type(name: str) -> Any:
+    """Give the type of all that a command prints: a list of rows, or a row alone."""
+    where, alone = OUTPUTS[name]
+    module, _, row = where.rpartition(".")
+    found = getattr(import_module(f"bareline.{module}"), row)
+    return found if alone else GenericAlias(list, found)
+
+
+def _files() -> dict[str, Callable[[], dict[str, Any]]]:
+    from bareline.platforms.config import platforms_schema
+    from bareline.store.schema import run_schemas
+    from bareline.study.schema import study_schema
+
+    lines = {name: lambda one=one: one for name, one in run_schemas().items()}
+    return {"study.toml": study_schema, "platforms.toml": platforms_schema, **lines}
+
+
+def schema_rows() -> list[SchemaListed]:
+    """List the schemas: of files by their names, of outputs by their commands."""
+    every = {"a file": _files(), "--json": sorted(OUTPUTS)}
+    return [SchemaListed(schema=name, of=what) for what, names in every.items() for name in names]
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    """Give a schema, or raise UsageError: there is none of that name."""
+    from pydantic import TypeAdapter
+
+    files = _files()
+    if name in files:
+        return {"$schema": _DIALECT, **files[name]()}
+    if name in OUTPUTS:
+        title = f"bareline {name.replace('-', ' ', 1)} --json"
+        found = TypeAdapter(printed_type(name)).json_schema()
+        return {"$schema": _DIALECT, "title": title, **found}
+    hint = did_you_mean(name, [*files, *OUTPUTS], "`bareline schema` lists them")
+    raise UsageError(f"no schema is named '{name}'", hint=hint)

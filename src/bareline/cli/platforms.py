@@ -9,8 +9,9 @@ import typer
 from typer.core import TyperGroup
 
 from bareline.cli import completing
-from bareline.cli.options import FileOption, JsonOption, PlatformsOption
-from bareline.cli.output import EXIT_USAGE, complain, emit, emit_blocks, prints
+from bareline.cli.options import PlatformsOption
+from bareline.cli.output import EXIT_USAGE, complain, emit, emit_blocks
+from bareline.cli.verbs import argument, flag, prints
 from bareline.vocabulary.errors import PlatformError, UsageError
 
 if TYPE_CHECKING:
@@ -39,12 +40,7 @@ app = typer.Typer(
 
 @app.callback()
 @prints("platforms", "platforms.listing.PlatformListed")
-def list_(
-    context: typer.Context,
-    platforms: PlatformsOption = None,
-    as_json: JsonOption = False,
-    _out: FileOption = None,
-) -> None:
+def list_(context: typer.Context, platforms: PlatformsOption = None) -> None:
     """List the platforms with what is available here, and why the others are not."""
     if context.invoked_subcommand is not None:
         return
@@ -53,7 +49,7 @@ def list_(
 
     wrong: dict[str, PlatformError] = {}
     rows = platform_rows(platforms, wrong)
-    emit_blocks(as_json, lambda: rows, lambda: platform_blocks(rows))
+    emit_blocks(lambda: rows, lambda: platform_blocks(rows))
     for error in wrong.values():
         complain(str(error))
     if wrong:
@@ -63,19 +59,9 @@ def list_(
 @app.command()
 @prints("platforms-show", "platforms.listing.PlatformShown", alone=True)
 def show(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            autocompletion=completing.platforms,
-        ),
-    ],
+    name: Annotated[str, argument("NAME", autocompletion=completing.platforms)],
     platforms: PlatformsOption = None,
-    xml: Annotated[
-        bool, typer.Option("--xml", help="A virtual machine's libvirt definition.")
-    ] = False,
-    as_json: JsonOption = False,
-    _out: FileOption = None,
+    xml: Annotated[bool, flag("--xml", "A virtual machine's libvirt definition.")] = False,
 ) -> None:
     """Show a platform as it is configured, defaults included."""
     from bareline.platforms.config import choose_platforms
@@ -86,7 +72,6 @@ def show(
         print(definition(spec))
         return
     emit(
-        as_json,
         lambda: {"name": spec.name, **spec.to_dict()},
         lambda _: print(spec_toml(spec), end=""),
     )
@@ -95,34 +80,25 @@ def show(
 @app.command(name="from-reframe")
 @prints("platforms-from-reframe", "platforms.site.FromReframe", alone=True)
 def from_reframe(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="Configuration of ReFrame in JSON."),
-    ],
-    as_json: JsonOption = False,
-    _out: FileOption = None,
+    file: Annotated[Path, argument("FILE", "Configuration of ReFrame in JSON.")],
 ) -> None:
     """Write the partitions of a ReFrame configuration as a platform file."""
     from bareline.platforms.reframe import read_site
 
-    _print_site(read_site(file), as_json)
+    _print_site(read_site(file))
 
 
 @app.command(name="from-benchpark")
 @prints("platforms-from-benchpark", "platforms.site.FromReframe", alone=True)
 def from_benchpark(
-    place: Annotated[
-        Path, typer.Argument(metavar="PLACE", help="Its file variables.yaml, or a folder of them.")
-    ],
-    as_json: JsonOption = False,
-    _out: FileOption = None,
+    place: Annotated[Path, argument("PLACE", "Its file variables.yaml, or a folder of them.")],
 ) -> None:
     """Write the system definitions of Benchpark or Ramble as a platform file."""
     from bareline.vocabulary.plugins import brought
 
     for where, read in brought("bareline.sites"):
         if "benchpark" in where:
-            _print_site(read(place), as_json)
+            _print_site(read(place))
             return
     raise UsageError(
         "definitions of Benchpark are read by bareline-contrib, which is not installed",
@@ -130,23 +106,21 @@ def from_benchpark(
     )
 
 
-def _print_site(site: SitePlatforms, as_json: bool) -> None:
+def _print_site(site: SitePlatforms) -> None:
     emit(
-        as_json,
         lambda: {"platform": site.tables, "notes": site.notes},
         lambda _: print(site.toml(), end=""),
     )
 
 
 @app.command()
-@prints("platforms-clean", "platforms.listing.Removed")
-def clean(as_json: JsonOption = False) -> None:
+@prints("platforms-clean", "platforms.listing.Removed", to_file=False)
+def clean() -> None:
     """Remove what a killed bareline left behind; nothing of other people's is touched."""
     from bareline.platforms.listing import clean as remove_remains
 
     removed = remove_remains()
     emit(
-        as_json,
         lambda: [{"removed": line} for line in removed],
         lambda _: print("\n".join(removed) or "nothing was left behind"),
     )

@@ -1,21 +1,36 @@
-"""Results as a page or a text to hand on: report."""
+"""Results handed on as a page, of a cluster node by node, and over time: report, nodes, trend."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bareline.cli.options import (
     BaselineOption,
-    JsonOption,
+    DetailsOption,
+    FailIfOption,
     MarginOption,
+    Only,
+    RunArgument,
     RunsArgument,
     read_records,
+    run_path,
 )
-from bareline.cli.output import complain, emit, prints, written
+from bareline.cli.output import (
+    EXIT_CONDITION,
+    complain,
+    complain_of,
+    emit,
+    emit_blocks,
+    written,
+)
+from bareline.cli.verbs import argument, flag, option, prints
+from bareline.vocabulary.errors import AnalysisError, UsageError
+
+if TYPE_CHECKING:
+    from bareline.store.run import Run
 
 app = typer.Typer()
 
@@ -26,72 +41,119 @@ def report(
     paths: RunsArgument,
     baseline: BaselineOption = None,
     margin: MarginOption = None,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Page to write.")
-    ] = None,
-    figures: Annotated[
-        Path | None, typer.Option("--figures", metavar="DIR", help="Also SVG and PNG files.")
-    ] = None,
+    out: Annotated[Path | None, option("-o --out", "FILE", "Page to write.")] = None,
+    figures: Annotated[Path | None, option("--figures", "DIR", "Also SVG and PNG files.")] = None,
     form: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORM", help="html, md or pdf; else by --out's ending."),
+        str | None, option("--format", "FORM", "html, md or pdf; else by --out's ending.")
     ] = None,
     address: Annotated[
         str,
         typer.Option(help="Where the page will stand: adds a picture for previews of links."),
     ] = "",
-    as_json: JsonOption = False,
 ) -> None:
     """Write the report: one self-contained HTML page, Markdown or PDF.
 
     Its path is the last line on stdout.
     """
-    if len(paths) == 1 and _reported_profile(paths[0], out, as_json=as_json):
-        return
-    from bareline.analysis.words.comparison import Comparison
-    from bareline.report.content.document import document_of
-    from bareline.report.figures.obstacles import refuse_too_little_room
-    from bareline.report.page.files import FORMATS, default_page, write_figures, write_report
-    from bareline.vocabulary.errors import UsageError
+    from bareline.profile.files import is_profile, read_profile
+    from bareline.report.figures.obstacles import refuse_too_little_room, why_undrawn
+    from bareline.report.page.files import default_page, write_figures, write_file, write_report
+
+    if len(paths) == 1 and is_profile(paths[0]):
+        from bareline.report.profile.page import render_profile_page
+
+        text = render_profile_page(read_profile(paths[0]))
+        files = [write_file(out or paths[0].with_suffix(".html"), text)]
+        form = "html"
+    else:
+        from bareline.analysis.words.comparison import Comparison
+        from bareline.report.content.document import document_of
+
+        form = _form(form, out)
+        refuse_too_little_room()
+        document = document_of(Comparison(read_records(*paths), baseline, margin))
+        drawn = write_figures(document, figures) if figures is not None else []
+        page = out or default_page(paths[0], form)
+        files = [write_report(document, page, form, figures, address), *drawn]
+    emit(lambda: list(map(written, files)), lambda _: print(files[0]))
+    if form != "md" and (obstacle := why_undrawn()):
+        complain(f"the page has no drawings: {obstacle}")
+
+
+def _form(asked: str | None, out: Path | None) -> str:
+    from bareline.report.page.files import FORMATS
 
     ending = out.suffix.removeprefix(".") if out is not None else ""
-    chosen = form or (ending if ending in FORMATS else "html")
-    if chosen not in FORMATS:
-        raise UsageError(f"no report is of form '{chosen}'", hint=f"use {', '.join(FORMATS)}")
-    refuse_too_little_room()
-    document = document_of(Comparison(read_records(paths), baseline, margin))
-    drawn = write_figures(document, figures) if figures is not None else []
-    page = out or default_page(paths[0], chosen)
-    write_report(document, page, chosen, figures, address)
-    _tell(page, drawn, as_json=as_json)
-    if chosen != "md":
-        _complain_of_undrawn()
+    form = asked or (ending if ending in FORMATS else "html")
+    if form not in FORMATS:
+        raise UsageError(f"no report is of form '{form}'", hint=f"use {', '.join(FORMATS)}")
+    return form
 
 
-def _tell(page: Path, drawn: Sequence[Path], *, as_json: bool) -> None:
-    """Name what was written."""
-    emit(as_json, lambda: list(map(written, (page, *drawn))), lambda _: print(page))
+@app.command()
+@prints("nodes", "report.content.fleet.Deviation")
+def nodes(
+    path: RunArgument,
+    margin: MarginOption = None,
+    everything: Annotated[
+        bool, flag("--all", "With --json: also every node that is as it should be.")
+    ] = False,
+    fail: Annotated[bool, flag("--fail", "Exit with 1 if anything deviates.")] = False,
+) -> None:
+    """Name the nodes, links and switches of a cluster that are worse than the others."""
+    from bareline.analysis.judgements.survey import survey
+    from bareline.analysis.numbers.fleet import fleets
+    from bareline.report.content.fleet import deviating_rows, node_rows
+    from bareline.report.terminal.surveys import survey_blocks
+
+    records = read_records(path, unlike=False)
+    found = [survey(fleet, margin or records.margin) for fleet in fleets(records)]
+    if not found:
+        raise AnalysisError(
+            "no node was measured by itself",
+            where=str(path),
+            hint="`bareline run node-survey --on PLATFORM` measures each",
+        )
+    rows = (deviating_rows, node_rows) if everything else (deviating_rows,)
+    emit_blocks(
+        lambda: [row for one in found for give in rows for row in give(one)],
+        lambda: [block for one in found for block in survey_blocks(one)],
+    )
+    if fail and any(one.deviating for one in found):
+        raise typer.Exit(EXIT_CONDITION)
 
 
-def _reported_profile(path: Path, out: Path | None, *, as_json: bool) -> bool:
-    """Write the page of a profile, if it is one."""
-    from bareline.profile.files import is_profile, read_profile
+@app.command()
+@prints("trend", "analysis.judgements.trend.SeriesRow")
+def trend(
+    paths: Annotated[
+        list[Path], argument("RUN...", "Run directories, or folders of them.", parser=run_path)
+    ],
+    margin: MarginOption = None,
+    everything: DetailsOption = False,
+    fail_if: FailIfOption = None,
+    *,
+    only: Only,
+) -> None:
+    """Show metrics over runs in the order of their dates, and which changed certainly, and when."""
+    from bareline.analysis.judgements.conditions import parse_condition
+    from bareline.analysis.judgements.trend import trend_of
+    from bareline.analysis.words.conditions import check_trend
+    from bareline.report.terminal.surveys import trend_blocks
 
-    if not is_profile(path):
-        return False
-    from bareline.report.page.files import write_file
-    from bareline.report.profile.page import render_profile_page
-
-    text = render_profile_page(read_profile(path))
-    page = write_file(out or path.with_suffix(".html"), text)
-    _tell(page, [], as_json=as_json)
-    _complain_of_undrawn()
-    return True
+    conditions = [parse_condition(text) for text in fail_if or []]
+    runs = {run.path: run for path in paths for run in _runs_at(path)}
+    found = trend_of(list(runs.values()), margin, only.selection())
+    outcomes = [check_trend(found, condition) for condition in conditions]
+    emit_blocks(found.rows, lambda: trend_blocks(found, details=everything))
+    complain_of(outcomes)
 
 
-def _complain_of_undrawn() -> None:
-    """Say why a page has tables in place of its figures, where that is so."""
-    from bareline.report.figures.obstacles import why_undrawn
+def _runs_at(path: Path) -> list[Run]:
+    """Open a run; a folder that is none stands for those right below it."""
+    from bareline.store.header import HEADER_FILE
+    from bareline.store.naming import list_runs
+    from bareline.store.run import Run
 
-    if obstacle := why_undrawn():
-        complain(f"the page has no drawings: {obstacle}")
+    below = [] if (path / HEADER_FILE).exists() else list_runs(path)
+    return below or [Run.open(path)]

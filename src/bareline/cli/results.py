@@ -12,20 +12,15 @@ from bareline.cli.options import (
     BaselineOption,
     DetailsOption,
     FailIfOption,
-    FileOption,
-    JsonOption,
     MarginOption,
-    OnlyLayers,
-    OnlyMetrics,
-    OnlyPlatforms,
-    OnlyProbes,
+    Only,
     RunsArgument,
     ShowControlOption,
     read_records,
     run_path,
-    selection,
 )
-from bareline.cli.output import complain_of, emit_blocks, printing_measures, prints
+from bareline.cli.output import complain_of, emit_blocks, printing_measures
+from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,11 +33,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-JunitOption = Annotated[
-    Path | None,
-    typer.Option("--junit", metavar="FILE", help="Also what conditions found and failed, as XML."),
-]
-
 
 @app.command()
 @prints("show", "analysis.numbers.summary.ShowRow")
@@ -51,47 +41,42 @@ JunitOption = Annotated[
 def show(
     path: Annotated[
         Path,
-        typer.Argument(
-            metavar="RUN",
-            help="A run directory, @latest or a profile.",
+        argument(
+            "RUN",
+            "A run directory, @latest or a profile.",
             parser=run_path,
             autocompletion=completing.runs,
         ),
     ],
-    probes: OnlyProbes = None,
-    platforms: OnlyPlatforms = None,
-    metrics: OnlyMetrics = None,
-    layers: OnlyLayers = None,
+    only: Only,
     everything: DetailsOption = False,
     control: ShowControlOption = False,
-    facts: Annotated[
-        bool, typer.Option("--facts", help="The platforms' characteristics and differences.")
-    ] = False,
-    as_json: JsonOption = False,
-    _out: FileOption = None,
+    facts: Annotated[bool, flag("--facts", "The platforms' characteristics and differences.")] = (
+        False
+    ),
 ) -> None:
     """Show the medians of a run with their intervals, what its platforms are, or a profile."""
-    from bareline.profile.files import is_profile
+    from bareline.profile.files import is_profile, read_profile, to_rows
 
     if is_profile(path):
-        _show_profile(path, everything=everything, as_json=as_json)
+        from bareline.report.profile.terminal import profile_blocks
+
+        found = read_profile(path)
+        emit_blocks(lambda: to_rows(found), lambda: profile_blocks(found, everything=everything))
     elif facts:
-        _show_facts(path, everything=everything, as_json=as_json)
+        _show_facts(path, everything=everything)
     else:
-        asked = selection(probes, platforms, metrics, layers)
-        _show_summary(path, asked, everything=everything, control=control, as_json=as_json)
+        _show_summary(path, only.selection(), everything=everything, control=control)
 
 
-def _show_summary(
-    path: Path, asked: Selection, *, everything: bool, control: bool, as_json: bool
-) -> None:
+def _show_summary(path: Path, asked: Selection, *, everything: bool, control: bool) -> None:
     from bareline.analysis.numbers.summary import as_rows, failures, summarize
     from bareline.report.content.method import cost_texts
     from bareline.report.content.profiles import profile_lines
     from bareline.report.profile.terminal import profile_line_blocks
     from bareline.report.terminal.results import cost_blocks, failed_blocks, summary_blocks
 
-    records = read_records([path])
+    records = read_records(path)
     if control:
         records = records.with_controls
     summary = asked.of(summarize(records), records)
@@ -106,27 +91,16 @@ def _show_summary(
                 yield from cost_blocks(cost_texts(run))
 
     silent = failed.filter(n=0).drop("absent")
-    emit_blocks(as_json, lambda: [*as_rows(summary), *as_rows(silent)], blocks)
+    emit_blocks(lambda: [*as_rows(summary), *as_rows(silent)], blocks)
 
 
-def _show_profile(path: Path, *, everything: bool, as_json: bool) -> None:
-    from bareline.profile.files import read_profile, to_rows
-    from bareline.report.profile.terminal import profile_blocks
-
-    found = read_profile(path)
-    emit_blocks(
-        as_json, lambda: to_rows(found), lambda: profile_blocks(found, everything=everything)
-    )
-
-
-def _show_facts(path: Path, *, everything: bool, as_json: bool) -> None:
+def _show_facts(path: Path, *, everything: bool) -> None:
     from bareline.report.content.facts import fact_lines, facts_by_machine, to_rows
     from bareline.report.terminal.listings import fact_blocks
     from bareline.store.run import Run
 
     facts = facts_by_machine(Run.open(path))
     emit_blocks(
-        as_json,
         lambda: to_rows(facts),
         lambda: fact_blocks(fact_lines(facts), list(facts), details=everything),
     )
@@ -142,19 +116,17 @@ def compare(
     everything: DetailsOption = False,
     control: ShowControlOption = False,
     fail_if: FailIfOption = None,
-    probes: OnlyProbes = None,
-    platforms: OnlyPlatforms = None,
-    metrics: OnlyMetrics = None,
-    layers: OnlyLayers = None,
-    junit: JunitOption = None,
-    as_json: JsonOption = False,
-    _out: FileOption = None,
+    *,
+    only: Only,
+    junit: Annotated[
+        Path | None, option("--junit", "FILE", "Also what conditions found and failed, as XML.")
+    ] = None,
 ) -> None:
     """Compare the platforms of one or several runs with a baseline, or two profiles."""
     from bareline.profile.files import is_profile
 
     if len(paths) == 2 and all(map(is_profile, paths)):
-        _compare_profiles(*paths, as_json=as_json)
+        _compare_profiles(*paths)
         return
     from bareline.analysis.judgements.conditions import parse_condition
     from bareline.analysis.numbers.summary import as_rows
@@ -163,13 +135,12 @@ def compare(
     from bareline.report.content.exporting import write_junit
 
     conditions = [parse_condition(text) for text in fail_if or ()]
-    comparison = Comparison(read_records(paths), baseline, margin)
+    comparison = Comparison(read_records(*paths), baseline, margin)
     outcomes = [check(condition, comparison) for condition in conditions]
-    if asked := selection(probes, platforms, metrics, layers):
-        _emit_selected(comparison, asked, details=everything, as_json=as_json)
+    if asked := only.selection():
+        _emit_selected(comparison, asked, details=everything)
     else:
         emit_blocks(
-            as_json,
             lambda: as_rows(comparison.rows_with_controls),
             lambda: _compared(comparison, control=control, details=everything),
         )
@@ -178,17 +149,22 @@ def compare(
     complain_of(outcomes)
 
 
-def _emit_selected(
-    comparison: Comparison, asked: Selection, *, details: bool, as_json: bool
-) -> None:
+def _compare_profiles(before: Path, after: Path) -> None:
+    from bareline.profile.comparison import compare_profiles
+    from bareline.profile.files import read_profile
+    from bareline.report.profile.terminal import profile_pair_blocks
+
+    both = compare_profiles(read_profile(before), read_profile(after))
+    emit_blocks(both.rows, lambda: profile_pair_blocks(both))
+
+
+def _emit_selected(comparison: Comparison, asked: Selection, *, details: bool) -> None:
     from bareline.analysis.numbers.summary import as_rows
     from bareline.report.terminal.results import selected_blocks
 
     every = comparison.rows_with_controls
     rows = asked.of(every, comparison.records)
-    emit_blocks(
-        as_json, lambda: as_rows(rows), lambda: selected_blocks(rows, every.height, details=details)
-    )
+    emit_blocks(lambda: as_rows(rows), lambda: selected_blocks(rows, every.height, details=details))
 
 
 def _compared(comparison: Comparison, *, control: bool, details: bool) -> Iterator[Block]:
@@ -201,15 +177,6 @@ def _compared(comparison: Comparison, *, control: bool, details: bool) -> Iterat
         yield from control_blocks(comparison.controls, rows, details=details)
 
 
-def _compare_profiles(before: Path, after: Path, *, as_json: bool) -> None:
-    from bareline.profile.comparison import compare_profiles
-    from bareline.profile.files import read_profile
-    from bareline.report.profile.terminal import profile_pair_blocks
-
-    both = compare_profiles(read_profile(before), read_profile(after))
-    emit_blocks(as_json, both.rows, lambda: profile_pair_blocks(both))
-
-
 @app.command()
 @prints("explain", "analysis.words.rows.ExplainRow")
 @prints("explain-app", "predict.shares.LossShare")
@@ -219,72 +186,50 @@ def explain(
     baseline: BaselineOption = None,
     margin: MarginOption = None,
     application: Annotated[
-        str | None,
-        typer.Option("--app", metavar="APP", help="Split the loss of a profiled application."),
+        str | None, option("--app", "APP", "Split the loss of a profiled application.")
     ] = None,
     platform: Annotated[
-        str | None, typer.Option("--platform", metavar="P", help="With --app: where it loses.")
+        str | None, option("--platform", "P", "With --app: where it loses.")
     ] = None,
     figures: Annotated[
-        Path | None, typer.Option("--figures", metavar="DIR", help="With --app: the waterfall.")
+        Path | None, option("--figures", "DIR", "With --app: the waterfall.")
     ] = None,
     why_not: Annotated[
-        str | None,
-        typer.Option("--why-not", metavar="CAUSE", help="Show each cause's needs and its result."),
+        str | None, option("--why-not", "CAUSE", "Show each cause's needs and its result.")
     ] = None,
-    as_json: JsonOption = False,
-    _out: FileOption = None,
 ) -> None:
     """Say in words how much each layer loses, how sure that is, and what the platforms suit."""
     if application is not None and why_not is not None:
         raise UsageError(
             "--app and --why-not ask different questions", hint="give one of them at a time"
         )
+    records = read_records(*paths)
     if application is not None:
-        _explain_application(
-            read_records(paths), application, baseline, platform, figures, as_json=as_json
-        )
+        _explain_application(records, application, baseline, platform, figures)
         return
     from bareline.analysis.words.comparison import Comparison
+    from bareline.report.terminal.results import why_not_blocks
 
-    comparison = Comparison(read_records(paths), baseline, margin)
+    comparison = Comparison(records, baseline, margin)
     if why_not is None:
-        _explain_layers(comparison, as_json=as_json)
-    else:
-        _explain_why_not(comparison, why_not, as_json=as_json)
+        emit_blocks(comparison.rows, lambda: _explained(comparison))
+        return
+    answers = comparison.why_not(why_not)
+    rows = lambda: [row for answer in answers for row in answer.rows()]  # noqa: E731
+    emit_blocks(rows, lambda: why_not_blocks(answers))
 
 
-def _explain_layers(comparison: Comparison, *, as_json: bool) -> None:
+def _explained(comparison: Comparison) -> Iterator[Block]:
     from bareline.report.content.compared import explained
     from bareline.report.terminal.results import control_blocks
 
-    def blocks() -> Iterator[Block]:
-        if comparison.alone and comparison.controls:
-            yield from control_blocks(comparison.controls)
-        yield from explained(comparison)
-
-    emit_blocks(as_json, comparison.rows, blocks)
-
-
-def _explain_why_not(comparison: Comparison, cause: str, *, as_json: bool) -> None:
-    from bareline.report.terminal.why_not import why_not_blocks
-
-    answers = comparison.why_not(cause)
-    emit_blocks(
-        as_json,
-        lambda: [row for answer in answers for row in answer.rows()],
-        lambda: why_not_blocks(answers),
-    )
+    if comparison.alone and comparison.controls:
+        yield from control_blocks(comparison.controls)
+    yield from explained(comparison)
 
 
 def _explain_application(
-    records: Records,
-    name: str,
-    baseline: str | None,
-    platform: str | None,
-    figures: Path | None,
-    *,
-    as_json: bool,
+    records: Records, name: str, baseline: str | None, platform: str | None, figures: Path | None
 ) -> None:
     from bareline.predict.shares import explain_application
     from bareline.report.terminal.predictions import loss_blocks
@@ -301,4 +246,4 @@ def _explain_application(
         from bareline.report.page.files import write_loss
 
         write_loss(loss, figures)
-    emit_blocks(as_json, loss.rows, lambda: loss_blocks(loss, name))
+    emit_blocks(loss.rows, lambda: loss_blocks(loss, name))

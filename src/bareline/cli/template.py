@@ -1,4 +1,4 @@
-"""A package for a plug-in of one's own: the sample, with one of its kinds and another name.
+"""new: a package for a plug-in of one's own: the sample, with one of its kinds and another name.
 
 The sample (``tests/outside/sample``) brings one of each kind and is held to the contracts; what is
 written here is its text, so that there is one example and not two.
@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import keyword
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from bareline.cli.output import console, emit, written
+from bareline.cli.verbs import argument, option, prints
 from bareline.vocabulary.errors import UsageError, did_you_mean
+
+app = typer.Typer()
 
 _PACKAGE = "bareline_outside"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
@@ -56,6 +64,32 @@ KINDS = {
         ),
     ),
 }
+
+
+@app.command()
+@prints("new", "cli.output.Written")
+def new(
+    kind: Annotated[
+        str,
+        argument(
+            "KIND",
+            "probe, platform, importer, exhibit or study.",
+            autocompletion=lambda incomplete: [k for k in KINDS if k.startswith(incomplete)],
+        ),
+    ],
+    name: Annotated[str, argument("NAME", "Its name.")],
+    out: Annotated[
+        Path | None, option("-o --out", "DIR", "Folder to make (default: bareline-NAME).")
+    ] = None,
+) -> None:
+    """Write a package that brings a plug-in of your own, with its test, which passes at once."""
+    from bareline.report.writers.console import print_next
+
+    made = write_package(kind, name, out)
+    emit(lambda: list(map(written, made)), lambda _: print(*made, sep="\n"))
+    folder = shlex.quote(str(made[0].parent))
+    commands = [f"pip install -e {folder} pytest", f"python -m pytest {folder}"]
+    print_next(commands, console(stderr=True))
 
 
 def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path]:

@@ -11,7 +11,7 @@ from bareline.report.content.grid import grid
 from bareline.report.terminal.listings import fact_blocks, platform_blocks
 from bareline.report.terminal.progress import LiveProgress, StepLines
 from bareline.report.terminal.results import comparison_blocks, summary_blocks
-from bareline.report.terminal.runs import PlanNotes, plan_blocks, status_blocks
+from bareline.report.terminal.runs import plan_blocks, status_blocks
 from bareline.report.writers.console import clean, make_console, print_next
 from bareline.report.writers.terminal import print_blocks
 
@@ -74,8 +74,8 @@ def test_platforms_of_one_layer_share_a_line(planted: Callable[..., Document]) -
 
 
 def test_long_sweeps_keep_the_usual_sizes(document: Document) -> None:
-    short = blocks_text(summary_blocks(document.summary))
-    full = blocks_text(summary_blocks(document.summary, details=True))
+    short = blocks_text(summary_blocks(document.comparison.summary))
+    full = blocks_text(summary_blocks(document.comparison.summary, details=True))
     assert "left out; --all shows them" in short
     assert "256 KiB" in short and "128 KiB" not in short
     assert "128 KiB" in full and "latency p99" in full
@@ -154,13 +154,13 @@ def test_status_and_plan() -> None:
         {"trial": 0, "block": 0, "platform": "bare", "probe": "null", "params": "", "ranks": 1,
          "threads": 1, "profile": False, "layout": "2x1x1", "timeout_s": 5.0},
     ]  # fmt: skip
-    text = blocks_text(plan_blocks(plan, PlanNotes()))
+    text = blocks_text(plan_blocks(plan))
     assert "2x1x1" in text and "1 trial in 1 block" in text
     assert "profiled" not in text
-    assert "profiled" in blocks_text(plan_blocks([{**plan[0], "profile": True}], PlanNotes()))
+    assert "profiled" in blocks_text(plan_blocks([{**plan[0], "profile": True}]))
     assert "repeats exactly" not in text
     twice = [{**row, "block": block} for row in plan for block in (0, 1)]
-    text = blocks_text(plan_blocks(twice, PlanNotes(exact={"bare"})))
+    text = blocks_text(plan_blocks(twice, exact={"bare"}))
     assert "of these 1 simulation only where the first of the case fails" in text
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bareline.predict.fitness import CallLack
+from bareline.predict.growth import Growth
 from bareline.predict.prediction import Prediction
 from bareline.predict.shares import LossSplit
 from bareline.predict.validation import ModelScore, Validation
@@ -47,7 +48,15 @@ def prediction_blocks(done: Prediction) -> Iterator[Block]:
         )
     yield Remark(f"Computing: {done.compute_from}.")
     if done.start_up_s is not None:
-        yield Remark(_start_up(done, done.start_up_s))
+        own, times, verb = done.connecting_s, f"{done.connections} connections", "take"
+        if done.connections == 1:
+            times, verb = "one connection", "takes"
+        connecting = (
+            "making connections was not measured"
+            if own is None
+            else f"{times} of a rank {verb} {_change(own)}"
+        )
+        yield Remark(f"Start-up takes {_change(done.start_up_s)}, not included; {connecting}.")
     for warning in done.warnings:
         yield Remark(f"Wider: {warning}.", "caution")
     if done.measured_s:
@@ -80,15 +89,6 @@ def _measured(done: Prediction) -> str:
     )
 
 
-def _start_up(start: Prediction, time_s: float) -> str:
-    text = f"Start-up takes {_change(time_s)}, not included"
-    if start.connecting_s is None:
-        return f"{text}; making connections was not measured."
-    one = start.connections == 1
-    times = "one connection" if one else f"{start.connections} connections"
-    return f"{text}; {times} of a rank {'takes' if one else 'take'} {_change(start.connecting_s)}."
-
-
 def _change(time_s: float) -> str:
     return f"{format_value(abs(time_s), 's')} {'longer' if time_s >= 0 else 'less'}"
 
@@ -110,15 +110,12 @@ def loss_blocks(loss: LossSplit, application: str) -> Iterator[Block]:
             )
     scale = unit_scale([share.time_s for share in loss.shares], "s")
     yield Remark()
-    yield (
-        Rows(loss.shares)
-        .text("layer", lambda share: share.title)
-        .figure("share", lambda share: percent(share.share))
-        .figure(scale.titled("time"), lambda share: scale.show(share.time_s))
-        .figure(scale.titled("from"), lambda share: scale.show(share.lo_s), "light")
-        .figure(scale.titled("to"), lambda share: scale.show(share.hi_s), "light")
-        .table()
-    )
+    rows = Rows(loss.shares).text("layer", lambda share: share.title)
+    rows.figure("share", lambda share: percent(share.share))
+    rows.figure(scale.titled("time"), lambda share: scale.show(share.time_s))
+    rows.figure(scale.titled("from"), lambda share: scale.show(share.lo_s), "light")
+    rows.figure(scale.titled("to"), lambda share: scale.show(share.hi_s), "light")
+    yield rows.table()
 
 
 def validation_blocks(done: Validation) -> Iterator[Block]:
@@ -203,3 +200,64 @@ def _worst_cases(done: Validation, model: str) -> Iterator[Block]:
         if trial.reasons:
             where = f"{trial.application}, {trial.base} to {trial.platform}"
             yield Remark(f"{where}: {'; '.join(trial.reasons)}.", "muted")
+
+
+# More ranks ---------------------------------------------------------------------------------------
+
+
+def growth_blocks(every: Sequence[Growth]) -> Iterator[Block]:
+    """Give times by the number of ranks, where scaling ends, and what limits the prediction."""
+    for done in every:
+        last, first = done.points[-1], done.points[0]
+        low, high = (format_value(end, "s") for end in (last.period_lo_s, last.period_hi_s))
+        band = f" [{low}, {high}]" if last.period_lo_s != last.period_hi_s else ""
+        yield Remark(
+            f"On {last.platform} {last.program} takes {format_value(last.time_s, 's')} on "
+            f"{last.ranks} ranks ({last.periods} periods of "
+            f"{format_value(last.period_s, 's')}{band}), "
+            f"at {last.efficiency:.0%} of the efficiency of {first.ranks} ranks.",
+            "bold",
+        )
+        if last.scaling_ends is None:
+            yield Remark(f"Scaling does not end up to {last.ranks} ranks.")
+        else:
+            yield Remark(f"Scaling ends at {last.scaling_ends} ranks, by {last.ended_by}.")
+        yield _growth_table(done)
+        yield from _grounds(done)
+
+
+def _growth_table(done: Growth) -> Table:
+    rows = Rows(done.points).text("grid", lambda one: one.grid)
+    rows.figure("ranks", lambda one: f"{one.ranks}{'' if one.profiled else '*'}")
+    rows.figure("period", lambda one: format_value(one.period_s, "s"))
+    rows.figure("efficiency", lambda one: f"{one.efficiency:.0%}")
+    for name in done.points[-1].shares:
+        rows.figure(name, lambda one, name=name: f"{one.shares.get(name, 0.0):.0%}")  # type: ignore[misc]
+    return rows.table(whole=True)
+
+
+def _grounds(done: Growth) -> Iterator[Block]:
+    """Say what it stands on, and what is not part of it."""
+    how = "simulated" if done.target.simulated else "replayed on the measured ladder"
+    yield Remark(f"* made anew by laws in the grid's sides; all times are {how}.", "muted")
+    error = done.computing.error
+    off = "" if error is None else f", off by {error:.0%} at most where one is left out"
+    yield Remark(f"It rests on {done.computing.source}{off}.")
+    calls = f"{done.own.largest.beside:,} calls of a rank before and after all periods"
+    yield Remark(f"Not part of it: {calls}.")
+    if done.own.left_out:
+        ranks = ", ".join(map(str, done.own.left_out))
+        yield Remark(f"Of {ranks} ranks only computing counts: they call something else.")
+    if done.own.spread:
+        yield Remark(
+            f"Messages differ by {done.own.spread:.1%} of their bytes from period to period and "
+            "follow no law exactly: means, off by "
+            f"{done.points[-1].sizes_off:.1%} where a count is left out.",
+            "caution",
+        )
+    for note in done.target.notes:
+        yield Remark(f"Assumed: {note}.")
+    if unchecked := done.points[-1].unchecked_calls:
+        yield Remark(f"{unchecked} calls rest on laws that no further count checks.", "caution")
+    for skipped in done.skipped:
+        yield Remark(f"Left out: {skipped}.", "caution")

@@ -46,11 +46,8 @@ class StepLines:
         self._last_s = now_s
         elapsed_s = now_s - self._started_s
         left = format_duration(elapsed_s / (position - 1) * (of - position + 1))
-        _say(
-            self._console,
-            f"{self._step} {position} of {of}: {text} ({format_duration(elapsed_s)} elapsed, "
-            f"about {left} left)",
-        )
+        times = f"{format_duration(elapsed_s)} elapsed, about {left} left"
+        _say(self._console, f"{self._step} {position} of {of}: {text} ({times})")
 
 
 def _say(console: Console, text: str, style: str = "") -> None:
@@ -61,11 +58,8 @@ class PlainProgress:
     """Lines for logs: when a platform comes up, every few seconds, and every failure."""
 
     def __init__(self, console: Console, *, stop_on_failure: bool = False) -> None:
-        self._console = console
-        self._stop = stop_on_failure
-        self._planned = 0
-        self._last_s = 0.0
-        self._started_s = time.monotonic()
+        self._console, self._stop = console, stop_on_failure
+        self._planned, self._last_s, self._started_s = 0, 0.0, time.monotonic()
 
     def begin(self, planned: int, done: int) -> None:
         """Say how much there is to do."""
@@ -84,11 +78,9 @@ class PlainProgress:
             return
         self._last_s = now_s
         eta = f", about {format_duration(eta_s)} left" if eta_s is not None else ""
-        elapsed = format_duration(now_s - self._started_s)
-        self._say(
-            f"trial {position} of {self._planned}: {trial.case.label} on {trial.platform}"
-            f" ({elapsed} elapsed{eta})"
-        )
+        times = f"{format_duration(now_s - self._started_s)} elapsed{eta}"
+        where = f"{trial.case.label} on {trial.platform}"
+        self._say(f"trial {position} of {self._planned}: {where} ({times})")
 
     def finished(self, record: Record) -> None:
         """Say why a trial failed."""
@@ -193,24 +185,12 @@ def progress_on(console: Console, *, stop_on_failure: bool = False) -> Iterator[
     log, shown = logging.getLogger("bareline"), _Shown(console)
     log.setLevel(logging.INFO)
     log.addHandler(shown)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     try:
-        with _display_on(console, stop_on_failure) as display:
-            yield display
+        if console.quiet or not console.is_terminal:
+            yield PlainProgress(console, stop_on_failure=stop_on_failure)
+        else:
+            with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+                yield LiveProgress(bar, stop_on_failure=stop_on_failure)
     finally:
         log.removeHandler(shown)
-
-
-@contextmanager
-def _display_on(console: Console, stop: bool) -> Iterator[PlainProgress]:
-    if console.quiet or not console.is_terminal:
-        yield PlainProgress(console, stop_on_failure=stop)
-        return
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    ) as bar:
-        yield LiveProgress(bar, stop_on_failure=stop)

@@ -1,30 +1,36 @@
-"""Results in the terminal: the verdict first, tables of at most 100 columns."""
+"""Results in the terminal: the verdict first, tables of at most 100 columns; causes, too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import polars as pl
 
+from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.why_not import AnswerRow, WhyNot
 from bareline.analysis.judgements.control import Control
 from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.programs import unprofiled
+from bareline.analysis.words.amounts import ratio_words
 from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.parts import Amount, sentence
 from bareline.analysis.words.promise import control_sentence
-from bareline.report.blocks import Block, Field, Remark, Rows, Section, Table
+from bareline.report.blocks import Block, Field, Remark, Rows, Section, Table, Tone
 from bareline.report.content.cells import headline_first, numeric_axis, position
 from bareline.report.content.compared import compared
 from bareline.report.content.wording import (
     axis_name,
+    capital,
     case_words,
     metric_name,
     verdict_tone,
     verdict_word,
 )
 from bareline.report.figures.scales import SIZE_TICKS, Scale, unit_scale
-from bareline.vocabulary.model import Stage
+from bareline.vocabulary.facts import format_fact
+from bareline.vocabulary.model import Scalar, Stage
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.units import count
+from bareline.vocabulary.units import count, listing
 
 _LONGEST_SWEEP = 7
 #: Adds to a table of cells what it says of each, in a unit and under the metric's name.
@@ -38,7 +44,6 @@ def summary_blocks(summary: pl.DataFrame, *, details: bool = False) -> Iterator[
     """
 
     def columns(rows: Rows[Cell], scale: Scale, metric: str) -> None:
-        rows.text("platform", lambda cell: cell.platform)
         rows.estimate(scale.titled(metric), lambda cell: cell.value, scale.show)
         rows.figure("n", lambda cell: str(cell.n))
 
@@ -108,19 +113,16 @@ def selected_blocks(rows: pl.DataFrame, all_rows: int, *, details: bool = False)
 def _row_blocks(comparison: pl.DataFrame, *, details: bool) -> Iterator[Block]:
     baseline = comparison.item(0, "baseline") if comparison.height else ""
 
+    def tone(cell: Cell) -> Tone:
+        return verdict_tone(cell.verdict)
+
     def columns(rows: Rows[Cell], scale: Scale, metric: str) -> None:
-        rows.text("platform", lambda cell: cell.platform)
         rows.figure(scale.titled(metric), lambda cell: scale.show(cell.median))
         rows.figure(baseline, lambda cell: scale.show(cell.base.value if cell.base else None))
-        rows.estimate(
-            "ratio", lambda cell: cell.ratio, tone=lambda cell: verdict_tone(cell.verdict)
-        )
+        rows.estimate("ratio", lambda cell: cell.ratio, tone=tone)
         rows.figure("n", lambda cell: str(cell.n))
-        rows.column(
-            "verdict",
-            lambda cell: Field(verdict_word(cell.verdict), tone=verdict_tone(cell.verdict)),
-            "text",
-        )
+        word = lambda cell: Field(verdict_word(cell.verdict), tone=tone(cell))  # noqa: E731
+        rows.column("verdict", word, "text")
 
     yield from _cell_blocks(read_cells(None, comparison), columns, details=details)
     yield Remark(f"A ratio above 1 is worse than {baseline}; 95 % is its interval.", "muted")
@@ -133,14 +135,15 @@ def _cell_blocks(cells: Sequence[Cell], columns: _Columns, *, details: bool) -> 
             groups.setdefault((cell.place.probe, cell.metric.unit), []).append(cell)
     left_out = 0
     probes = list(dict.fromkeys(probe for probe, _ in groups))
-    ordered = sorted(
-        groups.items(),
-        key=lambda item: (probes.index(item[0][0]), not any(cell.headline for cell in item[1])),
-    )
-    for (probe, _), own in ordered:
+
+    def order(group: tuple[str, str]) -> tuple[int, bool]:
+        return probes.index(group[0]), not any(cell.headline for cell in groups[group])
+
+    for group in sorted(groups, key=order):
+        own = groups[group]
         shown = own if details else _thinned(own)
         left_out += len(own) - len(shown)
-        yield Section(probe, (_table(headline_first(shown), columns),))
+        yield Section(group[0], (_table(headline_first(shown), columns),))
         yield Remark()
     if left_out:
         noun = count(left_out, "row")
@@ -161,6 +164,7 @@ def _table(cells: Sequence[Cell], columns: _Columns) -> Table:
     rows = Rows(cells)
     if any(map(point, cells)):
         rows.text(axis_name(names[0]) if one and len(names) == 1 else "", point)
+    rows.text("platform", lambda cell: cell.platform)
     columns(rows, scale, metrics[0] if one else "median")
     return rows.column("", lambda cell: Field("", caveats=cell.caveats), "text").table(whole=True)
 
@@ -168,10 +172,66 @@ def _table(cells: Sequence[Cell], columns: _Columns) -> Table:
 def _thinned(cells: Sequence[Cell]) -> list[Cell]:
     """Keep the ends of a long sweep and the sizes that axes are marked with."""
     axis = numeric_axis(cells)
-    if axis is None:
-        return list(cells)
-    values = sorted({position(cell, axis) for cell in cells})
-    if len(values) <= _LONGEST_SWEEP:
+    values = sorted({position(cell, axis) for cell in cells}) if axis else []
+    if axis is None or len(values) <= _LONGEST_SWEEP:
         return list(cells)
     sizes = {values[0], values[-1], *SIZE_TICKS}
     return [cell for cell in cells if position(cell, axis) in sizes]
+
+
+# Why a cause is named or not ----------------------------------------------------------------------
+
+_WORDS: Mapping[str | None, str] = {
+    Word.EXPLAINS: "explains",
+    Word.MAY_EXPLAIN: "may explain it, or cost nothing",
+    Word.CONTRIBUTES: "contributes",
+    Word.DIFFERS: "differs, effect not measured",
+    None: "no",
+}
+
+
+def why_not_blocks(answers: Sequence[WhyNot]) -> Iterator[Block]:
+    """Give for each platform the facts and measurements that a cause needs, then each loss."""
+    for number, one in enumerate(answers):
+        if number:
+            yield Remark()
+        head = f"{one.rule.name} on {one.platform}, compared with {one.baseline}"
+        yield Remark(capital(head), "bold")
+        if one.facts:
+            several = "s, any of them" if len(one.facts) > 1 else ""
+            rows = Rows(one.facts).text(f"fact{several}", lambda known: known.key)
+            rows.text(one.baseline, lambda known: _fact(known.key, known.value_baseline))
+            rows.text(one.platform, lambda known: _fact(known.key, known.value))
+            yield rows.table(whole=True)
+        yield from _measured(one.measured)
+        yield from _answers(one.answers)
+        if not one.answers:
+            yield Remark(f"Nothing that it concerns ({one.concerns}) is certainly worse there.")
+
+
+def _fact(key: str, value: Scalar | None) -> str:
+    return "not known" if value is None else format_fact(key, value)
+
+
+def _measured(measured: Sequence[tuple[str, Cell | None]]) -> Iterator[Block]:
+    """Give what probes found, and where: its one node shows a loopback."""
+    rows = Rows([(probe, worst) for probe, worst in measured if worst is not None])
+    if rows.rows:
+        rows.text("measurement", lambda row: row[0]).text("", lambda row: row[1].place.where)
+        yield rows.text("", lambda row: ratio_words(row[1].ratio, row[1].rate)).table(whole=True)
+    if missing := [probe for probe, worst in measured if worst is None]:
+        yield Remark(f"Not measured on both: {listing(missing)}.", "muted")
+
+
+def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
+    """Say what came of the cause: losses of one answer together, the first of them by name."""
+    alike: dict[tuple[str | None, str], list[AnswerRow]] = {}
+    for answer in answers:
+        alike.setdefault((answer.word, answer.reason), []).append(answer)
+    for (word, reason), (first, *others) in alike.items():
+        subject = ", ".join(filter(None, [first.subject, first.point]))
+        figures = f" ({first.figures})" if first.figures else ""
+        more = f"; likewise {len(others)} more" if others else ""
+        yield Remark(
+            sentence(f"· {subject}: ", Amount(_WORDS[word]), f": {reason}{figures}{more}.")
+        )

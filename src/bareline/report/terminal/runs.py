@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import nan
 from operator import itemgetter
 from textwrap import shorten
-from typing import Any, Protocol
+from typing import Any
 
 from bareline.report.blocks import Block, Next, Remark, Rows, Table
 from bareline.store.run import Run
@@ -24,97 +22,61 @@ _MOST_LINES = 40
 _MOST_VALUES = 3
 
 
-class RunTally(Protocol):
-    """How a run stands, as its runner tells."""
-
-    @property
-    def measured(self) -> int:
-        """Trials with numbers."""
-
-    @property
-    def failed(self) -> int:
-        """Trials without."""
-
-    @property
-    def skipped(self) -> int:
-        """Trials whose program is not installed."""
-
-    @property
-    def saved(self) -> int:
-        """Trials that were not needed."""
-
-    @property
-    def on(self) -> Collection[str]:
-        """Platforms that have records."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlanNotes:
-    """What is to be said of a plan beside its trials.
+def plan_blocks(
+    rows: Sequence[Mapping[str, Any]], *, scale: str | None = None, changes: Sequence[str] = (),
+    exact: Collection[str] = (), control: str = "", baseline: str = "", costs: Sequence[str] = (),
+) -> Iterator[Block]:  # fmt: skip
+    """Say what a plan measures, a line for each case, and what is to be said of it.
 
     - `scale`, `changes`: the scale of the study, and what it changed.
     - `exact`: platforms of which one trial of a case is all there is.
     - `control`, `baseline`: the platform that is the baseline once more, "" without one.
     - `costs`: core hours that it is going to take, in lines.
     """
-
-    scale: str | None = None
-    changes: Sequence[str] = ()
-    exact: Collection[str] = ()
-    control: str = ""
-    baseline: str = ""
-    costs: Sequence[str] = ()
-
-
-def plan_blocks(rows: Sequence[Mapping[str, Any]], notes: PlanNotes) -> Iterator[Block]:
-    """Say what a plan measures, a line for each case, and what is to be said of it."""
-    cases: dict[tuple[str, ...], set[str]] = {}
-    trials: Counter[tuple[str, ...]] = Counter()
-    for row in rows:
-        profiled = "profiled" if row["profile"] else ""
-        parameters = ", ".join(filter(None, [shown_name(row["params"]), profiled]))
-        case = (row["probe"], row["layout"] or "-", parameters)
-        cases.setdefault(case, set()).add(row["platform"])
-        trials[case] += 1
-    everywhere = {row["platform"] for row in rows}
-
-    def on(case: tuple[str, ...]) -> str:
-        return "all" if cases[case] == everywhere else listing(sorted(cases[case]))
-
-    table = Rows(sorted(cases))
-    for place, title in enumerate(("probe", "layout", "parameters")):
-        table.text(title, itemgetter(place))
-    yield (
-        table.figure("trials", lambda case: str(trials[case]))
-        .text("platforms", on)
-        .table(whole=True)
-    )
+    yield _cases_table(rows)
     blocks = len({row["block"] for row in rows})
-    at = f", at scale {notes.scale}" if notes.scale else ""
+    everywhere = sorted({row["platform"] for row in rows})
+    at = f", at scale {scale}" if scale else ""
     yield Remark(
-        f"{count(len(rows), 'trial')} in {count(blocks, 'block')} on "
-        f"{listing(sorted(everywhere))}{at}; --json lists them in their order"
+        f"{count(len(rows), 'trial')} in {count(blocks, 'block')} on {listing(everywhere)}{at}; "
+        "--json lists them in their order"
     )
-    yield from _plan_remarks(rows, notes)
-
-
-def _plan_remarks(rows: Sequence[Mapping[str, Any]], notes: PlanNotes) -> Iterator[Block]:
-    spare = sum(row["block"] > 0 and row["platform"] in notes.exact for row in rows)
+    spare = sum(row["block"] > 0 and row["platform"] in exact for row in rows)
     if spare:
         yield Remark(
             f"of these {count(spare, 'simulation')} only where the first of the case fails: "
             "a simulation repeats exactly"
         )
-    if notes.control:
-        twice = sum(row["platform"] == notes.control for row in rows)
+    if control:
+        twice = sum(row["platform"] == control for row in rows)
         yield Remark(
-            f"of these {count(twice, 'trial')} on {notes.control}, the negative control: "
-            f"{notes.baseline} measured again, which takes as much time as {notes.baseline} "
-            "itself; --no-control leaves it out"
+            f"of these {count(twice, 'trial')} on {control}, the negative control: {baseline} "
+            f"measured again, which takes as much time as {baseline} itself; --no-control leaves "
+            "it out"
         )
-    yield from map(Remark, notes.costs)
-    for line in notes.changes:
+    yield from map(Remark, costs)
+    for line in changes:
         yield Remark(f"  {line}", "muted")
+
+
+def _cases_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    cases: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        profiled = "profiled" if row["profile"] else ""
+        parameters = ", ".join(filter(None, [shown_name(row["params"]), profiled]))
+        case = (row["probe"], row["layout"] or "-", parameters)
+        cases.setdefault(case, []).append(row["platform"])
+    everywhere = {row["platform"] for row in rows}
+
+    def on(case: tuple[str, ...]) -> str:
+        own = {*cases[case]}
+        return "all" if own == everywhere else listing(sorted(own))
+
+    table = Rows(sorted(cases))
+    for place, title in enumerate(("probe", "layout", "parameters")):
+        table.text(title, itemgetter(place))
+    table.figure("trials", lambda case: str(len(cases[case]))).text("platforms", on)
+    return table.table(whole=True)
 
 
 def job_blocks(job: Mapping[str, Any]) -> Iterator[Block]:
@@ -132,15 +94,11 @@ def run_list_blocks(rows: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
     if not rows:
         yield Remark("no run lies here; `bareline run STUDY --on P` makes one")
         return
-    yield (
-        Rows(rows)
-        .text("run", itemgetter("run"))
-        .text("study", lambda row: ", ".join(filter(None, [row["study"], row["scale"]])))
-        .text("begun (UTC)", lambda row: _minute(row["created"]))
-        .figure("trials", lambda row: str(row["trials"]))
-        .text("platforms", lambda row: ", ".join(row["platforms"]))
-        .table(whole=True)
-    )
+    table = Rows(rows).text("run", itemgetter("run"))
+    table.text("study", lambda row: ", ".join(filter(None, [row["study"], row["scale"]])))
+    table.text("begun (UTC)", lambda row: _minute(row["created"]))
+    table.figure("trials", lambda row: str(row["trials"]))
+    yield table.text("platforms", lambda row: ", ".join(row["platforms"])).table(whole=True)
     verb = "compare" if len(rows[-1]["platforms"]) > 1 else "show"
     yield Next((f"bareline {verb} {shlex.quote(rows[-1]['run'])}",))
 
@@ -186,26 +144,35 @@ def _counts(row: Mapping[str, Any]) -> Table:
     rows.figure("time", lambda item: format_duration(item[1]["seconds"]))
     hours = lambda item: item[1]["core_hours"]  # noqa: E731
     rows.number("core hours", hours, significant, absent=significant(nan))
+
+    def cost(item: tuple[str, Mapping[str, Any]]) -> str:
+        own, currency = item[1]["cost"], item[1]["currency"]
+        return "-" if own is None else f"{significant(own)} {currency}"
+
     if any(counts["cost"] is not None for counts in row["platforms"].values()):
-        rows.figure("cost", lambda item: _cost(item[1]))
+        rows.figure("cost", cost)
     return rows.table(whole=True)
 
 
-def _cost(counts: Mapping[str, Any]) -> str:
-    return "-" if counts["cost"] is None else f"{significant(counts['cost'])} {counts['currency']}"
+def run_end_blocks(
+    run: Run, on: Collection[str], *, measured: int, failed: int, skipped: int, saved: int
+) -> Iterator[Block]:
+    """Say how a run ended and what to type next.
 
-
-def run_end_blocks(run: Run, tally: RunTally) -> Iterator[Block]:
-    """Say how a run ended and what to type next."""
-    others = {"failed": tally.failed, "skipped": tally.skipped, "not needed": tally.saved}
+    - `on`: platforms that have records.
+    - `measured`, `failed`, `skipped`, `saved`: trials with numbers, without, whose program is not
+      installed, that were not needed.
+    """
+    others = {"failed": failed, "skipped": skipped, "not needed": saved}
     parts = [f"{number} {word}" for word, number in others.items() if number]
-    done = ", ".join([f"{count(tally.measured, 'trial')} measured", *parts])
+    done = ", ".join([f"{count(measured, 'trial')} measured", *parts])
     yield Remark(f"{done}; results in {run.path}", unbroken=True)
     path, control = shlex.quote(str(run.path)), run.header.control
     # One platform alone has nothing to be compared with, but itself.
-    several = len(set(tally.on) - {control}) > 1 or {control, run.header.baseline} <= set(tally.on)
-    verb = "compare" if several else "nodes" if _surveys(run) else "show"
-    again = [f"bareline continue {path} --retry-failed"] if tally.failed or tally.skipped else []
+    several = len(set(on) - {control}) > 1 or {control, run.header.baseline} <= set(on)
+    surveys = any(one["probe"].endswith(_OF_EACH) for one in run.header.study["measure"])
+    verb = "compare" if several else "nodes" if surveys else "show"
+    again = [f"bareline continue {path} --retry-failed"] if failed or skipped else []
     yield Next((f"bareline {verb} {path}", f"bareline report {path}", *again))
     if verb == "show":
         yield Remark(
@@ -221,16 +188,16 @@ def reread_blocks(
     """Say what came out differently when outputs were read again, and what could not be read."""
     units = {name: declared["metrics"] for name, declared in run.header.probes.items()}
     lines = [
-        f"{_place(new)}: {_outcome(old, units)} -> {_outcome(new, units)}" for old, new in changed
+        f"{_at(new)}: {_outcome(old, units)} -> {_outcome(new, units)}" for old, new in changed
     ]
-    lines += [f"{_place(record)}: not read again: {reason}" for record, reason in unread]
+    lines += [f"{_at(record)}: not read again: {reason}" for record, reason in unread]
     for line in lines[:_MOST_LINES]:
         yield Remark(line, unbroken=True)
     if len(lines) > _MOST_LINES:
         yield Remark(f"and {len(lines) - _MOST_LINES} more", "muted")
 
 
-def _place(record: Record) -> str:
+def _at(record: Record) -> str:
     return f"trial {record.trial.index}, {record.trial.case.label} on {record.trial.platform}"
 
 
@@ -246,8 +213,3 @@ def _outcome(record: Record, units: Mapping[str, Mapping[str, Any]]) -> str:
     ]
     more = [f"{len(samples) - len(shown)} more"] if len(samples) > len(shown) else []
     return ", ".join([*shown, *more, *(f"[{code}]" for code in record.caveats)])
-
-
-def _surveys(run: Run) -> bool:
-    """Tell whether a run measures the nodes of a cluster one by one."""
-    return any(measure["probe"].endswith(_OF_EACH) for measure in run.header.study["measure"])
