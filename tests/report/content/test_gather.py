@@ -1,6 +1,5 @@
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,7 @@ def test_the_title_says_what_is_compared(document: Document) -> None:
 
 
 def test_another_baseline_stands_first(document: Document) -> None:
-    records = read_runs([Run.open(Path(document.folder))])
+    records = read_runs([Run.open(document.records.runs[0].path)])
     other = document_of(Comparison(records, "vm-virtio", 0.1))
     assert other.names[0] == "vm-virtio"
     assert other.about == "bare and vm-e1000 compared with vm-virtio"
@@ -30,7 +29,7 @@ def test_another_baseline_stands_first(document: Document) -> None:
 
 def test_facts_come_from_the_run(planted: Callable[..., Document]) -> None:
     document = planted(("bare", "vm"), probes=("compute.dgemm",), broken=False, blocks=6)
-    run = Run.open(Path(document.folder))
+    run = Run.open(document.records.runs[0].path)
     run.write_facts("bare", {"cpu.model": "Xeon", "os.kernel": "6.1"})
     run.write_facts("vm", {"cpu.model": "QEMU", "os.kernel": "6.1"})
     read = document_of(Comparison(read_runs([run])))

@@ -85,14 +85,10 @@ def by_probe(points: Iterable[CalibrationPoint]) -> list[CalibrationPoints]:
 
 def points_table(points: Iterable[CalibrationPoint]) -> Table:
     """Give a row for each probe and number of ranks, its worst point named."""
-    return (
-        Rows(by_probe(points))
-        .text("probe", lambda group: group.probe)
-        .number("ranks", lambda group: group.ranks)
-        .number("points", lambda group: len(group.points))
-        .number("median error (%)", lambda group: 100 * group.median, "{:.1f}".format)
-        .number("worst (%)", lambda group: 100 * group.worst.error, "{:+.1f}".format)
-        .text("worst at", lambda group: group.worst.words)
-        .text("made of it", lambda group: "yes" if group.probe in _MADE_OF else "no")
-        .table()
-    )
+    rows = Rows(by_probe(points)).text("probe", lambda group: group.probe)
+    rows.number("ranks", lambda group: group.ranks)
+    rows.number("points", lambda group: len(group.points))
+    rows.number("median error (%)", lambda group: 100 * group.median, "{:.1f}".format)
+    rows.number("worst (%)", lambda group: 100 * group.worst.error, "{:+.1f}".format)
+    rows.text("worst at", lambda group: group.worst.words)
+    return rows.text("made of it", lambda one: "yes" if one.probe in _MADE_OF else "no").table()

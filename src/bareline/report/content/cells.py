@@ -1,11 +1,10 @@
-"""Cells as exhibits need them: as rows of a table, by their caveats, along an axis."""
+"""Cells as exhibits need them: as rows of a table, and along an axis."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from bareline.analysis.numbers.cell import Cell
-from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.place import KEY, varying
 
@@ -13,39 +12,30 @@ from bareline.vocabulary.place import KEY, varying
 Row = dict[str, Scalar | None]
 
 
-def by_caveat(cells: Iterable[Cell]) -> dict[Caveat, list[Cell]]:
-    """Group cells by their caveats; a cell stands under each of its own."""
-    groups: dict[Caveat, list[Cell]] = {}
-    for cell in cells:
-        for caveat in cell.caveats:
-            groups.setdefault(caveat, []).append(cell)
-    return groups
-
-
 def tidy(cells: Iterable[Cell]) -> tuple[Row, ...]:
     """Give cells as rows of a table in base units, for whoever goes on with the numbers."""
-    return tuple(map(_row, cells))
 
+    def row(cell: Cell) -> Row:
+        value, ratio = cell.value, cell.ratio
+        return {
+            "platform": cell.platform,
+            **{name: getattr(cell.place, name) for name in KEY},
+            "unit": cell.metric.unit,
+            "better": cell.metric.better,
+            "n": cell.n,
+            "n_failed": cell.n_failed,
+            "value": value.value if value else None,
+            "lo": value.lo if value else None,
+            "hi": value.hi if value else None,
+            "value_baseline": cell.base.value if cell.base else None,
+            "ratio": ratio.value if ratio else None,
+            "ratio_lo": ratio.lo if ratio else None,
+            "ratio_hi": ratio.hi if ratio else None,
+            "verdict": cell.verdict or "",
+            "caveats": "; ".join(map(str, cell.caveats)),
+        }
 
-def _row(cell: Cell) -> Row:
-    value, ratio = cell.value, cell.ratio
-    return {
-        "platform": cell.platform,
-        **{name: getattr(cell.place, name) for name in KEY},
-        "unit": cell.metric.unit,
-        "better": cell.metric.better,
-        "n": cell.n,
-        "n_failed": cell.n_failed,
-        "value": value.value if value else None,
-        "lo": value.lo if value else None,
-        "hi": value.hi if value else None,
-        "value_baseline": cell.base.value if cell.base else None,
-        "ratio": ratio.value if ratio else None,
-        "ratio_lo": ratio.lo if ratio else None,
-        "ratio_hi": ratio.hi if ratio else None,
-        "verdict": cell.verdict or "",
-        "caveats": "; ".join(map(str, cell.caveats)),
-    }
+    return tuple(map(row, cells))
 
 
 def varying_without(cells: Iterable[Cell], x: str) -> tuple[str, ...]:
@@ -87,13 +77,10 @@ def numeric_axis(cells: Iterable[Cell]) -> str | None:
     numeric parameter with at least three; else None: bars.
     """
     cells = list(cells)
-    best: tuple[int, str] | None = None
+    found: list[tuple[bool, int, str]] = []
     for name in varying(cell.place for cell in cells):
         values = {cell.place.coordinates.get(name) for cell in cells}
-        if not all(is_number(value) for value in values):
-            continue
         in_point = all(name in parse_point(cell.place.point) for cell in cells)
-        if len(values) >= (2 if in_point else 3):
-            rank = len(values) + (1000 if in_point else 0)
-            best = max(best, (rank, name)) if best else (rank, name)
-    return best[1] if best else None
+        if all(map(is_number, values)) and len(values) >= (2 if in_point else 3):
+            found.append((in_point, len(values), name))
+    return max(found)[2] if found else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +17,13 @@ from bareline.published.model import PublishedStudy
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.blocks import Field, Rows, Table, Tone
 from bareline.report.content.published import same_place, where_printed
+from bareline.report.content.wording import outermost
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import count, listing
 
 #: Claims that stand open; the others are folded.
 OPEN = 12
+_BETTER = " times better"
 _TONES: Mapping[ClaimStatus, Tone] = {
     ClaimStatus.YES: "bold",
     ClaimStatus.NO: "worse",
@@ -98,15 +100,13 @@ def claims_of(comparison: Comparison) -> Claims:
     cells = read_cells(None, unprofiled(comparison.points))
     rows = []
     for name, cast in casts.items():
-        if name not in publications():
-            continue
-        replication = Replication(cells, comparison.baseline, cast, comparison.margin)
-        study = publications()[name]
-        ratios = published_ratios(study)
-        rows += [
-            _row(study, finding, replication, ratios, comparison.margin, cast)
-            for finding in study.findings
-        ]
+        if study := publications().get(name):
+            replication = Replication(cells, comparison.baseline, cast, comparison.margin)
+            ratios = published_ratios(study)
+            rows += [
+                _row(study, finding, replication, ratios, comparison.margin, cast)
+                for finding in study.findings
+            ]
     comparable = [row for row in rows if row.comparable]
     others = [row for row in rows if not row.comparable]
     return Claims(tuple(comparable[:OPEN]), (*comparable[OPEN:], *others))
@@ -133,27 +133,31 @@ def _row(
         return ClaimRow(
             finding.words, source, "", "", "", "", ClaimStatus.NOT_MEASURED, finding.unmeasured
         )
-    tried = []
-    for check in finding.checks:
-        prefer = _at_any(_printed(check, check.printed, ratios))
-        tried.append((check, replication.outcome(check, prefer)))
+    tried = [
+        (check, replication.outcome(check, _at_any(_printed(check, check.printed, ratios))))
+        for check in finding.checks
+    ]
     check, outcome = next(
-        ((check, found) for check, found in tried if found.status is not ClaimStatus.NOT_MEASURED),
-        tried[0],
+        (one for one in tried if one[1].status is not ClaimStatus.NOT_MEASURED), tried[0]
     )
     first = _bar(check, _printed(check, check.printed_first, ratios), outcome.first_losses)
     last = _bar(check, _printed(check, check.printed, ratios), outcome.losses)
+    dots = [_toward(check, dot) for dot in (outcome.first, outcome.own) if dot is not None]
+    measured = " → ".join(map(with_interval, dots)) if outcome.own is not None else ""
+    losses = (*outcome.first_losses, *outcome.losses)
+    # It must never pass for a measured time.
+    simulated = "simulated" if any(loss.simulated for loss in losses) else ""
     return ClaimRow(
         claim=finding.words,
         source=source,
         sides=_sides(check, outcome, cast),
         printed=_printed_words(check, first, last),
-        measured=_measured_words(check, outcome),
+        measured=measured + (_BETTER if measured and check.expect == "better" else ""),
         where=_where(outcome),
         status=_weakened(check, outcome, first, last, margin),
-        why="; ".join(filter(None, [_simulated(outcome), outcome.reason])),
+        why="; ".join(filter(None, [simulated, outcome.reason])),
         bars=tuple(bar for bar in (first, last) if bar is not None),
-        dots=tuple(_toward(check, dot) for dot in (outcome.first, outcome.own) if dot is not None),
+        dots=tuple(dots),
     )
 
 
@@ -184,7 +188,7 @@ def _printed(
         for ratio in ratios
         if ratio.platform == check.platform
         and ratio.baseline in check.against
-        and any(name in ratio.results for name in names)
+        and not set(names).isdisjoint(ratio.results)
     ]
 
 
@@ -197,16 +201,13 @@ def _bar(
 ) -> PrintedRange | None:
     if not printed:
         return None
-    lows, highs = [ratio.span.low for ratio in printed], [ratio.span.high for ratio in printed]
-    low = None if None in lows else float(min(end for end in lows if end is not None))
-    high = None if None in highs else float(max(end for end in highs if end is not None))
+    low = outermost(min, (ratio.span.low for ratio in printed))
+    high = outermost(max, (ratio.span.high for ratio in printed))
     if check.expect == "better":
         low, high = (1 / high if high else None), (1 / low if low else None)
     same = bool(losses) and all(_at_any(printed)(loss.place) for loss in losses)
-    places = map(where_printed, printed)
-    return PrintedRange(
-        low, high, same, listing(list(dict.fromkeys(filter(None, places)))) or "ranks not printed"
-    )
+    places = dict.fromkeys(filter(None, map(where_printed, printed)))
+    return PrintedRange(low, high, same, listing([*places]) or "ranks not printed")
 
 
 def _printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedRange | None) -> str:
@@ -214,10 +215,10 @@ def _printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedR
     if first is not None and last is None:
         bars.append("no figure")
     if not bars:
-        return {"equal": "equal", "better": "better"}.get(check.expect, "no figure")
+        return check.expect if check.expect in ("equal", "better") else "no figure"
     if check.expect == "equal":
         return f"{bars[-1]}, called equal"
-    return " → ".join(bars) + (" times better" if check.expect == "better" else "")
+    return " → ".join(bars) + (_BETTER if check.expect == "better" else "")
 
 
 def _span(bar: PrintedRange) -> str:
@@ -232,76 +233,55 @@ def _span(bar: PrintedRange) -> str:
 
 
 def _weakened(
-    check: ClaimCheck,
-    outcome: Outcome,
-    first: PrintedRange | None,
-    last: PrintedRange | None,
+    check: ClaimCheck, outcome: Outcome, first: PrintedRange | None, last: PrintedRange | None,
     margin: float,
-) -> ClaimStatus:
+) -> ClaimStatus:  # fmt: skip
     """Say "weaker" of what is certainly less than is printed.
 
     Where ranks or nodes are others, less than half of the printed factor on a log scale: losses
     grow with both, but 1.2 is not what 16 was printed to say.
     """
-    if outcome.status is not ClaimStatus.YES or check.expect == "equal" or outcome.change is None:
-        return outcome.status
+    status = outcome.status
+    if status is not ClaimStatus.YES or check.expect == "equal" or outcome.change is None:
+        return status
     if last is None or last.low is None:
-        return outcome.status
+        return status
     least, same = last.low, last.same
     if outcome.first is not None:
         if first is None or first.high is None:
-            return outcome.status
+            return status
         least, same = least / first.high, same and first.same
     if not same:
         least = math.sqrt(max(least, 1.0))
     most = _toward(check, outcome.change).hi
-    return (
-        ClaimStatus.WEAKER if most is not None and most * (1 + margin) < least else ClaimStatus.YES
-    )
+    return ClaimStatus.WEAKER if most is not None and most * (1 + margin) < least else status
 
 
 def _toward(check: ClaimCheck, ratio: Estimate) -> Estimate:
     return ratio.inverse() if check.expect == "better" else ratio
 
 
-def _measured_words(check: ClaimCheck, outcome: Outcome) -> str:
-    if outcome.own is None:
-        return ""
-    ratios = [ratio for ratio in (outcome.first, outcome.own) if ratio is not None]
-    text = " → ".join(with_interval(_toward(check, ratio)) for ratio in ratios)
-    return text + (" times better" if check.expect == "better" else "")
-
-
 def _sides(check: ClaimCheck, outcome: Outcome, cast: Mapping[str, str]) -> str:
-    against = {loss.against for loss in outcome.losses} or set(check.against)
+    against = {loss.against for loss in outcome.losses}
     others = [cast[name] for name in check.against if name in against and name in cast]
-    return f"{cast[check.platform]} against {listing(others)}" if outcome.losses else ""
+    return f"{cast[check.platform]} against {listing(others)}" if against else ""
 
 
 def _where(outcome: Outcome) -> str:
     groups = [group for group in (outcome.first_losses, outcome.losses) if group]
-    ranks = [_ranks(group) for group in groups]
-    text = " → ".join(dict.fromkeys(ranks))
-    probes = {loss.place.probe for loss in outcome.losses}
+    text = " → ".join(dict.fromkeys(map(_ranks, groups)))
     if outcome.of > 1:
         return f"{text}, the least clear of {outcome.of}"
-    several = len(outcome.losses)
-    if several > 1:
+    if (several := len(outcome.losses)) > 1:
+        probes = {loss.place.probe for loss in outcome.losses}
         of = count(len(probes), "program") if len(probes) > 1 else count(several, "point")
         text += f", mean of {of}"
     return text
 
 
-def _simulated(outcome: Outcome) -> str:
-    """Say that time was simulated: it must never pass for a measured one."""
-    of = (*outcome.first_losses, *outcome.losses)
-    return "simulated" if any(loss.simulated for loss in of) else ""
-
-
-def _ranks(losses: Iterable[PlaceLoss]) -> str:
-    found = list(losses)
-    ranks = sorted({loss.place.ranks for loss in found})
-    nodes = {loss.place.ran_on for loss in found} - {0}
+def _ranks(losses: Sequence[PlaceLoss]) -> str:
+    ranks = sorted({loss.place.ranks for loss in losses})
+    nodes = {loss.place.ran_on for loss in losses} - {0}
     span = str(ranks[0]) if len(ranks) == 1 else f"{ranks[0]} to {ranks[-1]}"
     text = f"{span} rank{'s' if span != '1' else ''}"
     return f"{text} on {count(nodes.pop(), 'node')}" if len(nodes) == 1 else text
@@ -324,14 +304,9 @@ class Axis:
     @classmethod
     def of(cls, rows: Sequence[ClaimRow]) -> Axis | None:
         """Choose its ends so that all rows fit; None where none has a figure."""
-        known = [
-            end
-            for row in rows
-            for end in (
-                *(end for bar in row.bars for end in (bar.low, bar.high) if end),
-                *(end for dot in row.dots for end in dot.known if end > 0),
-            )
-        ]
+        ends = (end for row in rows for bar in row.bars for end in (bar.low, bar.high))
+        known = [end for end in ends if end]
+        known += [end for row in rows for dot in row.dots for end in dot.known if end > 0]
         return cls(min(0.8, *known) / 1.05, max(2.0, *known) * 1.05) if known else None
 
     def x(self, value: float) -> float:
@@ -342,29 +317,24 @@ class Axis:
     @property
     def ticks(self) -> list[tuple[float, str]]:
         """Ratios that are marked, at least some 28 pixels apart, 1 among them."""
-        places = [self.x(1.0)]
-        found = [(places[0], "1")]
+        found = [(self.x(1.0), "1")]
         for tick in sorted(_TICKS, key=lambda tick: (math.log10(tick) % 1 > 1e-9, tick)):
             at = self.x(tick)
-            if self.low <= tick <= self.high and all(abs(at - other) >= 28 for other in places):
-                places.append(at)
+            if self.low <= tick <= self.high and all(abs(at - other) >= 28 for other, _ in found):
                 found.append((at, f"{tick:g}"))
         return sorted(found)
 
     def bars(self, row: ClaimRow) -> Iterator[tuple[float, float, str]]:
         """Give the printed ranges of a row as x, width and look; one figure is a narrow bar."""
         for bar in row.bars:
-            left = self.x(bar.low if bar.low else self.low)
-            right = self.x(bar.high if bar.high else self.high)
+            left, right = self.x(bar.low or self.low), self.x(bar.high or self.high)
             width = max(4.0, right - left)
-            middle = (left + right) / 2
-            yield middle - width / 2, width, "printed" if bar.same else "printed pale"
+            yield (left + right - width) / 2, width, "printed" if bar.same else "printed pale"
 
     def dots(self, row: ClaimRow) -> Iterator[tuple[float, float, float, str]]:
         """Give the measured ratios of a row: dot, ends of its whisker, and look."""
         for number, dot in enumerate(row.dots):
-            at = self.x(dot.value)
-            bounded = dot.lo is not None or dot.hi is not None
-            low, high = self.x(dot.lo or self.low), self.x(dot.hi or self.high)
-            look = "begin" if len(row.dots) == 2 and number == 0 else "own"
-            yield at, low if bounded else at, high if bounded else at, look
+            at = low = high = self.x(dot.value)
+            if dot.lo is not None or dot.hi is not None:
+                low, high = self.x(dot.lo or self.low), self.x(dot.hi or self.high)
+            yield at, low, high, "begin" if len(row.dots) == 2 and number == 0 else "own"

@@ -32,20 +32,6 @@ from bareline.vocabulary.place import CASE
 from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import count, listing
 
-#: What a reader must know of a layer's figures before the first of them.
-LAYER_NOTES: Mapping[str, str] = MappingProxyType(
-    {
-        Layer.NPB: (
-            "Rates are nominal: NPB's operation count of the problem class over the time, as in "
-            "NPB. bareline's programs execute fewer of the counted operations where the "
-            "mathematics permits (LU 0.39, FT 0.74, BT 0.76 of them), so that their rates are not "
-            "flop/s, and being faster than NPB's own programs they spend a larger share of the "
-            "time in communication. One rank of IS sends nothing, where NPB sends all keys to "
-            "itself; CG's matrix is brought into its own layout before the time begins."
-        ),
-    }
-)
-
 
 @dataclass(frozen=True, slots=True)
 class PlatformInfo:
@@ -62,9 +48,8 @@ class Document:
     """The content of a report: a comparison, and what is told of it beside its figures.
 
     Platforms are in the order of display, but that the baseline is shown first; each fact has a
-    value for each of them. Without exhibits the default ones are drawn. `folder` is the run
-    directory as the reader knows it. A study's own title is the document's, and `about` says what
-    is compared; without one it is the other way round.
+    value for each of them. Without exhibits the default ones are drawn. A study's own title is the
+    document's, and `about` says what is compared; without one it is the other way round.
     """
 
     comparison: Comparison
@@ -77,8 +62,6 @@ class Document:
     exhibits: Sequence[ExhibitSpec] = ()
     published: Sequence[PublishedPoint] = ()
     roles: Mapping[str, RoleKeys] = field(default_factory=lambda: MappingProxyType({}))
-    folder: str = ""
-    events: Sequence[str] = ()
     profiles: Sequence[ProfileLine] = ()
     predictions: Predictions | None = None
     undrawn: Sequence[str] = ()
@@ -115,11 +98,6 @@ class Document:
     def findings(self) -> Sequence[Finding]:
         """What the comparison found; nothing for a single platform."""
         return () if self.comparison.alone else self.comparison.findings
-
-    @cached_property
-    def summary(self) -> pl.DataFrame:
-        """Every point on every platform."""
-        return self.comparison.summary
 
     @cached_property
     def points(self) -> pl.DataFrame | None:
@@ -160,26 +138,18 @@ class Document:
         A launch that was profiled beside others tells where time goes, and is no point of its own.
         """
         points = None if self.points is None else unprofiled(self.points)
-        return choose(unprofiled(self.summary), points)
+        return choose(unprofiled(self.comparison.summary), points)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """Every shown cell, sorted by layer, probe, case and platform."""
-        layers = {layer: index for index, layer in enumerate(Layer)}
-        names = {name: index for index, name in enumerate(self.names)}
-        return tuple(
-            sorted(
-                read_cells(self.shown.summary, self.shown.points),
-                key=lambda cell: (
-                    layers[Layer(cell.layer)],
-                    cell.place.probe,
-                    cell.place.params,
-                    cell.place.threads,
-                    cell.place.ranks,
-                    names.get(cell.platform, len(names)),
-                ),
-            )
-        )
+        layers, names = list(Layer), {name: index for index, name in enumerate(self.names)}
+
+        def order(cell: Cell) -> tuple[int, str, str, int, int, int]:
+            own, at = cell.place, names.get(cell.platform, len(names))
+            return (layers.index(cell.layer), own.probe, own.params, own.threads, own.ranks, at)
+
+        return tuple(sorted(read_cells(self.shown.summary, self.shown.points), key=order))
 
     @cached_property
     def planned(self) -> pl.DataFrame:
@@ -228,17 +198,16 @@ def glosses(document: Document) -> Mapping[str, str]:
     Empty where nothing is known that tells it apart.
     """
     roles = {role.platform: role.title for role in document.roles.values() if role.platform}
-    titles = {info.name: info.title or roles.get(info.name, "") for info in document.platforms}
-    return {name: text or _differing(document, name) for name, text in titles.items()}
-
-
-def _differing(document: Document, name: str) -> str:
-    at = [info.name for info in document.platforms].index(name)
-    rows = {row.label: row.values[at] for row in document.fact_rows if not row.equal}
-    values = [(label, rows[label]) for label in _TELLING if rows.get(label)]
-    return ", ".join(
-        f"{label} {value}" if label in _NAMED else value for label, value in values[:_MOST]
-    )
+    found = {}
+    for at, info in enumerate(document.platforms):
+        rows = {row.label: row.values[at] for row in document.fact_rows if not row.equal}
+        telling = [
+            f"{label} {rows[label]}" if label in _NAMED else rows[label]
+            for label in _TELLING
+            if rows.get(label)
+        ]
+        found[info.name] = info.title or roles.get(info.name) or ", ".join(telling[:_MOST])
+    return found
 
 
 def document_of(comparison: Comparison, *, fact_rows: Sequence[FactLine] | None = None) -> Document:
@@ -268,12 +237,6 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[FactLine] | None 
         ],
         published=list(published_points(header.study.get("role", {}))),
         roles=header.roles,
-        folder=", ".join(str(run.path) for run in records.runs),
-        events=[
-            f"{event.time} {event.platform}: {event.event}"
-            for run in records.runs
-            for event in run.events()
-        ],
         profiles=profile_lines(records),
         predictions=predictions,
         undrawn=undrawn,
@@ -318,13 +281,9 @@ def _subtitle(records: Records) -> str:
 
 
 def _platform(records: Records, name: str) -> PlatformInfo:
+    own = name.partition("@")[0]
     for run in records.runs:
-        table = run.header.platforms.get(name.partition("@")[0])
-        if table is not None:
-            return PlatformInfo(
-                name,
-                shown_name(str(table.get("title", ""))),
-                str(table.get("type", "")),
-                run.header.calibration(name.partition("@")[0]),
-            )
+        if (table := run.header.platforms.get(own)) is not None:
+            title, kind = shown_name(str(table.get("title", ""))), str(table.get("type", ""))
+            return PlatformInfo(name, title, kind, run.header.calibration(own))
     return PlatformInfo(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,8 +40,7 @@ class Dots:
     def together(cls, parts: Iterable[Dots]) -> Dots:
         """Put those of several metrics together."""
         every = list(parts)
-        dots = tuple(dot for part in every for dot in part.dots)
-        return cls(dots, sum(part.found for part in every))
+        return cls(tuple(dot for part in every for dot in part.dots), sum(p.found for p in every))
 
     @property
     def note(self) -> str:
@@ -86,11 +85,11 @@ def trial_dots(document: Document, cells: Sequence[Cell], most: int | None = Non
 
 
 def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:
-    order: Callable[[], pl.Expr] = lambda: pl.int_range(pl.len()).over("cell")  # noqa: E731
+    order = pl.int_range(pl.len()).over("cell")
     size = pl.len().over("cell")
-    step = (order() * (most_per_cell - 1)) // (size - 1).clip(lower_bound=1)
-    previous = ((order() - 1) * (most_per_cell - 1)) // (size - 1).clip(lower_bound=1)
-    return frame.filter((size <= most_per_cell) | (order() == 0) | (step != previous))
+    last = (size - 1).clip(lower_bound=1)
+    step, previous = ((at * (most_per_cell - 1)) // last for at in (order, order - 1))
+    return frame.filter((size <= most_per_cell) | (order == 0) | (step != previous))
 
 
 @dataclass(frozen=True, slots=True)

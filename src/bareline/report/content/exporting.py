@@ -10,7 +10,7 @@ could not be measured is an error, whether or not a condition asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -57,8 +57,6 @@ def write_samples(records: Records, path: Path, asked: Selection) -> int:
 
 
 def _table_writer(write: Callable[[pl.DataFrame, Path], object]) -> _Writer:
-    """Give what writes tidy samples by a method of Polars."""
-
     def writer(records: Records, path: Path, asked: Selection) -> int:
         table = tidy_samples(records, asked.of(records.with_controls.samples, records))
         write(table, path)
@@ -82,35 +80,27 @@ _FAMILIES = {
 def write_openmetrics(records: Records, path: Path, asked: Selection) -> int:
     """Write the medians of runs; give the number of points."""
     table = asked.of(summarize(records), records)
-    rows = list(table.iter_rows(named=True))
     about = {"run": "+".join(run.path.name for run in records.runs)}
-    path.write_text("\n".join(_lines(rows, about, _begun(records))) + "\n", encoding="utf-8")
+    try:
+        times = [datetime.fromisoformat(run.header.created) for run in records.runs]
+        begun = f" {max(time.timestamp() for time in times):.3f}"
+    except ValueError:
+        begun = ""
+    lines = []
+    for family, (column, meaning) in _FAMILIES.items():
+        lines += [f"# TYPE {family} gauge", f"# HELP {family} {meaning}"]
+        lines += [
+            f"{family}{{{_labels(row, about)}}} {float(row[column])!r}{begun}"
+            for row in table.iter_rows(named=True)
+            if row[column] is not None
+        ]
+    path.write_text("\n".join([*lines, "# EOF"]) + "\n", encoding="utf-8")
     return table.height
 
 
-def _begun(records: Records) -> str:
-    """Give the seconds since 1970 at which the last run was begun, as text; "" if unknown."""
-    try:
-        times = [datetime.fromisoformat(run.header.created) for run in records.runs]
-        return f" {max(time.timestamp() for time in times):.3f}"
-    except ValueError:
-        return ""
-
-
-def _lines(rows: list[dict[str, Any]], about: Mapping[str, str], begun: str) -> Iterator[str]:
-    for family, (column, meaning) in _FAMILIES.items():
-        yield f"# TYPE {family} gauge"
-        yield f"# HELP {family} {meaning}"
-        for row in rows:
-            if row[column] is not None:
-                yield f"{family}{{{_labels(row, about)}}} {float(row[column])!r}{begun}"
-    yield "# EOF"
-
-
 def _labels(row: Mapping[str, Any], about: Mapping[str, str]) -> str:
-    named: dict[str, object] = {**about}
-    named |= {key: row[key] for key in ("platform", "layer", "probe", "metric", "unit")}
-    named |= {"ranks": row["ranks"], "threads": row["threads"]}
+    columns = ("platform", "layer", "probe", "metric", "unit", "ranks", "threads")
+    named = {**about, **{key: row[key] for key in columns}}
     if row["nodes"]:
         named["nodes"] = row["nodes"]
     places = {**parse_point(row["params"]), **parse_point(row["point"] or "")}
@@ -129,16 +119,12 @@ def write_junit(records: Records, outcomes: Sequence[ConditionOutcome], path: Pa
     """
     cases = [_condition_case(outcome) for outcome in outcomes]
     cases += [_failed(row) for row in failures(records).iter_rows(named=True)]
-    counts = {
-        "tests": len(cases),
-        "failures": sum(case.find("failure") is not None for case in cases),
-        "errors": sum(case.find("error") is not None for case in cases),
-        "skipped": sum(case.find("skipped") is not None for case in cases),
-    }
     name = "+".join(run.path.name for run in records.runs)
-    suite = ElementTree.Element("testsuite", name=cleaned(f"bareline {name}"))
-    for key, number in counts.items():
-        suite.set(key, str(number))
+    suite = ElementTree.Element(
+        "testsuite", name=cleaned(f"bareline {name}"), tests=str(len(cases))
+    )
+    for key, kind in {"failures": "failure", "errors": "error", "skipped": "skipped"}.items():
+        suite.set(key, str(sum(case.find(kind) is not None for case in cases)))
     suite.extend(cases)
     tree = ElementTree.ElementTree(suite)
     ElementTree.indent(tree)
@@ -158,11 +144,8 @@ def _condition_case(outcome: ConditionOutcome) -> ElementTree.Element:
 
 
 def _failed(row: dict[str, object]) -> ElementTree.Element:
-    case = ElementTree.Element(
-        "testcase",
-        classname=cleaned(f"measured on {row['platform']}"),
-        name=cleaned(case_words(row)),
-    )
+    where, name = cleaned(f"measured on {row['platform']}"), cleaned(case_words(row))
+    case = ElementTree.Element("testcase", classname=where, name=name)
     reason = cleaned(str(row["reason"]))
     if row["stage"] == Stage.ABSENT.value:
         ElementTree.SubElement(case, "skipped", message=reason)

@@ -29,8 +29,6 @@ PlatformFacts = Mapping[str, Scalar]
 
 #: How many values of other nodes are told before the rest is only counted.
 _MOST_VALUES = 4
-_GROUPS = {group: index for index, group in enumerate(FactGroup)}
-_ORDER = {key: index for index, key in enumerate(FACT_KEYS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +63,21 @@ def table(platforms: Mapping[str, PlatformFacts]) -> list[FactRow]:
     A fact that no platform has is no row.
     """
     nodes = {name: _by_node(facts) for name, facts in platforms.items()}
-    keys = {key for facts in nodes.values() for key in facts}
-    rows = [_row(key, nodes) for key in keys]
-    return sorted(rows, key=_position)
+    rows = []
+    for key in {key for facts in nodes.values() for key in facts}:
+        cells = {name: facts.get(key, {}) for name, facts in nodes.items()}
+        first, *others = cells.values()
+        values = {name: cell.get(0) for name, cell in cells.items()}
+        texts = {name: _text(key, cell) for name, cell in cells.items()}
+        equal = all(_same_cell(first, other) for other in others)
+        rows.append(FactRow(describe(key), values, texts, equal))
+    groups, order = list(FactGroup), {key: index for index, key in enumerate(FACT_KEYS)}
+
+    def position(row: FactRow) -> tuple[int, int, str]:
+        key = row.fact.key
+        return groups.index(row.fact.group), order.get(key, len(order)), key
+
+    return sorted(rows, key=position)
 
 
 class Fact(TypedDict):
@@ -111,42 +121,24 @@ def _by_node(facts: PlatformFacts) -> dict[str, dict[int, Scalar | None]]:
     return found
 
 
-def _row(key: str, nodes: Mapping[str, Mapping[str, Mapping[int, Scalar | None]]]) -> FactRow:
-    cells = {name: facts.get(key, {}) for name, facts in nodes.items()}
-    first, *others = cells.values()
-    return FactRow(
-        fact=describe(key),
-        values={name: cell.get(0) for name, cell in cells.items()},
-        texts={name: _text(key, cell) for name, cell in cells.items()},
-        equal=all(_same_cell(first, other) for other in others),
-    )
-
-
 def _same_cell(left: Mapping[int, Scalar | None], right: Mapping[int, Scalar | None]) -> bool:
     return left.keys() == right.keys() and all(same_value(left[node], right[node]) for node in left)
 
 
 def _text(key: str, cell: Mapping[int, Scalar | None]) -> str:
     alike: dict[str, list[int]] = {}
-    for node in sorted(cell):
-        if node:
-            alike.setdefault(format_fact(key, cell[node]), []).append(node)
+    for node in sorted(cell.keys() - {0}):
+        alike.setdefault(format_fact(key, cell[node]), []).append(node)
     groups = [*alike.items()]
     if len(groups) > _MOST_VALUES:
         groups.sort(key=lambda group: -len(group[1]))
-    shown = groups if len(groups) <= _MOST_VALUES else groups[: _MOST_VALUES - 1]
+    most = len(groups) if len(groups) <= _MOST_VALUES else _MOST_VALUES - 1
     parts = [format_fact(key, cell.get(0))]
-    for text, nodes in shown:
+    for text, nodes in groups[:most]:
         parts.append(f"node{'s' if len(nodes) > 1 else ''} {numbers_text(nodes)}: {text}")
-    rest = groups[len(shown) :]
-    if rest:
+    if rest := groups[most:]:
         parts.append(f"{len(rest)} other values on {sum(len(nodes) for _, nodes in rest)} nodes")
     return "; ".join(parts)
-
-
-def _position(row: FactRow) -> tuple[int, int, str]:
-    known = _ORDER.get(row.fact.key, len(_ORDER))
-    return _GROUPS[row.fact.group], known, row.fact.key
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,12 +60,13 @@ def survey_lines(found: Survey) -> Iterator[str]:
     yield f"{count(len(fleet.nodes), 'node')} of {fleet.platform}{switches}, {launches}"
     if fleet.excluded:
         yield f"left out: {fleet.excluded}"
-    links = [one for one in found.deviating if one.kind == "link"]
+    links = 0
     for one in found.deviating:
-        if one.kind != "link" or one in links[:_MOST_LINKS]:
+        links += one.kind == "link"
+        if one.kind != "link" or links <= _MOST_LINKS:
             yield deviation_words(one, fleet)
-    if len(links) > _MOST_LINKS:
-        yield f"and {len(links) - _MOST_LINKS} more links"
+    if links > _MOST_LINKS:
+        yield f"and {links - _MOST_LINKS} more links"
     if not found.deviating and low:
         yield "nothing deviates certainly"
 
@@ -107,41 +108,34 @@ class Deviation(TypedDict):
 
 def deviating_rows(found: Survey) -> list[Deviation]:
     """Give what deviates as tidy rows."""
-    platform = found.fleet.platform
     return [
-        row_of(Deviation, one.measured, platform=platform, kind=one.kind, name=one.names[0],
-               peer=one.names[1] if len(one.names) > 1 else None, p=one.p, n=one.n, deviates=True,
-               **bounds(one.ratio))
+        row_of(Deviation, one.measured, platform=found.fleet.platform, kind=one.kind,
+               name=one.names[0], peer=one.names[1] if len(one.names) > 1 else None, p=one.p,
+               n=one.n, deviates=True, **bounds(one.ratio))
         for one in found.deviating
     ]  # fmt: skip
 
 
 def node_rows(found: Survey) -> list[Deviation]:
     """Give every node as it stands to the others by each metric, whoever is to blame."""
+
+    def number(value: float) -> float | None:
+        return None if math.isnan(value) else float(value)
+
     return [
-        row_of(
-            Deviation,
-            one.measured,
-            platform=found.fleet.platform,
-            kind="node",
-            name=name,
-            peer=None,
-            ratio=_number(one.ratios[at]),
-            lo=_number(one.lo[at]),
-            hi=_number(one.hi[at]),
-            p=None,
-            n=int(one.n[at]),
-            deviates=deviates(found, one, name),
-        )
+        row_of(Deviation, one.measured, platform=found.fleet.platform, kind="node", name=name,
+               peer=None, ratio=number(one.ratios[at]), lo=number(one.lo[at]),
+               hi=number(one.hi[at]), p=None, n=int(one.n[at]),
+               deviates=deviates(found, one, name))
         for one in found.maps
         for at, name in enumerate(found.fleet.nodes)
-    ]
+    ]  # fmt: skip
 
 
 def deviates(found: Survey, one: NodeMap, name: str) -> bool:
     """Tell whether a node itself deviates by a metric."""
-    about = [d.measured for d in found.deviating if (d.kind, d.names) == ("node", (name,))]
-    return any(measured is one.measured for measured in about)
+    about = [d for d in found.deviating if (d.kind, d.names) == ("node", (name,))]
+    return any(deviating.measured is one.measured for deviating in about)
 
 
 def rows_of_nodes(fleet: NodeFleet, most: int) -> list[tuple[str, tuple[int, ...]]]:
@@ -149,17 +143,11 @@ def rows_of_nodes(fleet: NodeFleet, most: int) -> list[tuple[str, tuple[int, ...
 
     Gives what a row is called, and the indices of its nodes.
     """
-    groups = fleet.groups
     laid: list[tuple[str, tuple[int, ...]]] = []
-    named = [*enumerate(fleet.switches), (-1, "")]
-    for at, name in named:
-        own = [int(node) for node in np.flatnonzero(groups == at)]
+    for at, name in [*enumerate(fleet.switches), (-1, "")]:
+        own = [int(node) for node in np.flatnonzero(fleet.groups == at)]
         for begin in range(0, len(own), most):
             part = tuple(own[begin : begin + most])
             listed = nodes_text([fleet.nodes[node] for node in part], 3)
             laid.append((f"{name}: {listed}" if name else listed, part))
     return laid
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

@@ -38,7 +38,12 @@ def gaps(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
     if not found:
         none = "Nothing failed, is missing or was left out, and no number carries a caveat."
         found.append(Prose((none,)))
-    return [*found, *_listed("What happened to platforms", document.events)]
+    events = [
+        f"{event.time} {event.platform}: {event.event}"
+        for run in document.records.runs
+        for event in run.events()
+    ]
+    return [*found, *_listed("What happened to platforms", events)]
 
 
 def _listed(title: str, lines: Sequence[str]) -> list[Section]:
@@ -46,7 +51,6 @@ def _listed(title: str, lines: Sequence[str]) -> list[Section]:
 
 
 def _rows(frame: pl.DataFrame) -> Rows[dict[str, Any]]:
-    """Begin a table of groups of trials or values, a row each, with their platforms."""
     return Rows(frame.iter_rows(named=True)).platform(lambda row: row["platform"])
 
 
@@ -149,20 +153,15 @@ def _unfit(document: Document) -> Iterator[Section]:
 def _caveats(document: Document) -> list[str]:
     """Count the values that carry each caveat, leaving out what does not fit; say what to do."""
     value = ["platform", *KEY]
-    frames = [unprofiled(document.summary)]
+    frames = [unprofiled(document.comparison.summary)]
     if document.points is not None:
         unfit = document.points.filter(pl.col("verdict") == Verdict.DOES_NOT_FIT.value)
         frames = [
             frame.join(unfit, on=value, how="anti", nulls_equal=True)
             for frame in (*frames, document.points)
         ]
-    doubted = pl.concat(
-        [
-            frame.filter(~pl.col("detail").fill_null(False)).select(*value, "layer", "caveats")
-            for frame in frames
-        ],
-        how="vertical_relaxed",
-    )
+    own = [frame.select(*value, "layer", "caveats", "detail") for frame in frames]
+    doubted = pl.concat(own, how="vertical_relaxed").filter(~pl.col("detail").fill_null(False))
     groups = (
         _ordered(document, doubted)
         .explode("caveats")
@@ -177,9 +176,9 @@ def _caveats(document: Document) -> list[str]:
     )
     todo = steps(map(Caveat.read, groups.get_column("caveats")))
     lines = []
-    for row in groups.iter_rows(named=True):
-        caveat = Caveat.read(row["caveats"])
-        where = f"{listing(row['probe'])} on {listing(row['platform'])}"
+    for text, platforms, probes, values in groups.iter_rows():
+        caveat = Caveat.read(text)
+        where = f"{listing(probes)} on {listing(platforms)}"
         step = f" {sentence_case(todo[caveat])}." if todo[caveat] else ""
-        lines.append(f"{caveat.text}: {count(row['values'], 'value')} of {where}.{step}")
+        lines.append(f"{caveat.text}: {count(values, 'value')} of {where}.{step}")
     return lines

@@ -11,13 +11,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Estimate, with_interval
+from bareline.analysis.numbers.cell import with_interval
 from bareline.analysis.words.amounts import ratio_words
 from bareline.analysis.words.verdict import Glance, Square
 from bareline.report.blocks import Column, Field, Prose, Table, Tone
 from bareline.report.content.wording import (
     distinct_parts,
     layer_anchor,
+    outermost,
     probe_anchor,
     sentence_case,
     verdict_word,
@@ -36,14 +37,8 @@ GRADE_MARKS = {
     Grade.MISSING: "–",
     Grade.NOT_COMPARABLE: "≁",
 }
-#: How its table says that a finding has no ratio.
-_LACKING = {
-    Verdict.FAILED: "failed",
-    Verdict.MISSING: "missing",
-    Verdict.DOES_NOT_FIT: "does not fit",
-    Verdict.SKIPPED: "skipped",
-    Verdict.NOT_COMPARABLE: "not comparable",
-}
+#: No finding failed: the plan left it out.
+_LEFT_OUT = (Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
 
 
 def layers_of(findings: Iterable[Finding]) -> list[Layer]:
@@ -73,13 +68,6 @@ def legend(findings: Sequence[Finding], baseline: str, margin: float) -> str:
     )
 
 
-def tone_of(finding: Finding) -> Tone:
-    """Give the ink of a finding: red and green are for what is claimed."""
-    if not finding.grade.is_claim:
-        return "muted"
-    return "better" if finding.verdict is Verdict.FASTER else "worse"
-
-
 def ratio_text(finding: Finding) -> str:
     """Write a finding in one column: ``1.48 [1.34, 1.68]``, ``? 0.93 to 1.25``, ``= equal``."""
     grade, verdict = finding.grade, finding.verdict
@@ -97,8 +85,7 @@ def ratio_text(finding: Finding) -> str:
         return f"{mark} {open_span(finding)}"
     done = f"{len(finding.undelivered)} of {len(finding.points)} "
     partly = done if finding.compared and finding.undelivered else ""
-    known = mark if verdict not in (Verdict.DOES_NOT_FIT, Verdict.SKIPPED) else "∅"
-    return f"{known} {partly}{_LACKING.get(verdict, verdict.value)}"
+    return f"{'∅' if verdict in _LEFT_OUT else mark} {partly}{verdict_word(verdict)}"
 
 
 def open_span(*findings: Finding) -> str:
@@ -118,14 +105,8 @@ def span_of(findings: Sequence[Finding], digits: int = 3) -> str:
     if not ratios:
         return "no ratio"
     bare = any(ratio.lo is None and ratio.hi is None for ratio in ratios)
-    return _span(ratios, digits, bare=bare)
-
-
-def _span(ratios: Sequence[Estimate], digits: int, *, bare: bool) -> str:
-    lows = [ratio.value if bare else ratio.lo for ratio in ratios]
-    highs = [ratio.value if bare else ratio.hi for ratio in ratios]
-    low = None if None in lows else min(end for end in lows if end is not None)
-    high = None if None in highs else max(end for end in highs if end is not None)
+    low = outermost(min, (ratio.value if bare else ratio.lo for ratio in ratios))
+    high = outermost(max, (ratio.value if bare else ratio.hi for ratio in ratios))
     if low is None or high is None or not math.isfinite(high):
         end, word = (high, "at most") if low is None else (low, "at least")
         return f"{word} {significant(end, digits)}" if end else "any ratio"
@@ -147,9 +128,8 @@ def point_note(finding: Finding) -> str:
 def subject_words(finding: Finding, titles: Mapping[str, str]) -> str:
     """Name a finding within its layer: ``MPI bandwidth, 8-256 KiB``, ``CG, 16 nodes``."""
     sizes = brief_sizes(finding.sizes.words) if finding.sizes else ""
-    where = {"within a node": "1 node", "between two nodes": "2 nodes"}.get(
-        finding.where, finding.where.removeprefix("on ")
-    )
+    known = {"within a node": "1 node", "between two nodes": "2 nodes"}
+    where = known.get(finding.where, finding.where.removeprefix("on "))
     return ", ".join(filter(None, [titles[finding.title], sizes, where]))
 
 
@@ -207,12 +187,14 @@ def grid(findings: Sequence[Finding], platforms: Sequence[str]) -> list[Table | 
 def _field(finding: Finding | None) -> Field:
     if finding is None:
         return Field("not measured", tone="muted")
-    return Field(ratio_text(finding), tone=tone_of(finding), note=point_note(finding))
+    # Red and green are for what is claimed.
+    tone: Tone = "better" if finding.verdict is Verdict.FASTER else "worse"
+    tone = tone if finding.grade.is_claim else "muted"
+    return Field(ratio_text(finding), tone=tone, note=point_note(finding))
 
 
 #: Shades of a colour: one more for each factor of about 2, from 10 % on.
 _SHADES = (math.log(1.1), math.log(1.5), math.log(3), math.log(10))
-_LEFT_OUT = (Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
 #: What two nodes and a class of sizes are told apart by.
 _Place = tuple[int, float, str]
 
@@ -229,14 +211,11 @@ def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -
     rows = []
     for title, words in titles.items():
         probe = next(finding.probe for finding in own if finding.title == title)
-        parts = [_part(placed.get((title, at, name))) for at in columns for name in there]
-        rows.append((Field(words, link=probe_anchor(probe)), *parts))
-    heads = (
-        Column("times worse", "text"),
-        *(Column("", "number", n) for _ in columns for n in there),
-    )
+        own_parts = (_part(placed.get((title, at, name))) for at in columns for name in there)
+        rows.append((Field(words, link=probe_anchor(probe)), *own_parts))
+    parts = (Column("", "number", name) for _ in columns for name in there)
     return Table(
-        heads,
+        (Column("times worse", "text"), *parts),
         tuple(rows),
         look="strip",
         groups=_groups(columns, len(there)),
@@ -251,10 +230,8 @@ def _groups(columns: Sequence[_Place], width: int) -> tuple[tuple[tuple[str, int
         (count(number, "node") if number else "nodes unknown", width * nodes.count(number))
         for number in dict.fromkeys(nodes)
     )
-    lower = tuple(
-        (words.replace(" KiB", "K").replace(" MiB", "M"), width) for _, _, words in columns
-    )
-    return (upper, lower) if any(words for words, _ in lower) else (upper,)
+    sizes = [words.replace(" KiB", "K").replace(" MiB", "M") for _, _, words in columns]
+    return (upper, tuple((words, width) for words in sizes)) if any(sizes) else (upper,)
 
 
 def _place(finding: Finding) -> _Place:

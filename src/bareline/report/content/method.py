@@ -56,9 +56,8 @@ def method(document: Document) -> Iterator[Block]:
     yield table.text("", lambda row: row[1], wrap=True).table(look="plain", label="Method")
     if len(runs) > 1:
         yield Section("Runs", (_runs(runs),))
-    if document.folder:
-        yield Note(f"The run directory `{document.folder}` has everything, with the raw output "
-                   "of every trial.")  # fmt: skip
+    folder = ", ".join(str(run.path) for run in runs)
+    yield Note(f"The run directory `{folder}` has everything, with the raw output of every trial.")
 
 
 def _details(document: Document) -> dict[str, str]:

@@ -13,7 +13,7 @@ from bareline.analysis.numbers.programs import profiles_of
 from bareline.analysis.numbers.records import Records
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
-from bareline.profile.summary import SizeSum, sizes, time_split, top_calls
+from bareline.profile.summary import sizes, time_split, top_calls
 from bareline.report.blocks import Figure, Rows
 from bareline.report.content.wording import call_name, percent
 from bareline.vocabulary.model import format_point, parse_point
@@ -66,22 +66,18 @@ def profile_lines(records: Records) -> list[ProfileLine]:
     )
     lines = []
     order = {name: index for index, name in enumerate(records.platforms)}
-    for row in sorted(
-        trials.select(*CASE, "platform").unique().iter_rows(named=True),
-        key=lambda row: (*(row[key] for key in CASE), order[row["platform"]]),
+    for *case, platform in sorted(
+        trials.select(*CASE, "platform").unique().iter_rows(),
+        key=lambda row: (*row[:-1], order[row[-1]]),
     ):
-        files = profiles_of(records, row["platform"], tuple(row[key] for key in CASE))
-        if files:
+        if files := profiles_of(records, platform, tuple(case)):
+            place = Place.of(dict(zip(CASE, case, strict=True)))
+            # All were profiled: that is no part of the case.
+            params = {k: v for k, v in parse_point(place.params).items() if k != "profile"}
+            words = replace(place, params=format_point(params)).words
             profiles = [read_profile(path) for path in files.values()]
-            lines.append(_line(row["probe"], _case(row), row["platform"], profiles))
+            lines.append(_line(place.probe, words, platform, profiles))
     return lines
-
-
-def _case(row: dict[str, object]) -> str:
-    """Say the case but that it was profiled: all of them were."""
-    place = Place.of(row)
-    params = {name: value for name, value in parse_point(place.params).items() if name != "profile"}
-    return replace(place, params=format_point(params)).words
 
 
 def _line(probe: str, case: str, platform: str, profiles: Sequence[Profile]) -> ProfileLine:
@@ -110,10 +106,6 @@ def _line(probe: str, case: str, platform: str, profiles: Sequence[Profile]) -> 
 def _dominant(profile: Profile) -> tuple[Dominant, ...]:
     moving = [one for one in sizes(profile) if one.kind not in _FILES]
     total = sum(one.time_s for one in moving) or 1.0
-
-    def most(one: SizeSum) -> tuple[float, str, int]:
-        return (-one.time_s, one.call, one.low)
-
     return tuple(
         Dominant(
             name=call_name(one.call, one.kind),
@@ -122,7 +114,7 @@ def _dominant(profile: Profile) -> tuple[Dominant, ...]:
             per_rank=one.count / profile.ranks,
             share=one.time_s / total,
         )
-        for one in sorted(moving, key=most)[:_DOMINANT]
+        for one in sorted(moving, key=lambda one: (-one.time_s, one.call, one.low))[:_DOMINANT]
     )
 
 
@@ -141,17 +133,13 @@ def share_rows(
 
 def profiles_table(lines: Sequence[ProfileLine]) -> Figure:
     """Lay the lines out for the page."""
-    table = (
-        share_rows(lines, launches=True)
-        .text("most time in", lambda line: line.busiest)
-        .text("profile of the first trial", lambda line: "/".join(line.path.parts[-3:]))
-        .table()
-    )
+    rows = share_rows(lines, launches=True).text("most time in", lambda line: line.busiest)
+    rows.text("profile of the first trial", lambda line: "/".join(line.path.parts[-3:]))
     return Figure(
         id="profiles",
         title="The ranks' time",
         caption="Shares of the time from MPI_Init to MPI_Finalize, a rank's mean; the median over "
         "the trials. The run directory keeps every profile, for bareline show and bareline report.",
         wide=True,
-        data_table=table,
+        data_table=rows.table(),
     )

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import product
 from typing import Any
 
 from bareline.analysis.judgements.claims import holds_at
@@ -91,15 +92,11 @@ class PublishedPoint:
             low = condition.low if condition.low is not None else condition.above
             if low is None and condition.high is None:
                 return []
-            return [
-                (float(low or 0), math.inf if condition.high is None else float(condition.high))
-            ]
+            high = math.inf if condition.high is None else float(condition.high)
+            return [(float(low or 0), high)]
         values = condition if isinstance(condition, list) else [condition]
-        return [
-            (float(value), float(value))
-            for value in values
-            if isinstance(value, int) and not isinstance(value, bool)
-        ]
+        whole = [one for one in values if isinstance(one, int) and not isinstance(one, bool)]
+        return [(float(value), float(value)) for value in whole]
 
     def about(self, cell: Cell) -> bool:
         """Tell whether it speaks of what a cell measured, on that cell's platform.
@@ -144,15 +141,18 @@ def same_place(ratio: PublishedRatio, place: Place) -> bool:
 
     "Inside a node" names the nodes; "between nodes" names neither.
     """
-    places = {name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions}
+    places = _places(ratio)
     named = not {"ranks", "nodes"}.isdisjoint(places) or places.get("placement") == "intra_node"
     return named and not ratio.leaves_out(place.probe) and holds_at(places, place)
 
 
 def where_printed(ratio: PublishedRatio) -> str:
     """Say the ranks and nodes that a figure is printed for; empty where it names none."""
-    known = ratio.conditions
-    return conditions({name: known[name] for name in _WHERE if name in known})
+    return conditions(_places(ratio))
+
+
+def _places(ratio: PublishedRatio) -> dict[str, Condition]:
+    return {name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions}
 
 
 def _holds(condition: Condition, value: object) -> bool:
@@ -181,13 +181,13 @@ def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Publish
         for ratio in published_ratios(study):
             if not any(end is not None and end > 0 for end in (ratio.span.low, ratio.span.high)):
                 continue
+            short = study.publication.short
             label = study.part(ratio.part.partition(":")[2]).label
-            for platform in cast.get(f"{name}:{ratio.platform}", ()):
-                for baseline in cast.get(f"{name}:{ratio.baseline}", ()):
-                    if platform != baseline:
-                        yield PublishedPoint(
-                            ratio, platform, baseline, study.publication.short, label
-                        )
+            for platform, baseline in product(
+                cast.get(f"{name}:{ratio.platform}", ()), cast.get(f"{name}:{ratio.baseline}", ())
+            ):
+                if platform != baseline:
+                    yield PublishedPoint(ratio, platform, baseline, short, label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,15 +215,10 @@ def printed_values(roles: Mapping[str, RoleKeys], cell: Cell) -> dict[str, Print
             if value is None or value.value is None or UNITS[value.unit][0] != cell.metric.unit:
                 continue
             gain = next((r for r in own if r.kind == "factor" and r.relation == "better_by"), None)
-            found.setdefault(
-                str(role.platform),
-                PrintedValue(
-                    float(value.value * UNITS[value.unit][1]),
-                    value.words,
-                    str(gain) if gain else "",
-                    f"{study.publication.short}, {study.part(value.part).label}",
-                ),
-            )
+            number = float(value.value * UNITS[value.unit][1])
+            source = f"{study.publication.short}, {study.part(value.part).label}"
+            printed = PrintedValue(number, value.words, str(gain) if gain else "", source)
+            found.setdefault(str(role.platform), printed)
     return found
 
 
@@ -262,9 +257,6 @@ def points_of(points: Sequence[PublishedPoint], cell: Cell) -> list[PublishedPoi
     Those told for its number of ranks, if there are any; else all, with their own ranks told.
     """
     found = [point for point in points if point.about(cell)]
-    exact = [
-        point
-        for point in found
-        if any(low <= cell.place.ranks <= high for low, high in point.places("ranks"))
-    ]
+    ranks = cell.place.ranks
+    exact = [one for one in found if any(low <= ranks <= high for low, high in one.places("ranks"))]
     return exact or found

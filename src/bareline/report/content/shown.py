@@ -137,17 +137,10 @@ def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
 
 def _widest(table: pl.DataFrame) -> tuple[str, int]:
     """Give the parameter with most values and their number: a numeric one while any has three."""
-    distinct = {
-        name: table.get_column(name).drop_nulls().n_unique()
-        for name in table.columns
-        if name != "place"
-    }
-
-    def preferred(name: str) -> tuple[bool, int]:
-        number = distinct[name]
-        return (number > 2 and table.schema[name].is_numeric(), number)
-
-    widest = max(distinct, key=preferred)
+    names = [name for name in table.columns if name != "place"]
+    distinct = {name: table.get_column(name).drop_nulls().n_unique() for name in names}
+    numeric = {name: distinct[name] > 2 and table.schema[name].is_numeric() for name in names}
+    widest = max(names, key=lambda name: (numeric[name], distinct[name]))
     return widest, distinct[widest]
 
 
@@ -163,12 +156,10 @@ def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
         for name in dict.fromkeys(name for known in parsed.values() for name in known):
             found = [known.get(name) for known in parsed.values()]
             as_text = any(isinstance(value, str) for value in found)
+            kind: type = str if as_text else float
             values = pl.Series(
                 "value",
-                [
-                    None if value is None else str(value) if as_text else float(value)
-                    for value in found
-                ],
+                [None if value is None else kind(value) for value in found],
                 dtype=pl.String if as_text else pl.Float64,
             )
             codes = pl.DataFrame({"text": list(parsed)}).with_columns(values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from bareline.analysis.judgements.breakdown import Breakdown, Piece
 from bareline.analysis.numbers.cell import with_interval
@@ -54,31 +55,28 @@ def waterfalls(breakdowns: Sequence[Breakdown]) -> list[Waterfall]:
 
 def _steps(one: Breakdown) -> Waterfall:
     pieces = [piece for piece in one.pieces if abs(piece.extra) >= _LEAST]
-    rest = one.residual
-    ends = [1.0]
-    for piece in pieces:
-        ends.append(ends[-1] + piece.extra)
+    ends = list(accumulate((piece.extra for piece in pieces), initial=1.0))
     full = max(*ends, one.ratio.value, one.ratio.hi or 0.0)
-    bars = [_bar(one.cell.baseline, format_value(one.base_s, "s"), "", 0.0, 1.0, full, "base")]
+
+    def bar(name: str, text: str, note: str, begin: float, width: float, look: str) -> WaterfallBar:
+        start, size = 100 * min(begin, begin + width) / full, 100 * abs(width) / full
+        return WaterfallBar(name, text, note, start, max(0.4, size), look)
+
+    bars = [bar(one.cell.baseline, format_value(one.base_s, "s"), "", 0.0, 1.0, "base")]
     for piece, begin in zip(pieces, ends, strict=False):
         look = "more" if piece.extra > 0 else "less"
-        bars.append(_bar(piece.name, _amount(piece), piece.call, begin, piece.extra, full, look))
-    left = with_interval(rest, write=_signed)
-    bars.append(_bar("not explained", left, "", ends[-1], rest.value, full, "rest"))
+        bars.append(bar(piece.name, _amount(piece), piece.call, begin, piece.extra, look))
+    left = with_interval(one.residual, write=_signed)
+    bars.append(bar("not explained", left, "", ends[-1], one.residual.value, "rest"))
     total = f"{one.ratio.value:.2f} times"
-    bars.append(_bar(one.cell.platform, total, "", 0.0, one.ratio.value, full, "own"))
-    largest = one.largest
-    summary = ratio_words(one.ratio, rate=False)
+    bars.append(bar(one.cell.platform, total, "", 0.0, one.ratio.value, "own"))
+    summary, largest = ratio_words(one.ratio, rate=False), one.largest
     if largest is not None and largest.extra > _LEAST:
         via = f", mostly {largest.call}" if largest.call else ""
         summary += f": {largest.name} adds {largest.extra:.2f} of the baseline's time{via}"
-    return Waterfall(
-        title=sentence_case(", ".join(filter(None, [one.title, _case(one)]))),
-        platform=one.cell.platform,
-        summary=summary,
-        bars=tuple(bars),
-        source=_source(one),
-    )
+    case = " ".join(filter(None, [f"{one.cell.place.ranks} ranks", one.cell.place.where]))
+    title = sentence_case(", ".join(filter(None, [one.title, case])))
+    return Waterfall(title, one.cell.platform, summary, tuple(bars), _source(one))
 
 
 def _source(one: Breakdown) -> str:
@@ -99,15 +97,3 @@ def _signed(share: float) -> str:
     """Write a share of the baseline's time; what rounds to nothing has no sign."""
     text = f"{share:+.2f}"
     return text if float(text) else "0.00"
-
-
-def _case(one: Breakdown) -> str:
-    ranks = f"{one.cell.place.ranks} ranks"
-    return " ".join(filter(None, [ranks, one.cell.place.where]))
-
-
-def _bar(
-    name: str, text: str, note: str, begin: float, width: float, full: float, look: str
-) -> WaterfallBar:
-    low = min(begin, begin + width)
-    return WaterfallBar(name, text, note, 100 * low / full, max(0.4, 100 * abs(width) / full), look)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
+from typing import Any, SupportsFloat
 
 from bareline.analysis.numbers.cell import Cell, with_interval
 from bareline.analysis.words.amounts import ratio_words
 from bareline.predict.validation import ModelScore
 from bareline.report.blocks import Tone
-from bareline.report.content.cells import by_caveat
 from bareline.report.figures.scales import Scale
+from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.place import parameter_name, parameter_unit
 from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import count, listing
@@ -36,8 +37,7 @@ _AXES = {"size_bytes": "message size", "ranks": "ranks", "threads": "threads per
 
 def metric_name(metric: str) -> str:
     """Write a metric for people, e.g. ``loop mean``."""
-    words = metric.replace("_", " ").split(" ")
-    return " ".join(_ACRONYMS.get(word, word) for word in words)
+    return " ".join(_ACRONYMS.get(word, word) for word in metric.replace("_", " ").split(" "))
 
 
 def axis_name(name: str) -> str:
@@ -84,10 +84,12 @@ def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
 
 def caveat_notes(cells: Iterable[Cell]) -> tuple[str, ...]:
     """Write the caveats of drawn cells, each with its platforms, for a picture of its own."""
-    drawn = [cell for cell in cells if cell.value is not None]
+    groups: dict[Caveat, list[str]] = {}
+    for cell in cells:
+        for caveat in cell.caveats if cell.value is not None else ():
+            groups.setdefault(caveat, []).append(cell.platform)
     return tuple(
-        f"{caveat.text} ({listing(list(dict.fromkeys(cell.platform for cell in own)))})"
-        for caveat, own in by_caveat(drawn).items()
+        f"{caveat.text} ({listing([*dict.fromkeys(own)])})" for caveat, own in groups.items()
     )
 
 
@@ -106,13 +108,9 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-#: Letters for kinds that share a function's name.
-_DIRECTIONS = {"MPI_Start": True, "MPI_Startall": True}
-
-
 def call_name(call: str, kind: str) -> str:
     """Name a function, with its direction where it can have several."""
-    return f"{call} ({kind})" if _DIRECTIONS.get(call) else call
+    return f"{call} ({kind})" if call in ("MPI_Start", "MPI_Startall") else call
 
 
 def said_again(floor: ModelScore) -> str:
@@ -127,12 +125,18 @@ def said_again(floor: ModelScore) -> str:
 def distinct_parts(titles: Sequence[str]) -> list[str]:
     """Shorten titles to what tells them apart: the words with which all begin are left out."""
     words = [title.split() for title in titles]
-    shared = 0
-    while len(words) > 1 and all(len(own) > shared + 1 for own in words) and (
-        len({own[shared] for own in words}) == 1
-    ):  # fmt: skip
-        shared += 1
+    alike = takewhile(lambda same: len(set(same)) == 1, zip(*words, strict=False))
+    most = min((len(own) for own in words), default=0) - 1
+    shared = max(0, min(len(list(alike)), most)) if len(words) > 1 else 0
     return [" ".join(own[shared:]) for own in words]
+
+
+def outermost(
+    choose: Callable[[Iterable[Any]], float], ends: Iterable[SupportsFloat | None]
+) -> float | None:
+    """Give the least or the greatest end of several ranges; None where one of them is open."""
+    known = list(ends)
+    return None if None in known else float(choose(known))
 
 
 def case_words(row: Mapping[str, Any]) -> str:

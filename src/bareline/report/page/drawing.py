@@ -227,7 +227,11 @@ def embed_numbers(document: Document) -> tuple[list[Download], list[str]]:
     compared = document.comparison
     tables = [] if compared.alone else [("comparison.csv", "every comparison", compared.table)]
     tables += [
-        ("summary.csv", "medians, intervals and spread of every value", document.summary),
+        (
+            "summary.csv",
+            "medians, intervals and spread of every value",
+            document.comparison.summary,
+        ),
         ("trials.csv", "every trial, failed ones with their reason", document.records.trials),
     ]
     every = f"all {count(document.samples.height, 'sample')}"
