@@ -20,11 +20,9 @@ from functools import partial
 from bareline.formats import hpl
 from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import (
-    BANDWIDTH,
-    LATENCY,
     UNKNOWN_RANKS,
+    Column,
     Reading,
-    as_detail,
     outcome_of,
     unread,
 )
@@ -40,16 +38,23 @@ _STARTED = re.compile(r"^Current time \((\d{1,11})\) is ", re.MULTILINE)
 _HPL_END = "End of HPL section."
 _HPL = re.compile(rf"^Begin of HPL section\..*?^{_HPL_END}\n", re.MULTILINE | re.DOTALL)
 _RESIDUAL_FAILED = re.compile(r"\|\|Ax-b\|\|.*\.+ FAILED")
-_RATE = Metric("flop/s", "higher")
-_UPDATES = Metric("op/s", "higher")
-
-#: Metric, and what one unit of the summary's value is in base units.
-_Value = tuple[str, Metric, float]
+#: By the end of a key: the base unit of its value, and what one unit of it is in that.
+_UNITS = {
+    "Tflops": ("flop/s", 1e12),
+    "Gflops": ("flop/s", 1e9),
+    "GUPs": ("op/s", 1e9),
+    "usec": ("s", 1e-6),
+    "time": ("s", 1.0),
+}
+#: Rates of memory and messages are in GB/s, whether the key says so or not.
+_BYTES = ("B/s", 1e9)
+#: Metrics that restate another one or describe its spread.
+_DETAIL = re.compile(r"single|lcg|_(min|max)$|^time$")
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """One benchmark: which keys of the summary it is made of.
+    """One benchmark: the metrics that keys of the summary are, and the parameters.
 
     `later` are keys that versions before 1.4 do not print.
     """
@@ -57,89 +62,84 @@ class _Group:
     name: str
     title: str
     layer: Layer
-    values: Mapping[str, _Value]
+    values: Mapping[str, str]
     params: Mapping[str, str] = field(default_factory=dict)
-    later: Mapping[str, _Value] = field(default_factory=dict)
+    later: Mapping[str, str] = field(default_factory=dict)
 
-    def known(self, values: Mapping[str, str]) -> Mapping[str, _Value]:
+    def known(self, values: Mapping[str, str]) -> Mapping[str, Column]:
         """Give what a summary has to hold: all but the later keys that it lacks."""
-        later = {key: value for key, value in self.later.items() if key in values}
-        return {**self.values, **later}
+        later = {key: name for key, name in self.later.items() if key in values}
+        return {key: _column(key, name) for key, name in (self.values | later).items()}
 
 
-def _ways(key: str, name: str, metric: Metric, single: str) -> dict[str, _Value]:
-    """Give what all processes measure at once, and of one alone beside it."""
-    return {f"Star{key}": (name, metric, 1e9), f"Single{key}": (single, as_detail(metric), 1e9)}
+def _column(key: str, name: str) -> Column:
+    unit, scale = _UNITS.get(key.rpartition("_")[2], _BYTES)
+    detail = _DETAIL.search(name) is not None
+    return name, Metric(unit, "lower" if unit == "s" else "higher", detail), scale
 
 
 _STREAM = ("Triad", "Copy", "Scale", "Add")
-
 _GROUPS = (
     _Group(
         "hpl",
         "the HPL rate (HPCC)",
         Layer.COMPUTE,
-        {
-            "HPL_Tflops": ("rate", _RATE, 1e12),
-            "HPL_time": ("time", Metric("s", "lower", detail=True), 1.0),
-        },
+        {"HPL_Tflops": "rate", "HPL_time": "time"},
         {"n": "HPL_N", "nb": "HPL_NB", "p": "HPL_nprow", "q": "HPL_npcol"},
     ),
     _Group(
         "dgemm",
         "the DGEMM rate (HPCC)",
         Layer.COMPUTE,
-        _ways("DGEMM_Gflops", "rate", _RATE, "rate_single"),
+        {"StarDGEMM_Gflops": "rate", "SingleDGEMM_Gflops": "rate_single"},
         {"n": "DGEMM_N"},
     ),
     _Group(
         "fft",
         "the FFT rate (HPCC)",
         Layer.COMPUTE,
-        _ways("FFT_Gflops", "rate", _RATE, "rate_single"),
+        {"StarFFT_Gflops": "rate", "SingleFFT_Gflops": "rate_single"},
         {"n": "FFT_N"},
     ),
     _Group(
         "stream",
         "memory bandwidth (HPCC STREAM)",
         Layer.MEMORY,
-        {
-            **{f"StarSTREAM_{one}": (one.lower(), BANDWIDTH, 1e9) for one in _STREAM},
-            **{
-                f"SingleSTREAM_{one}": (f"single_{one.lower()}", as_detail(BANDWIDTH), 1e9)
-                for one in _STREAM
-            },
-        },
+        {f"StarSTREAM_{one}": one.lower() for one in _STREAM}
+        | {f"SingleSTREAM_{one}": f"single_{one.lower()}" for one in _STREAM},
         {"vector": "STREAM_VectorSize"},
     ),
     _Group(
         "randomaccess",
         "random memory updates (HPCC)",
         Layer.MEMORY,
-        _ways("RandomAccess_GUPs", "rate", _UPDATES, "rate_single"),
+        {"StarRandomAccess_GUPs": "rate", "SingleRandomAccess_GUPs": "rate_single"},
         {"n": "RandomAccess_N"},
-        _ways("RandomAccess_LCG_GUPs", "rate_lcg", as_detail(_UPDATES), "rate_lcg_single"),
+        {
+            "StarRandomAccess_LCG_GUPs": "rate_lcg",
+            "SingleRandomAccess_LCG_GUPs": "rate_lcg_single",
+        },
     ),
     _Group(
         "ptrans",
         "the parallel transpose (HPCC PTRANS)",
         Layer.MPI,
-        {"PTRANS_GBs": ("bandwidth", BANDWIDTH, 1e9)},
+        {"PTRANS_GBs": "bandwidth"},
         {"n": "PTRANS_n", "nb": "PTRANS_nb", "p": "PTRANS_nprow", "q": "PTRANS_npcol"},
     ),
     _Group(
         "mpirandomaccess",
         "random updates over MPI (HPCC)",
         Layer.MPI,
-        {"MPIRandomAccess_GUPs": ("rate", _UPDATES, 1e9)},
+        {"MPIRandomAccess_GUPs": "rate"},
         {"n": "MPIRandomAccess_N"},
-        {"MPIRandomAccess_LCG_GUPs": ("rate_lcg", as_detail(_UPDATES), 1e9)},
+        {"MPIRandomAccess_LCG_GUPs": "rate_lcg"},
     ),
     _Group(
         "mpifft",
         "the FFT over MPI (HPCC)",
         Layer.MPI,
-        {"MPIFFT_Gflops": ("rate", _RATE, 1e9)},
+        {"MPIFFT_Gflops": "rate"},
         {"n": "MPIFFT_N"},
     ),
     _Group(
@@ -147,12 +147,9 @@ _GROUPS = (
         "MPI ping-pong (HPCC)",
         Layer.MPI,
         {
-            "AvgPingPongLatency_usec": ("latency", LATENCY, 1e-6),
-            "MinPingPongLatency_usec": ("latency_min", as_detail(LATENCY), 1e-6),
-            "MaxPingPongLatency_usec": ("latency_max", as_detail(LATENCY), 1e-6),
-            "AvgPingPongBandwidth_GBytes": ("bandwidth", BANDWIDTH, 1e9),
-            "MinPingPongBandwidth_GBytes": ("bandwidth_min", as_detail(BANDWIDTH), 1e9),
-            "MaxPingPongBandwidth_GBytes": ("bandwidth_max", as_detail(BANDWIDTH), 1e9),
+            f"{which}PingPong{key}": f"{name}{part}"
+            for key, name in (("Latency_usec", "latency"), ("Bandwidth_GBytes", "bandwidth"))
+            for which, part in (("Avg", ""), ("Min", "_min"), ("Max", "_max"))
         },
     ),
     _Group(
@@ -160,10 +157,9 @@ _GROUPS = (
         "the random-order ring (HPCC)",
         Layer.MPI,
         {
-            "RandomlyOrderedRingLatency_usec": ("latency", LATENCY, 1e-6),
-            "NaturallyOrderedRingLatency_usec": ("latency_natural", LATENCY, 1e-6),
-            "RandomlyOrderedRingBandwidth_GBytes": ("bandwidth", BANDWIDTH, 1e9),
-            "NaturallyOrderedRingBandwidth_GBytes": ("bandwidth_natural", BANDWIDTH, 1e9),
+            f"{order}OrderedRing{key}": f"{name}{part}"
+            for key, name in (("Latency_usec", "latency"), ("Bandwidth_GBytes", "bandwidth"))
+            for order, part in (("Randomly", ""), ("Naturally", "_natural"))
         },
     ),
 )
@@ -174,7 +170,7 @@ def summary_metrics() -> dict[str, Metric]:
     return {
         f"{group.name}_{name}": metric
         for group in _GROUPS
-        for name, metric, _ in (*group.values.values(), *group.later.values())
+        for name, metric, _ in group.known(group.later).values()
     }
 
 

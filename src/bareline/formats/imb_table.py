@@ -108,9 +108,7 @@ def samples_of(table: PrintedTable, name: str, launch: ImbLaunch, *, cut: bool) 
             for point, number in zip(points, table.integers(title), strict=True):
                 point[key] = number
     caveats = _ends(table, launch, cut)
-    times = ("t_min[usec]", "t_avg[usec]", "t_max[usec]")
-    if set(times) <= set(table.titles):
-        check_ascending(table, times)
+    check_ascending(table, ("t_min[usec]", "t_avg[usec]", "t_max[usec]"))
     _check_overlap(table)
     mega = _mega(table, name, launch.year)
     for title in table.titles:

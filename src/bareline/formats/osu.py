@@ -264,8 +264,7 @@ def _check_order(table: PrintedTable) -> None:
         tuple(title for _, title in tails),
     )
     for titles in orders:
-        if titles and all(title in table.titles for title in titles):
-            check_ascending(table, titles)
+        check_ascending(table, titles)
 
 
 def _check_rates(table: PrintedTable) -> None:

@@ -123,13 +123,14 @@ class Probe(ABC, Generic[P]):
         """
         from pydantic import ValidationError
 
-        known = [field.name for field in fields(self.params)]  # type: ignore[arg-type]
+        kind: Any = self.params
+        known = [field.name for field in fields(kind)]
         for key in given:
             if key not in known:
                 hint = did_you_mean(key, known, f"it takes: {', '.join(known)}")
                 raise ProbeError(f"{self.name} has no parameter '{key}'", where=where, hint=hint)
         try:
-            checked: P = _adapter_of(self.params).validate_python(dict(given))
+            checked: P = _adapter_of(kind).validate_python(dict(given))
         except ValidationError as error:
             problem = problem_of(error)
             raise ProbeError(
@@ -207,7 +208,7 @@ def declared(kind: type[K], name: str, **row: Any) -> K:
 
 
 @cache
-def _adapter_of(params: type) -> Any:
+def _adapter_of(params: Any) -> Any:
     """Give what checks parameters; made once, since that takes milliseconds."""
     from pydantic import TypeAdapter
 

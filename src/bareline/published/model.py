@@ -325,7 +325,7 @@ class PublishedStudy(_Table):
 
     @model_validator(mode="after")
     def _refers_to_what_exists(self) -> Self:
-        figures = (*self.results, *self.trials)
+        figures: list[Result | Trials] = [*self.results, *self.trials]
         parts = _unique("part", [part.id for part in self.parts])
         platforms = _unique("platform", [platform.id for platform in self.platforms])
         known = _unique("result", [row.id for row in figures])

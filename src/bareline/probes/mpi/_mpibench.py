@@ -98,21 +98,15 @@ def latency_samples(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
-    """Make the mean over the plain loop the headline of a simulated collective function.
+    """Make the mean over the plain loop the headline of a simulated collective.
 
     Before each call that is timed by itself all simulated ranks wait for the same moment, so that
     its time is that of ranks which enter at once, and the same each time. In a loop they enter as
     they come out of the call before, as in a program; that is also what was published.
     """
     found = tuple(samples)
-    means = {
-        tuple(sample.point.items()): sample.value
-        for sample in found
-        if sample.metric == "latency_loop_mean"
-    }
-    for sample in found:
-        mean = means[tuple(sample.point.items())]
-        yield replace(sample, value=mean) if sample.metric == "latency" else sample
+    mean = next(sample.value for sample in found if sample.metric == "latency_loop_mean")
+    return [replace(one, value=mean) if one.metric == "latency" else one for one in found]
 
 
 def rate_samples(
