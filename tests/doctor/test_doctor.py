@@ -26,7 +26,7 @@ from bareline.doctor.purposes import Purpose, lines, purposes
 from bareline.doctor.render import render, render_purposes, summary, to_rows
 from bareline.doctor.study import needs
 from bareline.doctor.toolchain import cache, native_programs
-from bareline.facts import parse_node
+from bareline.facts.gather import parse_node
 from bareline.platforms.vm import preflight as accel
 from bareline.platforms.vm.preflight import KvmVerdict
 from bareline.probes.base import required_programs

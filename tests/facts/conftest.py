@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.facts import gather
+from bareline.facts.gather import gather
 from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.launchers.job import Node
 from bareline.vocabulary.model import Layout, Scalar

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.facts import parse_node, script
+from bareline.facts.gather import parse_node, script
 
 _APPLETS = ("sh", "cat", "grep", "head", "id", "ls", "uname", "cut", "tr", "dirname", "df", "ip")
 

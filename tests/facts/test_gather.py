@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bareline.facts import gather, parse_node
+from bareline.facts.gather import gather, parse_node
 from bareline.platforms.hosts import HostsAllocation
 from bareline.vocabulary.errors import PlatformError
 

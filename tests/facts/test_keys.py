@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.facts import parse_node
+from bareline.facts.gather import parse_node
 from bareline.vocabulary.facts import FACT_KEYS, FactGroup, describe
 
 CAPTURES = ("kvm-guest", "intel-smt", "minimal-guest")

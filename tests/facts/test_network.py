@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.facts import gather, parse_node
+from bareline.facts.gather import gather, parse_node
 from bareline.facts.network import parse_network
 from bareline.platforms.hosts import HostsAllocation
 

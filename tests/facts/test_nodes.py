@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bareline.facts import merge_nodes, parse_node
+from bareline.facts.gather import merge_nodes, parse_node
 from bareline.report.content.facts import table
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.facts import StealReading, steal_caveats, steal_ratio
-from bareline.facts.steal import parse_stat
+from bareline.facts.steal import StealReading, parse_stat, steal_caveats, steal_ratio
 
 
 def test_steal_is_a_share_of_the_wanted_time() -> None:

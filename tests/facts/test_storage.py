@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bareline.facts import parse_node
+from bareline.facts.gather import parse_node
 from bareline.facts.storage import parse_storage
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bareline.facts import parse_node
+from bareline.facts.gather import parse_node
 
 
 def test_kernel_options_keep_what_matters_and_nothing_private(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from bareline.doctor.check import Health, HostCheck, ask, judged
-from bareline.facts import parse_node, script
+from bareline.facts.gather import parse_node, script
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Scalar
 

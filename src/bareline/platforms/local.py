@@ -108,7 +108,7 @@ class LocalAllocation(HereAllocation):
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe this machine and how MPI runs on it."""
-        from bareline.facts import gather
+        from bareline.facts.gather import gather
 
         cores = self._options.cores
         return {

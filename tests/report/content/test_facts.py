@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.facts import parse_node
+from bareline.facts.gather import parse_node
 from bareline.report.content.facts import table, to_rows
 from bareline.vocabulary.facts import FactGroup, Kind, format_fact
 

@@ -164,7 +164,7 @@ class NetnsAllocation(HereAllocation):
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the hosts, their links and how MPI runs on them."""
-        from bareline.facts import gather
+        from bareline.facts.gather import gather
 
         return {
             **gather(self),

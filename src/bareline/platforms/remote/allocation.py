@@ -119,7 +119,7 @@ class RemoteAllocation(HostsAllocation):
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the nodes, and to what they are held."""
-        from bareline.facts import gather
+        from bareline.facts.gather import gather
 
         facts = dict(gather(self))
         if self._common is not None:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from bareline.facts import steal_caveats
-from bareline.facts.steal import parse_stat
+from bareline.facts.steal import parse_stat, steal_caveats
 from bareline.platforms.excerpt import KEEP_FILE, cut_of_file
 from bareline.platforms.scripts.conversation import Conversation, script
 from bareline.platforms.scripts.description import number_of, text_of
