@@ -44,6 +44,9 @@ _TABLE = tuple(
     if line and not line.startswith("#")
 )
 
+#: Fedora's counterparts of Debian's packages, by the first row that has them.
+_FEDORA = {package: tool.fedora for tool in reversed(_TABLE) for package in tool.debian.split()}
+
 #: Every external program, by its name on the path.
 TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in _TABLE if tool.name})
 
@@ -100,27 +103,16 @@ def package_hint(debian: str) -> str:
 
     - `debian`: names of Debian's packages; the table knows their counterparts.
     """
-    fedora = _fedora(debian)
     known = {"apt-get": f"apt-get install {debian}"}
-    if fedora:
-        known["dnf"] = f"dnf install {fedora}"
+    names = [_FEDORA.get(package, "") for package in debian.split()]
+    if names and all(names):
+        known["dnf"] = f"dnf install {' '.join(dict.fromkeys(' '.join(names).split()))}"
     here = next((known[name] for name in known if shutil.which(name)), "")
     root, sudo = os.geteuid() == 0, shutil.which("sudo")
     before = "install it with " if root or sudo else "ask your administrator to run "
     prefix = "sudo " if sudo and not root else ""
     commands = [here] if here else known.values()
     return before + " or ".join(f"`{prefix}{command}`" for command in commands)
-
-
-def _fedora(debian: str) -> str:
-    """Give the Fedora counterparts of Debian packages; empty where one has none that we know."""
-    counterparts: dict[str, None] = {}
-    for package in debian.split():
-        names = [tool.fedora for tool in _TABLE if package in tool.debian.split()]
-        if not names or not names[0]:
-            return ""
-        counterparts.update(dict.fromkeys(names[0].split()))
-    return " ".join(counterparts)
 
 
 def find_browser() -> str | None:
