@@ -68,8 +68,7 @@ class LocalAllocation(HereAllocation):
         self._session = session
         cores = options.cores or tuple(os.sched_getaffinity(0))
         super().__init__([Node("localhost", _ADDRESS, len(cores))], context, options)
-        self._mounts = mounts[0] if mounts else None
-        self.mounted = mounts[1] if mounts else None
+        self._mounts, self.mounted = mounts or (None, None)
 
     def _placed(self, argv: Sequence[str]) -> list[str]:
         """Give the command line that sees the mounts and keeps to the chosen cores."""

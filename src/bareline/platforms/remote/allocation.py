@@ -107,10 +107,6 @@ class RemoteAllocation(HostsAllocation):
         """Give the folder of bareline's own programs, the same on every node."""
         return self._native.folder()
 
-    def build_native(self) -> NativeBuild:
-        """Build bareline's own programs on the first node; see `build_there`."""
-        return build_there(self)
-
     def events(self) -> tuple[str, ...]:
         """Tell what happened to nodes since the last call."""
         events = tuple(self._events)
@@ -195,7 +191,7 @@ class RemotePlatform(Platform[O_co]):
         with scratch_folder(spec.name) as scratch:
             platform = cls(spec, Context(scratch, cache))
             with platform.acquire(Layout()) as nodes:
-                return platform.hosts_of(nodes).build_native()
+                return build_there(platform.hosts_of(nodes))
 
     @classmethod
     def build_ahead(cls, spec: PlatformSpec[O_co], cache: Path) -> str:

@@ -274,9 +274,8 @@ class Conversation:
 
     def wait(self, word: str, timeout_s: float, nodes: Sequence[str] | None = None) -> None:
         """Wait until the nodes have said a word."""
-        waiting = {
-            name for name in (self.nodes if nodes is None else nodes) if word not in self.said[name]
-        }
+        asked = self.nodes if nodes is None else nodes
+        waiting = {name for name in asked if word not in self.said[name]}
         deadline = time.monotonic() + timeout_s
         look_at = 0.0
         while waiting:

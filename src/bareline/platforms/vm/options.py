@@ -16,15 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from bareline.platforms.layers.filesystem.options import Gluster, Guests, Nfs
 from bareline.platforms.layers.neighbours import Neighbours
-from bareline.platforms.vm.hardware import (
-    Cpu,
-    Disk,
-    GuestClock,
-    Image,
-    Memory,
-    Nic,
-    SharedFolder,
-)
+from bareline.platforms.vm.hardware import Cpu, Disk, GuestClock, Image, Memory, Nic, SharedFolder
 from bareline.vocabulary.platform import PinningOptions
 
 #: The path of a kernel, or a package, perhaps of another release.

@@ -44,24 +44,23 @@ def claims_folder(cache_folder: Path) -> Path:
     return cache_folder / "vm" / "claims"
 
 
+@dataclass(frozen=True, slots=True)
 class Holder:
     """A claim that is on file while a platform is in use, and may grow meanwhile."""
 
-    def __init__(self, path: Path, claim: Claim) -> None:
-        self._path = path
-        self._claim = claim
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._write()
+    path: Path
+    claim: Claim
 
-    def _write(self) -> None:
-        new = self._path.with_suffix(".new")
-        new.write_text(json.dumps(asdict(self._claim)), encoding="utf-8")
-        new.rename(self._path)
+    def write(self) -> None:
+        """Put it on file as it is now."""
+        new = self.path.with_suffix(".new")
+        new.write_text(json.dumps(asdict(self.claim)), encoding="utf-8")
+        new.rename(self.path)
 
     def add_setting(self, name: str, former: str) -> None:
         """Note the former value of a host setting, before it is changed."""
-        self._claim.settings[name] = former
-        self._write()
+        self.claim.settings[name] = former
+        self.write()
 
 
 @contextmanager
@@ -71,7 +70,9 @@ def claimed(
     """Keep a claim while a platform is in use; the first folder's name is the claim's."""
     path = claims_folder(cache_folder) / f"{folders[0].name}.json"
     claim = Claim(owner=owner_mark(), folders=tuple(map(str, folders)), bridge=bridge)
+    path.parent.mkdir(parents=True, exist_ok=True)
     holder = Holder(path, claim)
+    holder.write()
     try:
         yield holder
     finally:
