@@ -7,9 +7,8 @@ from rich.console import Console
 from bareline.report.blocks import Column
 from bareline.report.content.facts import FactLine
 from bareline.report.terminal.listings import fact_blocks
-from bareline.report.writers.columns import print_table
 from bareline.report.writers.console import make_console
-from bareline.report.writers.terminal import print_blocks
+from bareline.report.writers.terminal import print_blocks, print_table
 
 NAMES = [f"vm-virtio-jumbo-on-the-rack-of-building-{i}-with-a-name-that-never-ends" for i in (1, 2)]
 HEADS = [

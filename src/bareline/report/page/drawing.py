@@ -86,12 +86,12 @@ class DrawnFigure:
     @property
     def choices(self) -> list[PanelChoice]:
         """The panels to choose from; none where all of them are drawn alike."""
-        large = self.figure.large
-        if large is None or len(self.panels) != len(self.figure.names):
+        names, large = self.figure.names, self.figure.large
+        if large is None or len(self.panels) != len(names):
             return []
         return [
-            _choice(f"{self.figure.id}-panel-{index}", name, panel, large=index == large)
-            for index, (name, panel) in enumerate(zip(self.figure.names, self.panels, strict=True))
+            _choice(f"{self.figure.id}-panel-{at}", name, panel, large=at == large)
+            for at, (name, panel) in enumerate(zip(names, self.panels, strict=True))
         ]
 
     @property
@@ -128,9 +128,7 @@ class TableView:
 
     def marks(self, caveats: Iterable[Caveat]) -> str:
         """Give the letters of some caveats, e.g. ``a,c``."""
-        return ",".join(
-            sorted(self.letters[caveat] for caveat in caveats if caveat in self.letters)
-        )
+        return ",".join(sorted(self.letters[one] for one in caveats if one in self.letters))
 
 
 def _choice(name: str, title: str, panel: Markup, *, large: bool) -> PanelChoice:
@@ -166,23 +164,18 @@ def draw_figure(
             for index, chart in enumerate(charts)
         )
 
-    table = figure.data_table
+    table, sources = figure.data_table, dict[str, list[tuple[str, int]]]()
+    for anchor, name in figure.sources:
+        if numbers and anchor in numbers:
+            sources.setdefault(name, []).append((anchor, numbers[anchor]))
     return DrawnFigure(
         figure,
         panels(figure.panels, f"{figure.id}-"),
         panels(figure.narrow, f"{figure.id}-narrow-"),
         TableView(table, table.letters) if table is not None else None,
         figure_csv(figure),
-        _sources(figure, numbers or {}),
+        sources,
     )
-
-
-def _sources(figure: Figure, numbers: Mapping[str, int]) -> Mapping[str, Sequence[tuple[str, int]]]:
-    found: dict[str, list[tuple[str, int]]] = {}
-    for anchor, name in figure.sources:
-        if anchor in numbers:
-            found.setdefault(name, []).append((anchor, numbers[anchor]))
-    return found
 
 
 def _description(figure: Figure, index: int) -> str:
@@ -262,20 +255,20 @@ def _csv(name: str, about: str, frame: pl.DataFrame) -> Download:
 
 def figure_csv(figure: Figure) -> Download | None:
     """Embed the numbers of one figure: in base units, or as its table shows them."""
-    text = io.StringIO()
     if figure.data:
-        rows = csv.DictWriter(text, list(figure.data[0]), lineterminator="\n")
-        rows.writeheader()
-        for row in figure.data:
-            rows.writerow({name: _rounded(value) for name, value in row.items()})
-    elif figure.data_table is not None:
-        plain = csv.writer(text, lineterminator="\n")
-        plain.writerow([column.title for column in figure.data_table.columns])
-        for fields in [*figure.data_table.rows, figure.data_table.foot]:
-            if fields:
-                plain.writerow([field.plain.replace("\u202f", "") for field in fields])
+        head = list(figure.data[0])
+        rows = [head, *([_rounded(row.get(name)) for name in head] for row in figure.data)]
+    elif (table := figure.data_table) is not None:
+        rows = [[column.title for column in table.columns]]
+        rows += [
+            [field.plain.replace("\u202f", "") for field in fields]
+            for fields in [*table.rows, table.foot]
+            if fields
+        ]
     else:
         return None
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
     content = text.getvalue().encode()
     return _pack(f"{figure.id}.csv", f"numbers of: {figure.title}", "text/csv", content)
 

@@ -95,12 +95,10 @@ def write_validation(done: Validation, folder: Path) -> list[Path]:
     Raises StoreError: a file cannot be written.
     """
     shown = looks(sorted({trial.platform for trial in done.trials}))
-    charts = {
-        f"predicted-{score.model}": predicted_chart(
-            [trial for trial in done.trials if trial.model == score.model], shown
-        )
-        for score in done.scores
-    }
+    charts = {}
+    for score in done.scores:
+        trials = [trial for trial in done.trials if trial.model == score.model]
+        charts[f"predicted-{score.model}"] = predicted_chart(trials, shown)
     return _write_charts(charts, folder)
 
 
@@ -167,31 +165,23 @@ def print_page(html: str, path: Path) -> Path:
     with tempfile.TemporaryDirectory(prefix="bareline-page-") as folder:
         page, printed = Path(folder) / "page.html", Path(folder) / "page.pdf"
         page.write_text(html, encoding="utf-8")
+        # Chromium's sandbox refuses root; the page fetches nothing and runs its own script.
+        unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
         command = [
-            browser,
-            "--headless",
-            "--disable-gpu",
-            "--no-first-run",
-            "--disable-background-networking",
-            f"--user-data-dir={folder}/profile",
-            "--no-pdf-header-footer",
-            "--generate-pdf-document-outline",
-            f"--print-to-pdf={printed}",
-            page.as_uri(),
-        ]
-        if os.geteuid() == 0:
-            # Chromium's sandbox refuses root; the page fetches nothing and runs its own script.
-            command.insert(1, "--no-sandbox")
+            browser, *unboxed, "--headless", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", f"--user-data-dir={folder}/profile",
+            "--no-pdf-header-footer", "--generate-pdf-document-outline",
+            f"--print-to-pdf={printed}", page.as_uri(),
+        ]  # fmt: skip
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise StoreError(
-                f"Chromium did not print the page: {error}", where=str(path)
-            ) from error
+            why = f"Chromium did not print the page: {error}"
+            raise StoreError(why, where=str(path)) from error
         if not printed.exists():
-            said = done.stderr.strip().splitlines()
+            said = done.stderr.strip().splitlines() or ["no output"]
             raise StoreError(
-                f"Chromium did not print the page: {said[-1] if said else 'no output'}",
+                f"Chromium did not print the page: {said[-1]}",
                 where=str(path),
                 hint="open the HTML page and print it",
             )

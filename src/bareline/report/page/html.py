@@ -46,20 +46,13 @@ def render_page(document: Document, address: str = "") -> str:
         colours=json.dumps({token: pair[0] for token, pair in COLOURS.items()}),
         terms=TERMS,
         anchors=anchors,
-        **_front(document, address),
+        description=description(document),
+        address=address,
+        picture=picture_address(address) if address else "",
+        glosses=glosses(document),
+        **_matrix(document),
     )
     return cleaned(link_terms(page))
-
-
-def _front(document: Document, address: str) -> dict[str, object]:
-    """Give what the first screen says beside the verdict, and the sources at the end."""
-    return {
-        "description": description(document),
-        "address": address,
-        "picture": picture_address(address) if address else "",
-        "glosses": glosses(document),
-        **_matrix(document),
-    }
 
 
 def _matrix(document: Document) -> dict[str, object]:
@@ -70,14 +63,10 @@ def _matrix(document: Document) -> dict[str, object]:
     order = by_loss(document.findings, glance.platforms)
     lone = lone_platforms(document.findings, order)
     across = [name for name in order if name not in lone]
-    lines = [
-        f"{layer.plain} only: "
-        + ", ".join(
-            f"{name} {part.plain}" for name, part in zip(lone, parts, strict=True) if part.plain
-        )
-        for layer, *parts in matrix(glance, document.findings, lone).rows
-        if any(part.plain for part in parts)
-    ]
+    lines = []
+    for layer, *parts in matrix(glance, document.findings, lone).rows:
+        own = [f"{name} {one.plain}" for name, one in zip(lone, parts, strict=True) if one.plain]
+        lines += [f"{layer.plain} only: {', '.join(own)}"] if own else []
     return {"matrix": matrix(glance, document.findings, across), "shared": lines}
 
 

@@ -82,9 +82,9 @@ def _bars(document: Document) -> Iterator[str]:
     y = HEIGHT_PX - 26.0 - _ROW_PX * len(glance.layers)
     for layer in glance.layers:
         own = {name: share for (of, name), share in drawn.items() if of is layer}
-        name = max(own, key=lambda name: own[name], default="")
         yield _text(layer.words, _LEFT_PX, y + 17, 20, "soft")
-        if name:
+        if own:
+            name = max(own, key=lambda name: own[name])
             square = glance.squares[layer, name]
             ink = "better" if square.mark is Verdict.FASTER else "worse"
             wide = max(2.0, own[name] * _BAR_PX)

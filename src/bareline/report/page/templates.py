@@ -19,17 +19,7 @@ from markupsafe import Markup, escape
 
 from bareline import __version__
 from bareline.analysis.words.parts import Amount, Interval, Lead, Platform, Sentence
-from bareline.report.blocks import (
-    Block,
-    Figure,
-    Folded,
-    Next,
-    Note,
-    Prose,
-    Remark,
-    Section,
-    Table,
-)
+from bareline.report.blocks import Block, Section, Table
 from bareline.report.content.glossary import explained, term_anchor, terms_of
 from bareline.report.content.wording import layer_anchor, probe_anchor, sentence_case
 from bareline.report.figures.obstacles import why_undrawn
@@ -90,19 +80,12 @@ def template_environment() -> jinja2.Environment:
         "size": _size_text,
         "order": _order_text,
         "explained": explained,
+        "kind": lambda block: type(block).__name__,
         "packed": _packed,
         "marked_code": _marked_code,
         "unbroken": unbroken,
     }
-    environment.tests |= {
-        "table_block": lambda one: isinstance(one, Table),
-        "figure_block": lambda one: isinstance(one, Figure),
-        "prose": lambda one: isinstance(one, Prose),
-        "note": lambda one: isinstance(one, Note | Remark),
-        "next": lambda one: isinstance(one, Next),
-        "folded": lambda one: isinstance(one, Folded),
-        "chosen_by_strip": _chosen_by_strip,
-    }
+    environment.tests["chosen_by_strip"] = _chosen_by_strip
     environment.globals |= {
         "layer_anchor": layer_anchor,
         "probe_anchor": probe_anchor,
@@ -114,9 +97,9 @@ def template_environment() -> jinja2.Environment:
 
 def _chosen_by_strip(block: Block) -> bool:
     """Tell a layer's strip and the probes that it chooses from."""
-    return (isinstance(block, Table) and block.look == "strip") or (
-        isinstance(block, Section) and bool(block.probe)
-    )
+    if isinstance(block, Table):
+        return block.look == "strip"
+    return isinstance(block, Section) and bool(block.probe)
 
 
 def _marked_code(text: str) -> Markup:
@@ -164,12 +147,9 @@ def sentence_markup(sentence: Sentence) -> Markup:
     """
     if sentence.lead is None or not sentence.is_long:
         return _set(sentence)
-    clauses = Markup("").join(
-        Markup("<li>{}</li>").format(_set(clause)) for clause in sentence.clauses
-    )
-    return Markup('<span class="lead">{}</span><ul class="clauses">{}</ul>').format(
-        sentence.lead.name, clauses
-    )
+    item, whole = Markup("<li>{}</li>"), '<span class="lead">{}</span><ul class="clauses">{}</ul>'
+    clauses = Markup("").join(item.format(_set(clause)) for clause in sentence.clauses)
+    return Markup(whole).format(sentence.lead.name, clauses)
 
 
 def _set(sentence: Sentence) -> Markup:
@@ -177,19 +157,19 @@ def _set(sentence: Sentence) -> Markup:
     begun = False
     for part in sentence.parts:
         text = unbroken(part.text if begun else part.text[:1].upper() + part.text[1:])
+        begun = begun or (bool(part.text) and not isinstance(part, Lead))
         match part:
             case Lead():
-                set_parts.append(Markup('<span class="lead">{}</span>').format(part.name))
-                continue
+                form, text = '<span class="lead">{}</span>', part.name
             case Amount():
-                set_parts.append(Markup("<b>{}</b>").format(text))
+                form = "<b>{}</b>"
             case Interval():
-                set_parts.append(Markup('<span class="light">{}</span>').format(text))
+                form = '<span class="light">{}</span>'
             case Platform() if len(part.text) <= _UNBROKEN:
-                set_parts.append(Markup('<span class="name">{}</span>').format(part.text))
+                form, text = '<span class="name">{}</span>', part.text
             case _:
-                set_parts.append(escape(text))
-        begun = begun or bool(part.text)
+                form = "{}"
+        set_parts.append(Markup(form).format(text))
     return Markup("").join(set_parts)
 
 
@@ -211,9 +191,7 @@ def link_terms(page: str) -> str:
 
 
 def _linked(body: str) -> Iterator[str]:
-    linked: set[str] = set()
-    before: set[str] = set()
-    at = 0
+    linked, before, at = set[str](), set[str](), 0
     for token in _TOKENS.finditer(body):
         yield _with_links(body[at : token.start()], linked)
         yield token[0]

@@ -1,16 +1,25 @@
-"""Blocks on a terminal: prose wraps, tables share out the width, nothing is cropped."""
+"""Blocks on a terminal: prose wraps, tables share out the width, nothing is cropped.
+
+In a table names wrap between their words, figures are never cut.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from rich.console import Console
+from rich.box import Box
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
 from bareline.analysis.words.parts import Amount, Interval, Part, Sentence
 from bareline.report.blocks import (
     Block,
+    Column,
     Field,
     Figure,
     Folded,
@@ -23,7 +32,6 @@ from bareline.report.blocks import (
     Tone,
     Words,
 )
-from bareline.report.writers.columns import fitting_tables, print_table
 from bareline.report.writers.console import clean, print_next
 from bareline.vocabulary.caveats import Caveat, notes
 
@@ -32,6 +40,15 @@ _TONES: Mapping[Tone, str] = {
     "worse": "red", "better": "green", "muted": "dim", "bold": "bold", "caution": "yellow",
     "alarm": "bold yellow",
 }  # fmt: skip
+
+#: Only a line under the heads.
+_RULE = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
+_GAP = 2
+#: Cells that a column of names is given at least, so that few words stand alone on a line.
+_READABLE = 18
+#: What is never broken: a word up to a space, a hyphen within a name, a slash, a dot before a
+#: letter. Figures such as ``4.1.4`` stay whole.
+_PIECE = re.compile(r".+?(?:\s+|[-_,;@](?=\S)|/(?=\w\w)|\.(?=[A-Za-z])|$)", re.DOTALL)
 
 
 def print_blocks(blocks: Iterable[Block], console: Console) -> None:
@@ -135,3 +152,132 @@ def _field(field: Field, letters: Mapping[Caveat, str], *, noted: bool) -> Text:
         text.append(f" {clean(field.note)}", "dim")
     marks = ",".join(sorted(letters[one] for one in field.caveats))
     return text.append(f" {marks}" if text and marks else marks, "dim")
+
+
+# Columns ------------------------------------------------------------------------------------------
+
+
+def print_table(
+    columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], console: Console
+) -> None:
+    """Print a table as wide as the console; wider where figures or single words need it."""
+    table = Grid(box=_RULE, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim",
+                 border_style="dim", show_edge=False)  # fmt: skip
+    texts = [[_text(value) for value in row] for row in rows]
+    widths = fitting_widths(columns, texts, console.width)
+    for column, width in zip(columns, widths, strict=True):
+        table.add_column(
+            _wrapped(Text(clean(column.title)), width),
+            justify="right" if column.kind in ("number", "light") else "left",
+            style="dim" if column.kind == "light" else "",
+            width=width,
+            no_wrap=True,
+            overflow="crop",
+        )
+    for row in texts:
+        own = zip(row, columns, widths, strict=True)
+        table.add_row(*(one if col.figures else _wrapped(one, width) for one, col, width in own))
+    # Rich would crop what is wider than the console.
+    before = console.width
+    console.width = max(before, sum(widths) + _GAP * len(widths))
+    try:
+        console.print(_Unpadded(table))
+    finally:
+        console.width = before
+
+
+@dataclass(frozen=True, slots=True)
+class _Unpadded:
+    """A table without the blanks with which its last column would be filled up."""
+
+    table: Grid
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in console.render_lines(self.table, options, pad=False):
+            segments = list(line)
+            while segments and not segments[-1].text.strip():
+                segments.pop()
+            if segments:
+                last = segments.pop()
+                yield from segments
+                yield Segment(last.text.rstrip(), last.style)
+            yield Segment.line()
+
+
+def fitting_widths(
+    columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], most: int
+) -> list[int]:
+    """Share `most` cells out to columns; each has what its longest word or figure needs.
+
+    Where that is already too much, it is what they get.
+    """
+    fields = [[_text(row[index]) for row in rows] for index in range(len(columns))]
+    least = [least_width(column, own) for column, own in zip(columns, fields, strict=True)]
+    wanted = [
+        max(cell_len(column.title), *(_length(field) for field in own), 0)
+        for column, own in zip(columns, fields, strict=True)
+    ]
+    spare = most - sum(least) - _GAP * (len(columns) - 1)
+    widths = list(least)
+    needs = sorted(range(len(columns)), key=lambda index: wanted[index] - least[index])
+    for position, index in enumerate(needs):
+        given = min(wanted[index] - least[index], max(0, spare) // (len(needs) - position))
+        widths[index] += given
+        spare -= given
+    return widths
+
+
+def fitting_tables(
+    columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], width: int
+) -> Iterator[list[int]]:
+    """Share columns out to as few tables as fit: each begins with the first column.
+
+    Gives the places of the others, table by table.
+    """
+    first = [[row[0]] for row in rows]
+    (used,) = fitting_widths(columns[:1], first, width // 3)
+    room, places = width - used, list[int]()
+    for place, column in enumerate(columns[1:], 1):
+        needed = least_width(column, [row[place] for row in rows])
+        own = _GAP + max(needed, min(len(column.title), _READABLE))
+        if places and own > room:
+            yield places
+            room, places = width - used, []
+        places.append(place)
+        room -= own
+    if places:
+        yield places
+
+
+def least_width(column: Column, fields: Sequence[Text | str]) -> int:
+    """Give the cells that a column needs at least so that nothing in it is cut."""
+
+    def widest(text: str) -> int:
+        return max((cell_len(piece.rstrip()) for piece in _PIECE.findall(text)), default=0)
+
+    texts = map(_text, fields)
+    own = map(_length, texts) if column.figures else (widest(text.plain) for text in texts)
+    return max([widest(clean(column.title)), *own])
+
+
+def _length(text: Text) -> int:
+    return max((cell_len(line) for line in text.plain.split("\n")), default=0)
+
+
+def _wrapped(text: Text, width: int) -> Text:
+    """Break a text between its pieces; each line holds as many as fit."""
+    ends, line, position = [], 0, 0
+    for piece in _PIECE.findall(text.plain):
+        if line and line + cell_len(piece.rstrip()) > width:
+            ends.append(position)
+            line = 0
+        line = 0 if piece.endswith("\n") else line + cell_len(piece)
+        position += len(piece)
+    lines = text.divide(ends)
+    for part in lines:
+        part.rstrip()
+    return Text("\n").join(lines)
+
+
+def _text(value: Text | str) -> Text:
+    return value if isinstance(value, Text) else Text(clean(value))
