@@ -208,24 +208,15 @@ def explain(
         _explain_application(records, application, baseline, platform, figures)
         return
     from bareline.analysis.words.comparison import Comparison
-    from bareline.report.terminal.results import why_not_blocks
+    from bareline.report.terminal.results import explained_blocks, why_not_blocks
 
     comparison = Comparison(records, baseline, margin)
     if why_not is None:
-        emit_blocks(comparison.rows, lambda: _explained(comparison))
+        emit_blocks(comparison.rows, lambda: explained_blocks(comparison))
         return
     answers = comparison.why_not(why_not)
     rows = lambda: [row for answer in answers for row in answer.rows()]  # noqa: E731
     emit_blocks(rows, lambda: why_not_blocks(answers))
-
-
-def _explained(comparison: Comparison) -> Iterator[Block]:
-    from bareline.report.content.compared import explained
-    from bareline.report.terminal.results import control_blocks
-
-    if comparison.alone and comparison.controls:
-        yield from control_blocks(comparison.controls)
-    yield from explained(comparison)
 
 
 def _explain_application(

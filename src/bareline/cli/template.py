@@ -130,7 +130,6 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
 
 
 def _files(kind: PluginKind, name: str) -> Iterator[tuple[str, str]]:
-    """Give the files of a package with one kind, by their path in it."""
     sample = _sample()
     project = (sample / "pyproject.toml").read_text(encoding="utf-8")
     project = _ENTRIES.sub(lambda block: block[0] if block[1] == kind.group else "", project)
@@ -148,7 +147,6 @@ def _files(kind: PluginKind, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _renamed(text: str, kind: PluginKind, name: str) -> str:
-    """Give the sample's text, or a path of it, with another name."""
     words = name.split("_")
     text = text.replace(_PACKAGE, f"bareline_{name}")
     text = text.replace(_PACKAGE.replace("_", "-"), f"bareline-{'-'.join(words)}")

@@ -92,7 +92,6 @@ def _failures(document: Document) -> Iterator[Section]:
 
 
 def _case(row: Mapping[str, object]) -> str:
-    """Say a case: ``mpi.allreduce, 4 ranks between two nodes``."""
     place = Place.of(row)
     return ", ".join(filter(None, [place.probe, place.words]))
 
@@ -124,7 +123,6 @@ def _holes(document: Document) -> Iterator[Section]:
 
 
 def _ordered(document: Document, frame: pl.DataFrame) -> pl.DataFrame:
-    """Put rows into the order of the page's cells."""
     layers = {layer.value: number for number, layer in enumerate(Layer)}
     names = {name: number for number, name in enumerate(document.names)}
     return frame.sort(

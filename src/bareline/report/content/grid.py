@@ -224,7 +224,6 @@ def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -
 
 
 def _groups(columns: Sequence[_Place], width: int) -> tuple[tuple[tuple[str, int], ...], ...]:
-    """Give the rows of heads: nodes, and below them classes of sizes where there are any."""
     nodes = [number for number, _, _ in columns]
     upper = tuple(
         (count(number, "node") if number else "nodes unknown", width * nodes.count(number))

@@ -61,7 +61,6 @@ def method(document: Document) -> Iterator[Block]:
 
 
 def _details(document: Document) -> dict[str, str]:
-    """Give what further rows say of some studies and runs."""
     records, controls = document.records, document.comparison.controls
     study: Mapping[str, Any] = records.study
     costs = [text for run in records.runs for text in cost_texts(run)]

@@ -186,7 +186,6 @@ def _description(figure: Figure, index: int) -> str:
 
 
 def _term_id(title: str) -> str:
-    """Give the id of the glossary's entry that explains an axis' title; else nothing."""
     term = term_in(title)
     return term_anchor(term) if term else ""
 

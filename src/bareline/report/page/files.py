@@ -122,7 +122,6 @@ def write_growth(every: Sequence[Growth], folder: Path) -> list[Path]:
 def _write_charts(
     charts: Mapping[str, Chart], folder: Path, caveats: Mapping[str, Sequence[str]] | None = None
 ) -> list[Path]:
-    """Write charts under their names, each with its caveats under it."""
     refuse_undrawn()
     written = []
     for name, chart in charts.items():

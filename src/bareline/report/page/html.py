@@ -71,7 +71,6 @@ def _matrix(document: Document) -> dict[str, object]:
 
 
 def _evidence(sentence: Sentence, known: set[str]) -> Evidence:
-    """Give where the evidence stands on this page."""
     found = sentence.evidence
     if found is None or found.anchor not in known:
         return Evidence("overview", found.n if found else None)

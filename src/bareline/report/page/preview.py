@@ -74,7 +74,6 @@ def _words(document: Document) -> Iterator[str]:
 
 
 def _bars(document: Document) -> Iterator[str]:
-    """Draw each layer's worst change as the matrix does, of the platform that is worst."""
     glance = document.glance
     if glance is None:
         return

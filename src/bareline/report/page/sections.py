@@ -78,23 +78,23 @@ def _platforms(document: Document) -> Iterator[Block]:
             .text("platform", lambda item: item[1].platform or "not measured here")
         )
         yield Section("Roles", (roles.table(look="plain", label="Roles"),))
-    facts = document.fact_rows
+    facts, order = document.fact_rows, [info.name for info in document.platforms]
+    places = [order.index(name) for name in document.names]
+
+    def table(own: Sequence[FactLine], label: str) -> tuple[Table]:
+        return (facts_table(own, document.names, places, label=label),)
+
     if different := [fact for fact in facts if not (fact.equal or fact.detail)]:
-        table = _fact_table(different, document, "What differs between the platforms")
-        yield Section("What differs", (table,))
+        shown = table(different, "What differs between the platforms")
+        yield Section("What differs", shown)
     if details := [fact for fact in facts if fact.detail and not fact.equal]:
         verb = "differs" if len(details) == 1 else "differ"
-        table = _fact_table(details, document, "Details that differ between the platforms")
-        yield Folded(f"{count(len(details), 'detail')} that {verb}", (table,))
+        shown = table(details, "Details that differ between the platforms")
+        yield Folded(f"{count(len(details), 'detail')} that {verb}", shown)
     if equal := [fact for fact in facts if fact.equal]:
+        shown = table(equal, "What is the same on every platform")
         noun = count(len(equal), "characteristic")
-        table = _fact_table(equal, document, "What is the same on every platform")
-        yield Folded(f"{noun} the same on every platform", (table,))
-
-
-def _fact_table(facts: Sequence[FactLine], document: Document, label: str) -> Table:
-    order = [info.name for info in document.platforms]
-    return facts_table(facts, document.names, [*map(order.index, document.names)], label=label)
+        yield Folded(f"{noun} the same on every platform", shown)
 
 
 # Layers ---------------------------------------------------------------------------------------
@@ -105,12 +105,11 @@ def _layers(document: Document, figures: Sequence[Figure]) -> Iterator[Section]:
     order = by_loss(document.findings, document.names[1:])
     for layer in Layer:
         own = [figure for figure in figures if figure.layer == layer]
-        there = {cell.place.probe: False for cell in document.cells if cell.layer == layer}
-        there |= {
-            cell.place.probe: True
-            for cell in document.cells
-            if cell.layer == layer and cell.value is not None
-        }
+        there: dict[str, bool] = {}
+        for cell in document.cells:
+            if cell.layer == layer:
+                known = there.get(cell.place.probe, False)
+                there[cell.place.probe] = known or cell.value is not None
         drawn = list(dict.fromkeys(figure.probe for figure in own if figure.probe))
         if not own and all(there.values()):
             continue

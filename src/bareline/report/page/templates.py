@@ -103,7 +103,6 @@ def _chosen_by_strip(block: Block) -> bool:
 
 
 def _marked_code(text: str) -> Markup:
-    """Set what stands between backticks as code."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return escape(text)
@@ -207,7 +206,6 @@ def _linked(body: str) -> Iterator[str]:
 
 
 def _with_links(text: str, linked: set[str]) -> str:
-    """Link terms of a text that are not yet told, and note them."""
     pieces = []
     at = 0
     for start, end, term in terms_of(text):

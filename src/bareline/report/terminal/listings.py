@@ -17,7 +17,6 @@ Named = Mapping[str, Any]
 
 
 def _texts(rows: Iterable[Named], *names: str) -> Rows[Named]:
-    """Begin a table with columns of words that the rows have under these names."""
     table = Rows(rows)
     for name in names:
         table.text(name, itemgetter(name))
@@ -26,15 +25,16 @@ def _texts(rows: Iterable[Named], *names: str) -> Rows[Named]:
 
 def platform_blocks(rows: Sequence[Named]) -> Iterator[Block]:
     """List the platforms: those available here first, then why the others are not."""
-    yield _platforms(row for row in rows if row["available"]).text("", _title).table(whole=True)
-    others = _platforms(row for row in rows if not row["available"])
+    available, others = (
+        _texts((row for row in rows if bool(row["available"]) is here), "platform", "type").figure(
+            "nodes", lambda row: str(row["nodes"])
+        )
+        for here in (True, False)
+    )
+    yield available.text("", _title).table(whole=True)
     if others.rows:
         others.text("why, and what to do", lambda row: _joined(row["reason"], row["hint"]))
         yield Section("not available here", (others.table(whole=True),))
-
-
-def _platforms(rows: Iterable[Named]) -> Rows[Named]:
-    return _texts(rows, "platform", "type").figure("nodes", lambda row: str(row["nodes"]))
 
 
 def _title(row: Named) -> str:
@@ -75,14 +75,10 @@ def probe_blocks(row: Named) -> Iterator[Block]:
 
 def study_blocks(rows: Sequence[Named]) -> Iterator[Block]:
     """List the built-in studies."""
-    yield (
-        _texts(rows, "study")
-        .figure("cases", lambda row: str(row["cases"]))
-        .figure("trials of each", lambda row: str(row["launches"]))
-        .text("scales", lambda row: ", ".join(row["scales"]))
-        .text("", itemgetter("title"))
-        .table()
-    )
+    table = _texts(rows, "study").figure("cases", lambda row: str(row["cases"]))
+    table.figure("trials of each", lambda row: str(row["launches"]))
+    table.text("scales", lambda row: ", ".join(row["scales"]))
+    yield table.text("", itemgetter("title")).table()
 
 
 def schema_blocks(rows: Sequence[Named]) -> Iterator[Block]:
@@ -92,14 +88,10 @@ def schema_blocks(rows: Sequence[Named]) -> Iterator[Block]:
 
 def publication_blocks(studies: Sequence[PublishedStudy]) -> Iterator[Block]:
     """List what has been published, and which study repeats it."""
-    yield (
-        Rows(studies)
-        .text("publication", lambda study: study.id)
-        .text("study", lambda study: study.publication.study)
-        .figure("figures", lambda study: str(study.count))
-        .text("title", lambda study: study.publication.title)
-        .table(whole=True)
-    )
+    table = Rows(studies).text("publication", lambda study: study.id)
+    table.text("study", lambda study: study.publication.study)
+    table.figure("figures", lambda study: str(study.count))
+    yield table.text("title", lambda study: study.publication.title).table(whole=True)
     yield Note("`bareline published NAME` lists the figures.")
 
 
@@ -118,15 +110,12 @@ def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -
         def printed(row: Named, marks: Mapping[str, str] = marks) -> str:
             return " ".join([row["text"], *(marks[doubt] for doubt in row["doubts"])])
 
-        yield (
-            Rows(own)
-            .text("benchmark", lambda row: f"{row['benchmark']}, {row['metric'].replace('_', ' ')}")
-            .text("at", itemgetter("conditions"))
-            .text("platform", lambda row: " / ".join(filter(None, sides(row))))
-            .text("printed", printed)
-            .text("in", itemgetter("label"))
-            .table(whole=True)
-        )
+        table = Rows(own)
+        name = lambda row: f"{row['benchmark']}, {row['metric'].replace('_', ' ')}"  # noqa: E731
+        table.text("benchmark", name)
+        table.text("at", itemgetter("conditions"))
+        table.text("platform", lambda row: " / ".join(filter(None, sides(row))))
+        yield table.text("printed", printed).text("in", itemgetter("label")).table(whole=True)
         for text, mark in marks.items():
             yield Remark(f"{mark} {text}", "muted")
         for note in study.publication.notes:

@@ -74,7 +74,6 @@ def said_lacks(lacks: Sequence[CallLack]) -> str:
 
 
 def _measured(done: Prediction) -> str:
-    """Hold a prediction against what was measured."""
     middle_s = float(np.median(done.measured_s))
     where = "inside" if done.lo_s <= middle_s <= done.hi_s else "OUTSIDE"
     off = ""
@@ -182,16 +181,11 @@ def _worst_cases(done: Validation, model: str) -> Iterator[Block]:
     scale = unit_scale([trial.truth_s for trial in trials], "s")
     yield Remark()
     yield Remark(f"Worst cases of {model}", "bold")
-    yield (
-        Rows(trials[:_WORST])
-        .text("application", lambda trial: trial.application)
-        .text("from", lambda trial: trial.base)
-        .text("to", lambda trial: trial.platform)
-        .figure(scale.titled("predicted"), lambda trial: scale.show(trial.time_s))
-        .figure(scale.titled("measured"), lambda trial: scale.show(trial.truth_s))
-        .figure("error", lambda trial: f"{trial.error:+.1%}")
-        .table()
-    )
+    rows = Rows(trials[:_WORST]).text("application", lambda trial: trial.application)
+    rows.text("from", lambda trial: trial.base).text("to", lambda trial: trial.platform)
+    rows.figure(scale.titled("predicted"), lambda trial: scale.show(trial.time_s))
+    rows.figure(scale.titled("measured"), lambda trial: scale.show(trial.truth_s))
+    yield rows.figure("error", lambda trial: f"{trial.error:+.1%}").table()
     for one in done.lacking:
         if said := said_lacks(one.calls):
             where = f"The replay of {one.application} on {one.platform}"
@@ -237,7 +231,6 @@ def _growth_table(done: Growth) -> Table:
 
 
 def _grounds(done: Growth) -> Iterator[Block]:
-    """Say what it stands on, and what is not part of it."""
     how = "simulated" if done.target.simulated else "replayed on the measured ladder"
     yield Remark(f"* made anew by laws in the grid's sides; all times are {how}.", "muted")
     error = done.computing.error

@@ -9,15 +9,30 @@ import polars as pl
 from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.judgements.causes.why_not import AnswerRow, WhyNot
 from bareline.analysis.judgements.control import Control
+from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.words.amounts import ratio_words
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.parts import Amount, sentence
+from bareline.analysis.words.parts import Amount, Sentence, sentence
 from bareline.analysis.words.promise import control_sentence
-from bareline.report.blocks import Block, Field, Remark, Rows, Section, Table, Tone
+from bareline.analysis.words.reasons import reasons_of
+from bareline.report.blocks import (
+    Block,
+    Field,
+    Note,
+    Prose,
+    Remark,
+    Rows,
+    Section,
+    Table,
+    Tone,
+    Words,
+)
 from bareline.report.content.cells import headline_first, numeric_axis, position
-from bareline.report.content.compared import compared
+from bareline.report.content.claims import claims_of, claims_table
+from bareline.report.content.grid import by_loss, grid, layers_of, legend
+from bareline.report.content.suitability import suited
 from bareline.report.content.wording import (
     axis_name,
     capital,
@@ -27,12 +42,15 @@ from bareline.report.content.wording import (
     verdict_word,
 )
 from bareline.report.figures.scales import SIZE_TICKS, Scale, unit_scale
+from bareline.vocabulary.caveats import briefs
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Scalar, Stage
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import count, listing
 
 _LONGEST_SWEEP = 7
+#: Causes that are named; `explain` names all.
+_MOST_CAUSES = 8
 #: Adds to a table of cells what it says of each, in a unit and under the metric's name.
 _Columns = Callable[[Rows[Cell], Scale, str], object]
 
@@ -88,13 +106,60 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
 
     - `details`: also every point of every metric.
     """
-    yield from compared(comparison)
+    findings = comparison.findings
+    yield Prose(tuple(comparison.glance.headline.clauses), "headline")
+    yield from grid(findings, by_loss(findings, comparison.others))
+    yield Note(legend(findings, comparison.baseline, comparison.margin))
+    claims = claims_of(comparison)
+    if claims.open:
+        yield claims_table(claims.open, sources=False)
+    if claims.folded:
+        noun = count(len(claims.folded), "further claim")
+        yield Note(f"{noun} on the page (`bareline report`): why what is not measured is not.")
+    causes = _causes(comparison)
+    reasons: list[Words] = [*causes[:_MOST_CAUSES]]
+    if len(causes) > _MOST_CAUSES:
+        reasons.append(f"and {count(len(causes) - _MOST_CAUSES, 'more reason')}")
+    if reasons:
+        yield Prose(tuple(reasons), "list")
+    yield from _caveats(findings)
+    for control in comparison.controls:
+        yield Note(control_sentence(control))
     yield Remark()
     if details:
         yield from _row_blocks(comparison.table, details=True)
     else:
         hint = "`bareline explain` says all in sentences; --probe P and --all list every point."
         yield Remark(hint, "muted")
+
+
+def _causes(comparison: Comparison) -> list[Sentence]:
+    return [
+        sentence(*reason)
+        for layer in layers_of(comparison.findings)
+        for reason in reasons_of(
+            [one for one in comparison.explanations if one.finding.layer is layer], listing
+        )
+    ]
+
+
+def _caveats(findings: Sequence[Finding]) -> list[Block]:
+    compared = [finding for finding in findings if finding.compared]
+    texts = []
+    for brief, alike in briefs(caveat for one in compared for caveat in one.caveats).items():
+        names = (one.platform for one in compared if not alike.isdisjoint(one.caveats))
+        texts.append(f"{brief} on {listing(list(dict.fromkeys(names)))}")
+    return [Note(f"Caveats: {'; '.join(texts)}.")] if texts else []
+
+
+def explained_blocks(comparison: Comparison) -> Iterator[Block]:
+    """Say in words what was found, and what the platforms suit."""
+    if comparison.alone and comparison.controls:
+        yield from control_blocks(comparison.controls)
+    yield Prose(tuple(comparison.sentences) or ("There is nothing to compare.",))
+    if not comparison.alone and comparison.glance.promise:
+        yield Note(comparison.glance.promise)
+    yield from suited(comparison.suitability)
 
 
 def selected_blocks(rows: pl.DataFrame, all_rows: int, *, details: bool = False) -> Iterator[Block]:

@@ -107,7 +107,6 @@ def _figure(figure: Figure, folder: Path | None, level: int) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    """Write a table, its caveats numbered below it."""
     marks = {caveat: number for number, caveat in enumerate(table.caveats, 1)}
     heads = [column.title or column.platform for column in table.columns]
     for groups in reversed(table.groups):
