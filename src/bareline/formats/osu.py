@@ -112,8 +112,6 @@ _SETTINGS = {
 class _Block:
     """One table of a launch, with the settings that stand above it."""
 
-    program: OsuProgram
-    words: str
     params: dict[str, Scalar]
     ranks: int
     header: NumberedLine | None = None
@@ -128,21 +126,21 @@ def read(text: str) -> Iterable[Reading]:
     if match is None or program_of(match).name == "init":
         yield _init(text)
     else:
-        for block in _blocks(text, match):
-            yield _imported(block, text)
+        program = program_of(match)
+        for block in _blocks(text, program, match["accelerator"]):
+            yield _imported(block, text, program, words_of(match))
 
 
-def _blocks(text: str, title: re.Match[str]) -> Iterator[_Block]:
+def _blocks(text: str, program: OsuProgram, accelerator: str | None) -> Iterator[_Block]:
     params: dict[str, Scalar] = {}
-    if title["accelerator"]:
-        params["accelerator"] = title["accelerator"][1:].lower()
-    program, words = program_of(title), words_of(title)
-    block = _Block(program, words, params, program.ranks)
+    if accelerator:
+        params["accelerator"] = accelerator[1:].lower()
+    block = _Block(params, program.ranks)
     for line in number_lines(text):
         if _HEADER_START.match(line.text):
             if block.header is not None:
                 yield block
-                block = _Block(program, words, dict(params), block.ranks)
+                block = _Block(dict(params), block.ranks)
             block.header = line
             block.params = dict(params)
         elif line.text.startswith("#"):
@@ -171,15 +169,14 @@ def _setting(comment: str, params: dict[str, Scalar]) -> int:
     return 0
 
 
-def _imported(block: _Block, text: str) -> Reading:
-    program = block.program
+def _imported(block: _Block, text: str, program: OsuProgram, words: str) -> Reading:
     usual = "MPI_FLOAT" if program.reduction else "MPI_CHAR"
     if block.params.get("datatype") == usual:
         del block.params["datatype"]  # 5.x uses it without saying so
     made = partial(
         Reading,
         probe=f"osu.{program.name}",
-        title=f"{block.words} (osu_{program.name})",
+        title=f"{words} (osu_{program.name})",
         layer=Layer.MPI,
         params=block.params,
         ranks=block.ranks,

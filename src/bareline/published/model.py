@@ -59,11 +59,8 @@ class Printed(_Table):
         """Lowest and highest value that it allows; None where a bound leaves it open."""
         if self.value is not None:
             return self.value, self.value
-        if self.bound == "at_least":
-            return self.low, None
-        if self.bound == "at_most":
-            return None, self.high
-        return self.low, self.high
+        low = None if self.bound == "at_most" else self.low
+        return low, None if self.bound == "at_least" else self.high
 
     def __str__(self) -> str:
         low, high = self.ends

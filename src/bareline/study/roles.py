@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from bareline.published.catalogue import publications
 from bareline.vocabulary.errors import StudyError, did_you_mean
 
 
@@ -106,19 +105,3 @@ def _assignment(text: str, roles: Mapping[str, Role], where: str) -> tuple[str, 
         hint = did_you_mean(name, roles, f"it has: {', '.join(roles)}")
         raise StudyError(f"no role is named '{name}'", where=where, hint=hint)
     return name, platform
-
-
-def check_published_platforms(roles: Mapping[str, Role]) -> None:
-    """Refuse a role that stands for a platform that no publication describes.
-
-    Raises StudyError: the message names the closest.
-    """
-    known = [f"{study.id}:{row.id}" for study in publications().values() for row in study.platforms]
-    for name, role in roles.items():
-        for reference in role.published:
-            if reference not in known:
-                raise StudyError(
-                    f"no publication describes a platform '{reference}'",
-                    where=f"[role.{name}]",
-                    hint=did_you_mean(reference, known, "`bareline published` lists the figures"),
-                )

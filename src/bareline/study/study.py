@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from bareline.probes.app.program import Program, program_probe
 from bareline.probes.base import Probe, find_probe, load_probes
-from bareline.published.catalogue import find_part
+from bareline.published.catalogue import find_part, publications
 from bareline.study.measure import TRACE_BYTES, Exhibit, Measure, MeasureScale, StudyScale
 from bareline.study.problems import TABLES, check_question, study_error, suggest
-from bareline.study.roles import Role, cast_roles, check_published_platforms
+from bareline.study.roles import Role, cast_roles
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
 from bareline.vocabulary.limits import Limits
 from bareline.vocabulary.model import (
@@ -357,8 +357,15 @@ def _check_sources(study: Study) -> None:
 
 
 def _check_roles(study: Study) -> None:
-    """Refuse a measure for a role that the study does not have."""
-    check_published_platforms(study.roles)
+    """Refuse a role of no published platform, and a measure for a role that the study has not."""
+    published = [f"{one.id}:{row.id}" for one in publications().values() for row in one.platforms]
+    for name, reference in ((n, one) for n, role in study.roles.items() for one in role.published):
+        if reference not in published:
+            raise StudyError(
+                f"no publication describes a platform '{reference}'",
+                where=f"[role.{name}]",
+                hint=did_you_mean(reference, published, "`bareline published` lists the figures"),
+            )
     for number, measure in enumerate(study.measures, 1):
         where = f"measure {number} ({measure.probe})"
         if measure.roles is not None and measure.platforms is not None:

@@ -58,6 +58,14 @@ nstlog = {steps}
 nstenergy = {steps}
 """
 
+_COMMAND = """
+gmx_mpi mdrun -s water.tpr -g water.log -nb cpu -ntomp {threads} -pin off -noconfout -resethway
+"""
+_STEPS = (
+    "gmx solvate -cs spc216.gro -o box.gro -p water.top -box {box_nm} {box_nm} {box_nm}",
+    "gmx grompp -f water.mdp -c box.gro -p water.top -o water.tpr -maxwarn 2",
+)
+
 PROBE = program_probe(
     "app.gromacs",
     Program(
@@ -65,20 +73,8 @@ PROBE = program_probe(
         summary="GROMACS: SPC/E water with particle-mesh Ewald",
         source="GROMACS, mdrun",
         # Half of the steps balance and tune; GROMACS then sets its clock back.
-        command=[
-            *("gmx_mpi", "mdrun", "-s", "water.tpr", "-g", "water.log", "-nb", "cpu"),
-            *("-ntomp", "{threads}", "-pin", "off", "-noconfout", "-resethway"),
-        ],
-        steps=[
-            [
-                *("gmx", "solvate", "-cs", "spc216.gro", "-o", "box.gro", "-p", "water.top"),
-                *("-box", "{box_nm}", "{box_nm}", "{box_nm}"),
-            ],
-            [
-                *("gmx", "grompp", "-f", "water.mdp", "-c", "box.gro", "-p", "water.top"),
-                *("-o", "water.tpr", "-maxwarn", "2"),
-            ],
-        ],
+        command=_COMMAND.split(),
+        steps=[step.split() for step in _STEPS],
         inputs={"water.top": _TOPOLOGY, "water.mdp": _RUN},
         params={"box_nm": 3.72412, "steps": 400},
         complete=r"^Finished mdrun on rank 0 .* \d{4}$",
