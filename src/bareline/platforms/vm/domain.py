@@ -175,27 +175,19 @@ def _pinning(options: VmOptions, places: Places) -> ET.Element | None:
 
 
 def _cpu(options: VmOptions, places: Places) -> ET.Element:
-    chosen, nodes, emulated = (
-        options.cpu,
-        options.memory.guest_numa_nodes,
-        places.accelerator == "tcg",
-    )
+    chosen, emulated = options.cpu, places.accelerator == "tcg"
     automatic = "maximum" if emulated else "host-passthrough"
     inside, named = [], chosen.mode == "custom"
     if named:
         inside.append(_element("model", chosen.model, fallback="forbid"))
     cores = places.vcpus // (chosen.sockets * chosen.threads)
     inside.append(_element("topology", sockets=chosen.sockets, cores=cores, threads=chosen.threads))
+    nodes, cells = options.memory.guest_numa_nodes, []
+    kib, cpus = (options.memory.size_bytes // nodes) >> 10, places.vcpus // nodes
+    for node in range(nodes):
+        span = f"{node * cpus}-{(node + 1) * cpus - 1}" if cpus > 1 else str(node)
+        cells.append(_element("cell", id=node, cpus=span, memory=kib, unit="KiB"))
     if nodes > 1:
-        kib, cpus = (options.memory.size_bytes // nodes) >> 10, places.vcpus // nodes
-        spans = [
-            f"{node * cpus}-{(node + 1) * cpus - 1}" if cpus > 1 else str(node)
-            for node in range(nodes)
-        ]
-        cells = [
-            _element("cell", id=node, cpus=span, memory=kib, unit="KiB")
-            for node, span in enumerate(spans)
-        ]
         inside.append(_element("numa", *cells))
     return _element(
         "cpu",
@@ -316,27 +308,25 @@ def _filesystem(share: SharedFolder, number: int) -> ET.Element:
 
 
 def _nic(options: VmOptions, places: Places) -> ET.Element:
-    nic, managed = options.nic, None
-    if nic.attach == "adapter":
-        source = _element("source", _pci_address(nic.addresses[places.guest.index]))
-        return _element("hostdev", source, mode="subsystem", type="pci", managed="yes")
-    vlan = mtu = None
-    device: list[ET.Element] = []
-    if nic.attach == "vf":
-        # An interface, which sets MAC and VLAN; a plain hostdev does not.
-        kind, source = "network", _element("source", network=POOL)
-        if not nic.device:
-            kind, managed = "hostdev", "yes"
-            source = _element("source", _pci_address(nic.addresses[places.guest.index], type="pci"))
-        vlan = None if nic.vlan is None else _element("vlan", _element("tag", id=nic.vlan))
-    else:
-        device = _virtual_device(options, places)
-        kind, source = "direct", _element("source", dev=nic.device, mode="bridge")
-        if nic.attach == "bridge":
-            kind, source = "bridge", _element("source", bridge=places.bridge)
-            mtu = _element("mtu", size=nic.mtu)
+    nic, index = options.nic, places.guest.index
     mac, alias = _element("mac", address=places.guest.mac), _element("alias", name=NIC_ALIAS)
-    return _element("interface", mac, source, *device, mtu, vlan, alias, type=kind, managed=managed)
+    if nic.attach == "adapter":
+        source = _element("source", _pci_address(nic.addresses[index]))
+        return _element("hostdev", source, mode="subsystem", type="pci", managed="yes")
+    if nic.attach == "vf":
+        # As an interface, which sets MAC and VLAN; a plain hostdev does not.
+        vlan = None if nic.vlan is None else _element("vlan", _element("tag", id=nic.vlan))
+        if nic.device:
+            pool = _element("source", network=POOL)
+            return _element("interface", mac, pool, vlan, alias, type="network")
+        source = _element("source", _pci_address(nic.addresses[index], type="pci"))
+        return _element("interface", mac, source, vlan, alias, type="hostdev", managed="yes")
+    device = _virtual_device(options, places)
+    if nic.attach == "macvtap":
+        source = _element("source", dev=nic.device, mode="bridge")
+        return _element("interface", mac, source, *device, alias, type="direct")
+    bridge, mtu = _element("source", bridge=places.bridge), _element("mtu", size=nic.mtu)
+    return _element("interface", mac, bridge, *device, mtu, alias, type="bridge")
 
 
 def _virtual_device(options: VmOptions, places: Places) -> list[ET.Element]:
