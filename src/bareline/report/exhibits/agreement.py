@@ -26,8 +26,8 @@ from bareline.vocabulary.place import Place, parameter_value, varying
 from bareline.vocabulary.units import format_size, listing, plain, significant
 
 _LOOP, _CALLS = "latency_loop_mean", "latency_rank_mean"
-_COLLECTIVES = tuple(collective.name for collective in SIZED)
 _LOOPS = ("sendrecv", "exchange", "barrier")
+_COLLECTIVES = tuple(collective.name for collective in SIZED)
 #: Probe of theirs, its program and metric: probe and metric of ours.
 _COUNTERPARTS: Mapping[tuple[str, str, str], tuple[str, str]] = {
     ("osu", "latency", "latency"): ("mpi.pingpong", _LOOP),
@@ -177,7 +177,7 @@ def _references(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     for reference in select(document, spec):
         if ours := _counterpart(document, reference):
             # Above 1 means that ours is faster, whatever the metric's direction.
-            sides = (reference, ours) if reference.metric.better == "lower" else (ours, reference)
+            sides = (ours, reference) if reference.rate else (reference, ours)
             found.append(_Pair(ours, reference, block_ratio(document, *sides)))
     groups = grouped_by(found, lambda pair: pair.reference.place.series[:2])
     for (probe, metric), pairs in groups.items():
@@ -188,7 +188,11 @@ def _references(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
             rows.parameter(parameter)
         rows.platforms().column(f"ours over {probe}, {name}", lambda pair: pair.field)
         rows.interval(lambda pair: pair.faster.ratio).number("n", lambda pair: pair.faster.n)
-        ratios = [f"{_where(pair.reference, names)} {pair.field.plain}" for pair in pairs]
+        ratios = []
+        for pair in pairs:
+            known = pair.reference.place.coordinates
+            where = [parameter_value(name, known.get(name)) for name in names]
+            ratios.append(" ".join([*where, pair.reference.platform, pair.field.plain]))
         yield Draft(
             title=f"Ours beside {probe}: {name}",
             what=(probe, metric),
@@ -214,11 +218,6 @@ def _counterpart(document: Document, reference: Cell) -> Cell | None:
         ):
             return cell
     return None
-
-
-def _where(cell: Cell, names: tuple[str, ...]) -> str:
-    known = cell.place.coordinates
-    return " ".join([*(parameter_value(name, known.get(name)) for name in names), cell.platform])
 
 
 EXHIBITS = (

@@ -162,20 +162,19 @@ class Along:
             own = [cell for cell in cells if anywhere.about(cell)]
             if not own:
                 continue
-            reaches, elsewhere = list(self._reaches(point, own)), self._elsewhere(point, own)
+            # None where the run measured there, too; nothing to be said where the axis does.
+            elsewhere: str | None = point.elsewhere(own[0].place)
+            if any(point.about(cell) and same_place(point.ratio, cell.place) for cell in own):
+                elsewhere = None
+            elif self.x == "ranks" and point.places("ranks"):
+                elsewhere = ""
+            reaches = list(self._reaches(point, own))
             rows += [{**row, "pale": elsewhere is not None} for row in reaches]
             if reaches and elsewhere and elsewhere not in places:
                 # Said once in a panel: most of its figures are of one place.
                 places.add(elsewhere)
                 rows[-len(reaches)]["beside"] = elsewhere
         return printed_marks(rows, across, up, math.sqrt(math.prod(self.across.domain)))
-
-    def _elsewhere(self, point: PublishedPoint, cells: Sequence[Cell]) -> str | None:
-        """Say where, unless the axis does, a point was measured; None where the run was, too."""
-        if any(point.about(cell) and same_place(point.ratio, cell.place) for cell in cells):
-            return None
-        on_axis = self.x == "ranks" and point.places("ranks")
-        return "" if on_axis else point.elsewhere(cells[0].place)
 
     def _reaches(self, point: PublishedPoint, cells: Sequence[Cell]) -> Iterator[Mark]:
         """Lay out each range of the parameter that a published ratio is told for, on the axes."""

@@ -130,10 +130,10 @@ def find_exhibit(kind: str) -> Exhibit:
     Raises AnalysisError: there is none; the message names the closest.
     """
     exhibits = load_exhibits()
-    if kind in exhibits:
-        return exhibits[kind]
-    hint = did_you_mean(kind, exhibits, f"the kinds are: {', '.join(exhibits)}")
-    raise AnalysisError(f"no exhibit is of kind '{kind}'", where="[[exhibit]]", hint=hint)
+    if kind not in exhibits:
+        hint = did_you_mean(kind, exhibits, f"the kinds are: {', '.join(exhibits)}")
+        raise AnalysisError(f"no exhibit is of kind '{kind}'", where="[[exhibit]]", hint=hint)
+    return exhibits[kind]
 
 
 def select(document: Document, spec: ExhibitSpec) -> list[Cell]:

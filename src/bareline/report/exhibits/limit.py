@@ -148,10 +148,8 @@ def _best(cells: list[Cell], probe: str, metric: str, mode: str, **point: str) -
 
 
 def _part(share: _Share | None) -> Field:
-    if share is None:
-        return Field("–")
-    if share.estimate is None:
-        return Field("not measured", tone="muted")
+    if share is None or share.estimate is None:
+        return Field("not measured", tone="muted") if share else Field("–")
     return Field(percent(share.estimate.value), share.estimate.value, caveats=share.caveats)
 
 

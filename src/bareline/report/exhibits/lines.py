@@ -123,8 +123,7 @@ def _relative(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     """Choose a figure per layer and metric in which a probe is compared at two places."""
     x = spec.x or "ranks"
     cells = placed(select(document, spec), x)
-    groups = grouped_by(cells, lambda cell: (cell.layer, cell.place.metric))
-    for what, own in groups.items():
+    for what, own in grouped_by(cells, lambda cell: (cell.layer, cell.place.metric)).items():
         if len({position(cell, x) for cell in own if cell.ratio is not None}) < 2:
             continue
         names = varying_without(own, x)
@@ -191,11 +190,11 @@ def _speeds(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     cells = [cell for cell in placed(select(document, spec), x) if cell.metric.directed]
     names = varying_without(cells, x)
     panels = grouped_by(cells, lambda cell: titled(document, cell, names))
-    rows = []
+    rows: list[Row] = []
     for title, own in panels.items():
-        found = [Row(cell, title, speed) for cell, speed in speeds(document.baseline, own, x)]
-        if len({position(row.cell, x) for row in found}) > 1:
-            rows += found
+        found = speeds(document.baseline, own, x)
+        if len({position(cell, x) for cell, _ in found}) > 1:
+            rows += (Row(cell, title, speed) for cell, speed in found)
     if rows:
         what = (spec.probe or "", spec.metric or "")
         places = {title: [position(cell, x) for cell in own] for title, own in panels.items()}
@@ -248,13 +247,12 @@ def _speed_panels(chosen: Chosen) -> Drawing:
     ticks = log_ticks([1.0, *ends])
 
     def panel(title: str, rows: Sequence[Row]) -> Chart:
-        words = "times the baseline's fewest, n ="
+        words, there = "times the baseline's fewest, n =", printed[title]
         marks = [
             along.mark(row.cell, row.shown, f"{with_interval(row.shown)} {words} {row.cell.n}")
             for row in rows
             if row.shown
         ]
-        there = printed[title]
         strip = AxesStrip(
             title,
             marks,
@@ -285,14 +283,10 @@ def _fewest(chosen: Chosen) -> str:
 
 
 def _speed_notes(chosen: Chosen) -> Iterable[str]:
-    there = any(True for rows in chosen.groups.values() for _ in _printed_speeds(chosen, rows))
-    return (
-        f"Above is faster. Dashed: ideal scaling of {_fewest(chosen)}.",
-        "Diamonds: where the printed loss against the baseline of as many "
-        f"{axis_name(chosen.x)} would put a platform."
-        if there
-        else "",
-    )
+    yield f"Above is faster. Dashed: ideal scaling of {_fewest(chosen)}."
+    if any([*_printed_speeds(chosen, rows)] for rows in chosen.groups.values()):
+        where = f"the printed loss against the baseline of as many {axis_name(chosen.x)}"
+        yield f"Diamonds: where {where} would put a platform."
 
 
 def _speed_words(chosen: Chosen) -> str:

@@ -138,11 +138,13 @@ class _Drawing:
     def _place(self, finding: Finding, y: float) -> None:
         simulated = any(point.simulated for point in finding.points)
         ink = self.looks[finding.platform].ink(hollow=simulated)
-        base, ratio = {"y": y, **ink, "tip": _tip(finding)}, finding.ratio
+        where, word = f"{finding.platform}, {finding.subject}", verdict_word(finding.verdict)
+        base, ratio = {"y": y, **ink}, finding.ratio
         if ratio is None:
-            text = f"{finding.platform}: {verdict_word(finding.verdict)}"
-            self.drawn["empty"].append({**base, "text": text})
+            text = f"{finding.platform}: {word}"
+            self.drawn["empty"].append({**base, "tip": f"{where}: {word}", "text": text})
             return
+        base["tip"] = f"{where}: {with_interval(ratio, 'times')}, n = {finding.n}, {word}"
         every = [point.ratio.value for point in finding.compared if point.ratio]
         if len(every) > 1:
             self.drawn["ranges"].append({**base, "lo": min(every), "hi": max(every)})
@@ -219,13 +221,6 @@ class _Drawing:
             y = -46 - 17 * (line - own)
             yield layer("point", [key], MARK, x=x + 5, y=y, **point)
             yield written([key], x + 14, y, limit=190, fontSize=11.5)
-
-
-def _tip(finding: Finding) -> str:
-    where, word = f"{finding.platform}, {finding.subject}", verdict_word(finding.verdict)
-    if finding.ratio is None:
-        return f"{where}: {word}"
-    return f"{where}: {with_interval(finding.ratio, 'times')}, n = {finding.n}, {word}"
 
 
 def _summary(rows: Sequence[_Row]) -> str:

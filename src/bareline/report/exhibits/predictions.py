@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from statistics import median
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from bareline.analysis.numbers.cell import Estimate
 from bareline.predict.coverage import CurveCoverage, SizeUsed
@@ -40,20 +40,12 @@ _WORDS = {
 }
 
 
-class _OfApplication(Protocol):
-    @property
-    def application(self) -> str: ...
-
-
-A = TypeVar("A", bound=_OfApplication)
-
-
 def _predictions(document: Document, spec: ExhibitSpec) -> Predictions:
     """Give the predictions of the applications that a specification asks for."""
     every, pattern = document.predictions or Predictions(0, Validation(())), spec.probe or "*"
 
-    def asked(of: Iterable[A]) -> tuple[A, ...]:
-        return tuple(one for one in of if fnmatchcase(one.application.split(" ", 1)[0], pattern))
+    def asked(every: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(o for o in every if fnmatchcase(o.application.split(" ", 1)[0], pattern))
 
     return replace(
         every,

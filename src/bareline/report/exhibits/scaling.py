@@ -132,19 +132,17 @@ def each_rank(cell: Cell, growing: Collection[str]) -> Cell:
     return replace(cell, place=replace(cell.place, params=format_point(shares)))
 
 
-#: Points of one line for each platform, by platform.
-_Lines = Mapping[str, Sequence[EfficiencyPoint]]
-
-
 @dataclass(frozen=True)
 class _Scaled(Chosen):
     """Panels of one line for each platform; those without a point, and cells without a value, too.
 
     An MPI function does more with more ranks: it has no ideal line.
+
+    - `lines`: by panel and platform.
     """
 
     panels: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
-    lines: Mapping[str, _Lines] = field(default_factory=dict)
+    lines: Mapping[str, Mapping[str, Sequence[EfficiencyPoint]]] = field(default_factory=dict)
 
     @property
     def program(self) -> bool:
@@ -220,8 +218,8 @@ def _places(
         # What tells the lines of a panel apart, but for what varies inside a trial.
         place = each_rank(cell, growing).place
         known, inside = place.coordinates, parse_point(place.point)
-        shown = {name: known.get(name) for name in names if name not in inside}
-        return (place.params, place.threads, *sorted(shown.items()))
+        shown = ((name, known.get(name)) for name in names if name not in inside)
+        return (place.params, place.threads, *shown)
 
     there, places = {line(cell) for cell in cells}, {position(cell, x) for cell in cells}
     if x in ("ranks", "nodes", "threads"):
@@ -291,9 +289,9 @@ def _notes(chosen: _Scaled) -> Iterable[str]:
         weak = chosen.spec.scaling == "weak"
         ideal = "the problem grows with the ranks" if weak else "the same problem on more ranks"
         yield f"Dashed: ideal from each platform's own fewest {axis_name(chosen.x)} ({ideal})."
-        starts = {(name, line[0].ranks) for _, name, line in chosen.every if line}
+        starts = sorted({(name, line[0].ranks) for _, name, line in chosen.every if line})
         if len({ranks for _, ranks in starts}) > 1:
-            places = [f"{name} {chosen.whole(ranks)}" for name, ranks in sorted(starts)]
+            places = [f"{name} {chosen.whole(ranks)}" for name, ranks in starts]
             yield f"Efficiency is 100 % at different places: {listing(places)}."
     yield DIAMONDS if chosen.published else ""
 

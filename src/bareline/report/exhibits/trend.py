@@ -117,7 +117,8 @@ class _Axes:
 
     def __init__(self, trend: Trend, series: Sequence[TrendSeries]) -> None:
         self.trend = trend
-        self.times = [_seconds(run.header.created) for run in trend.runs]
+        begun = [datetime.fromisoformat(run.header.created) for run in trend.runs]
+        self.times = [(at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() for at in begun]
         self.across = _dates(self.times)
         known = [v for one in series for v in (*one.medians, *one.lo, *one.hi) if v]
         self.scale = unit_scale((v for one in series for v in one.medians), series[0].unit)
@@ -185,11 +186,6 @@ def _amount(step: ChangePoint) -> str:
     if step.verdict is Verdict.SLOWER:
         return f"{plain(step.ratio.value)}× worse"
     return f"{plain(1 / step.ratio.value)}× better"
-
-
-def _seconds(created: str) -> float:
-    when = datetime.fromisoformat(created)
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 def _dates(times: Sequence[float]) -> Ticks:

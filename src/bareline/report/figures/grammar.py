@@ -40,8 +40,6 @@ _INKS: Mapping[str, tuple[str, Channel]] = {
     "hollow": ("fill", raw("fill")),
     "shape": ("shape", raw("shape")),
 }
-#: Takes the text of the field "tip" as what the page's tooltip says.
-_TIP: Channel = {"field": "tip", "type": "nominal"}
 
 
 def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **how: Any) -> Chart:
@@ -55,7 +53,7 @@ def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **how: An
     encoding = dict(_INKS[one] for one in ink.split())
     style: Style = {} if tips else {"aria": False}
     if tips:
-        encoding["description"] = _TIP
+        encoding["description"] = {"field": "tip", "type": "nominal"}
     for name, given in how.items():
         if isinstance(given, dict) and "field" in given:
             encoding[name] = given

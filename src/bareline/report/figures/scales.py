@@ -75,8 +75,10 @@ def log_ticks(values: Iterable[float], *, most: int = 6, pad: float = 0.06) -> T
         low, high = middle / 1.02, middle * 1.02
     margin = max(math.log(high / low) * pad, 0.01)
     domain = (low * math.exp(-margin), high * math.exp(margin))
+    powers = range(math.floor(math.log10(domain[0])) - 1, math.ceil(math.log10(domain[1])) + 1)
     for steps in ((1,), (1, 3), (1, 2, 5)):
-        ticks = _decade_ticks(domain, steps)
+        every = (step * 10.0**power for power in powers for step in steps)
+        ticks = tuple(tick for tick in every if domain[0] <= tick <= domain[1])
         if len(ticks) >= 3:
             while len(ticks) > most:
                 ticks = ticks[::2]
@@ -166,13 +168,6 @@ def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> d
         name: min(max(level, low), highest) + index * gap
         for index, (name, level) in enumerate(zip(order, levels, strict=True))
     }
-
-
-def _decade_ticks(domain: tuple[float, float], steps: Sequence[int]) -> tuple[float, ...]:
-    first = math.floor(math.log10(domain[0])) - 1
-    last = math.ceil(math.log10(domain[1])) + 1
-    ticks = [step * 10.0**power for power in range(first, last) for step in steps]
-    return tuple(tick for tick in ticks if domain[0] <= tick <= domain[1])
 
 
 def _round_steps(low: float, high: float, count: int) -> list[float]:

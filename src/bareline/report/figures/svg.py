@@ -77,8 +77,9 @@ def for_page(
             if term and (explained := term("".join(text.itertext()))):
                 text.set("data-term", explained)
     for parent in list(root.iter()):
-        for child in list(parent):
-            if _is_empty(child):
+        for child in parent.findall(_PATH):
+            invisible = child.get("display") == "none" or child.get("d") in ("", "M0,0h0v0h0Z")
+            if invisible or (child.get("class") == "background" and child.get("fill") is None):
                 parent.remove(child)
     # Vega counts its clip paths over all drawings of a process.
     clips = (element.get("id", "") for element in root.iter(f"{_NAMESPACE}clipPath"))
@@ -121,13 +122,6 @@ def to_png(drawing: str, scale: float = 2) -> bytes:
     import vl_convert
 
     return bytes(vl_convert.svg_to_png(drawing, scale=scale))
-
-
-def _is_empty(element: Element) -> bool:
-    path = element.tag == _PATH
-    invisible = element.get("display") == "none" or element.get("d") in ("", "M0,0h0v0h0Z")
-    background = element.get("class") == "background" and element.get("fill") is None
-    return path and (invisible or background)
 
 
 def _reduce(element: Element, variables: Mapping[str, str], ids: Mapping[str, str]) -> None:
