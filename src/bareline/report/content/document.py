@@ -220,8 +220,10 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[FactLine] | None 
     header = records.runs[0].header
     predictions, undrawn = _predictions(records)
     facts = {name: records.facts.get(name, {}) for name in records.platforms}
-    study = records.study
-    titles = study_title(study), _compared(records.platforms, comparison.baseline)
+    study, base = records.study, comparison.baseline
+    others = [name for name in records.platforms if name != base]
+    compared = f"{listing(others)} compared with {base}" if others else f"{base} alone"
+    titles = study_title(study), compared
     title, about = titles if study.get("title") else reversed(titles)
     return Document(
         comparison=comparison,
@@ -267,15 +269,9 @@ def study_title(study: Mapping[str, Any]) -> str:
     return f"{title}, at scale {study['scale']}" if study.get("scale") else title
 
 
-def _compared(names: Sequence[str], baseline: str) -> str:
-    others = [name for name in names if name != baseline]
-    return f"{listing(others)} compared with {baseline}" if others else f"{baseline} alone"
-
-
 def _subtitle(records: Records) -> str:
-    dates = sorted(run.header.created for run in records.runs)
-    first, last = dates[0][:16].replace("T", " "), dates[-1][:16].replace("T", " ")
-    when = first if first == last else f"{first} to {last}"
+    dates = sorted(run.header.created[:16].replace("T", " ") for run in records.runs)
+    when = " to ".join(dict.fromkeys((dates[0], dates[-1])))
     names = listing([run.path.resolve().name for run in records.runs])
     return f"{count(len(records.runs), 'run')} ({names}), begun {when} UTC"
 

@@ -27,7 +27,11 @@ def gaps(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
 
     - `empty`: exhibits that the study asks for and that the run holds nothing for.
     """
-    undrawn = [*map(_exhibit_name, empty), *_unknown_publications(document), *document.undrawn]
+    undrawn = []
+    for spec in empty:
+        asked = " ".join(filter(None, [spec.probe, spec.metric])) or "every probe"
+        undrawn.append(spec.title or f"{spec.kind} of {asked}")
+    undrawn += [*_unknown_publications(document), *document.undrawn]
     found: list[Block] = [
         *_failures(document),
         *_holes(document),
@@ -68,11 +72,6 @@ def _unknown_publications(document: Document) -> list[str]:
     return [f"publication '{n}', unknown to this bareline" for n in names if n not in known]
 
 
-def _exhibit_name(spec: ExhibitSpec) -> str:
-    asked = " ".join(filter(None, [spec.probe, spec.metric]))
-    return spec.title or f"{spec.kind} of {asked or 'every probe'}"
-
-
 def _failures(document: Document) -> Iterator[Section]:
     """Put together trials of one case on one platform that failed for the same reason."""
     case = ["platform", *CASE]
@@ -87,19 +86,19 @@ def _failures(document: Document) -> Iterator[Section]:
     failed.text("case", _case)
     failed.number("trials", lambda row: row["trials"]).number("of", lambda row: row["of"])
     failed.text("stage", lambda row: row["stage"] or "")
-    failed.text("reason", lambda row: _shortened(row["reason"] or ""), wrap=True)
+
+    def reason(row: Mapping[str, Any]) -> str:
+        text = row["reason"] or ""
+        cut = f"{text[:_LONGEST_REASON]} … (the rest is in the trial's raw folder)"
+        return cut if len(text) > _LONGEST_REASON else text
+
+    failed.text("reason", reason, wrap=True)
     return _titled("Failed and skipped trials", failed)
 
 
 def _case(row: Mapping[str, object]) -> str:
     place = Place.of(row)
     return ", ".join(filter(None, [place.probe, place.words]))
-
-
-def _shortened(reason: str) -> str:
-    if len(reason) <= _LONGEST_REASON:
-        return reason
-    return f"{reason[:_LONGEST_REASON]} … (the rest is in the trial's raw folder)"
 
 
 def _holes(document: Document) -> Iterator[Section]:

@@ -82,9 +82,8 @@ def _steps(one: Breakdown) -> Waterfall:
 def _source(one: Breakdown) -> str:
     """Say what the pieces come from: ``profiles of 6 pairs of launches, their median``."""
     what = "profiles" if one.by_profile else "the program's own timers"
-    if one.launches == 1:
-        return f"{what} of one launch on each side"
-    return f"{what}, median over {one.launches} pairs of launches"
+    pairs = f", median over {one.launches} pairs of launches"
+    return what + (" of one launch on each side" if one.launches == 1 else pairs)
 
 
 def _amount(piece: Piece) -> str:

@@ -149,6 +149,10 @@ def draw_figure(
     - `numbers`: of the page's list of published figures, by where they stand.
     """
 
+    def term_id(title: str) -> str:
+        term = term_in(title)
+        return term_anchor(term) if term else ""
+
     def panels(charts: Sequence[object], prefix: str) -> tuple[Markup, ...]:
         if why_undrawn():
             return ()  # its table stands in its place, and page and command line say why
@@ -158,7 +162,7 @@ def draw_figure(
                     draw(chart),  # type: ignore[arg-type]
                     label=_description(figure, index),
                     prefix=f"{prefix}{index}",
-                    term=_term_id if explained else None,
+                    term=term_id if explained else None,
                 )
             )
             for index, chart in enumerate(charts)
@@ -183,11 +187,6 @@ def _description(figure: Figure, index: int) -> str:
     if figure.large is None or index == figure.large:
         return f"{figure.title}. {figure.text_summary}"
     return f"{figure.title}: {figure.names[index]}. The table below has its numbers."
-
-
-def _term_id(title: str) -> str:
-    term = term_in(title)
-    return term_anchor(term) if term else ""
 
 
 #: Files up to this size are embedded as they are, larger ones packed.

@@ -191,7 +191,11 @@ def render_markdown(document: Document, figures: Path | None = None) -> str:
     """Give the report's text."""
     about = (document.about, document.subtitle, document.study_description)
     head = [f"# {escaped(document.title)}", "  \n".join(map(escaped, filter(None, about)))]
-    blocks = [*_verdict(document), *_claims(document), *sections(document, *draw_figures(document))]
+    blocks = [*_verdict(document)]
+    if rows := claims_of(document.comparison).rows:
+        claims = claims_table(rows, sources=True)
+        blocks.append(Section("Published and measured", (claims,)))
+    blocks += sections(document, *draw_figures(document))
     return cleaned("\n\n".join([*head, *markdown(blocks, figures)])) + "\n"
 
 
@@ -207,8 +211,3 @@ def _verdict(document: Document) -> Iterator[Block]:
     blocks += [Prose(tuple(sentences), "list")] if sentences else []
     if blocks:
         yield Section("Verdict", tuple(blocks))
-
-
-def _claims(document: Document) -> Iterator[Block]:
-    if rows := claims_of(document.comparison).rows:
-        yield Section("Published and measured", (claims_table(rows, sources=True),))

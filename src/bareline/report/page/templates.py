@@ -78,7 +78,7 @@ def template_environment() -> jinja2.Environment:
         "capital": sentence_case,
         "count": count,
         "size": _size_text,
-        "order": _order_text,
+        "order": lambda order: f"{order:.5g}" if isinstance(order, float) else str(order),
         "explained": explained,
         "kind": lambda block: type(block).__name__,
         "packed": _packed,
@@ -114,10 +114,6 @@ def _marked_code(text: str) -> Markup:
 def _packed(markup: str) -> str:
     """Pack a piece of the page, for its script to unpack."""
     return base64.b64encode(gzip.compress(markup.encode(), mtime=0)).decode()
-
-
-def _order_text(order: float | str) -> str:
-    return f"{order:.5g}" if isinstance(order, float) else str(order)
 
 
 def _size_text(size_bytes: int) -> str:

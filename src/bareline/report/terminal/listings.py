@@ -25,25 +25,21 @@ def _texts(rows: Iterable[Named], *names: str) -> Rows[Named]:
 
 def platform_blocks(rows: Sequence[Named]) -> Iterator[Block]:
     """List the platforms: those available here first, then why the others are not."""
-    available, others = (
-        _texts((row for row in rows if bool(row["available"]) is here), "platform", "type").figure(
-            "nodes", lambda row: str(row["nodes"])
-        )
-        for here in (True, False)
-    )
-    yield available.text("", _title).table(whole=True)
+
+    def listed(*, available: bool) -> Rows[Named]:
+        own = (row for row in rows if bool(row["available"]) is available)
+        return _texts(own, "platform", "type").figure("nodes", lambda row: str(row["nodes"]))
+
+    def title(row: Named) -> str:
+        running = f"runs now: {row['running']}" if row["running"] else ""
+        return "; ".join(filter(None, [row["title"], running]))
+
+    yield listed(available=True).text("", title).table(whole=True)
+    others = listed(available=False)
     if others.rows:
-        others.text("why, and what to do", lambda row: _joined(row["reason"], row["hint"]))
+        step = lambda row: "; ".join(filter(None, [row["reason"], row["hint"]]))  # noqa: E731
+        others.text("why, and what to do", step)
         yield Section("not available here", (others.table(whole=True),))
-
-
-def _title(row: Named) -> str:
-    """Give a platform's title, and what it costs just now."""
-    return _joined(row["title"], f"runs now: {row['running']}" if row["running"] else "")
-
-
-def _joined(*texts: str) -> str:
-    return "; ".join(filter(None, texts))
 
 
 def probe_list_blocks(rows: Sequence[Named]) -> Iterator[Block]:
