@@ -80,8 +80,6 @@ _ANSWER_S = 60
 #: One whose connection is not taken for so long finds nobody; a wait this long is told.
 _KNOCK_S, _TELL_S = 10, 3.0
 _RETRIES = ("connect_retries", "status_code_retries", "image_status_code_retries")
-#: Codes with which services refuse more than the quota allows; 413 was Nova's at Nebula's time.
-_QUOTA_CODES = (403, 409, 413)
 
 
 def known_clouds() -> list[str]:
@@ -181,7 +179,7 @@ def _refused(code: int | None, said: str, response: Any, conflict_is_busy: bool)
     text = f"{_short(said)} (HTTP {code})"
     code = code or 0
     after_s = _retry_after_s(response)
-    if code in _QUOTA_CODES and "quota" in said.lower():
+    if code in (403, 409, 413) and "quota" in said.lower():  # 413 was Nova's at Nebula's time
         return QuotaReached(
             f"the quota is reached: {text}",
             hint="remove what the project does not need, or ask its operator for more",

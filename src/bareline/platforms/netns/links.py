@@ -24,8 +24,6 @@ from bareline.vocabulary.model import Command, Layout, Scalar, Server
 
 #: What a link must carry of its rate; TCP's headers alone take 5 % at 1500 bytes a frame.
 CARRIES = 0.8
-#: A longer packet must carry so much more, or it only outruns the link.
-_GAIN = 1.05
 _SLEEPS, _SLEEP_S = 100, 50e-6
 _SLACK = Path("/proc/self/timerslack_ns")
 
@@ -120,7 +118,7 @@ def choose_packet(
     while reached is not None and reached < CARRIES * rate_bits_per_s and packet < longest:
         longer = min(2 * packet, longest)
         more = carried(longer)
-        if more is None or more < _GAIN * reached:
+        if more is None or more < 1.05 * reached:
             break
         packet, reached = longer, more
     return packet, reached

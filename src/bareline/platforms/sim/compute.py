@@ -37,8 +37,6 @@ from bareline.vocabulary.instructions import kernel_set
 from bareline.vocabulary.model import Command, Layout, Output
 from bareline.vocabulary.platform import PlatformSpec
 
-#: Noise only ever slows: of so many runs, and all repetitions in them, the best counts.
-_RUNS = 3
 _BENCHMARKS = (
     ("dgemm", "--n", "512", "--repeat", "20", "--budget", "2"),
     ("stream", "--repeat", "10", "--threads", "1"),
@@ -106,7 +104,7 @@ def rates_here(context: Context, processor: str) -> Rates:
 
 
 def _best_rate(context: Context, benchmark: tuple[str, ...]) -> float:
-    """Measure the best repetition of a matrix product, or of STREAM's triad."""
+    """Measure the best repetition of a matrix product, or of STREAM's triad: noise only slows."""
     command = Command(argv=("{native}/nodebench", *benchmark))
     outputs = list(outputs_here(context, command, Layout(1, 1), 120.0))
     found = []
@@ -129,7 +127,7 @@ def outputs_here(
     """Run a command three times on this machine, with its own MPI library."""
     spec = PlatformSpec("compute", "local", LocalOptions())
     with LocalPlatform(spec, context).acquire(layout) as here:
-        for _ in range(_RUNS):
+        for _ in range(3):
             yield here.run(command, layout, timeout_s=timeout_s)
 
 
@@ -171,8 +169,6 @@ def widest_set() -> str:
 #: Recordings of a program; noise only ever adds, so the lowest mean of each stretch is kept.
 _RECORDINGS = 3
 _TIMED_PART = 1
-#: After a first recording this long there is no second one.
-_LONG_S = 20.0
 #: Of what a recording holds: earlier ones do not say at what load they were made.
 _VERSION = "2"
 
@@ -319,7 +315,7 @@ def _record(
             raise PlatformError(failed, where=where)
         texts.append(path.read_text(encoding="utf-8") if path.exists() else "")
         path.unlink(missing_ok=True)
-        if done.duration_s > _LONG_S:
+        if done.duration_s > 20.0:  # so long a one is enough
             break
     return texts
 

@@ -25,13 +25,6 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import REPLAY, PlatformSpec
 
-#: Arrays from this size on are shared by all ranks where memory is folded.
-_FOLDED_BYTES = 65_536
-#: What the buffers of all ranks together may take of this machine's memory; mpibench's own limit
-#: is for one rank of many machines.
-_MEMORY_SHARE = 0.5
-_LARGEST_BUFFERS_BYTES = 512 << 20
-
 
 @dataclass(frozen=True, slots=True)
 class Simulator:
@@ -160,13 +153,14 @@ class SimAllocation(Allocation):
             # What a simulator repeats exactly needs no more repetitions; simulated seconds cost
             # nothing by themselves: none of them may leave out a size.
             argv += ["-i", "3", "-x", "0"] if "-i" not in argv else []
-            # All ranks lie in this machine's memory.
-            buffers_bytes = int(_MEMORY_SHARE * memory_bytes()) // layout.ranks
-            argv += ["-t", "1e9", "-M", str(min(_LARGEST_BUFFERS_BYTES, buffers_bytes))]
+            # Buffers of all ranks take half of this machine's memory at most; mpibench's own limit
+            # is for one rank of many machines.
+            buffers_bytes = min(512 << 20, memory_bytes() // 2 // layout.ranks)
+            argv += ["-t", "1e9", "-M", str(buffers_bytes)]
         variables = dict(command.env)
         caveats: tuple[str, ...] = ("simulated",)
         if self._options.fold and FOLDED.fullmatch(program):
-            variables["BARELINE_FOLD"] = str(_FOLDED_BYTES)
+            variables["BARELINE_FOLD"] = "65536"  # arrays from so many bytes on are shared
         if RECORDED.fullmatch(program):
             caveats += self._inject(command, argv, variables, layout)
         line = self._line(argv, layout)

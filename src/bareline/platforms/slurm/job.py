@@ -53,8 +53,6 @@ _KILLED_WITHIN_S = 60.0
 #: What salloc says of an allocation that it got, and of one that waits.
 _GRANTED = re.compile(r"Granted job allocation (\d+)")
 _PENDING = re.compile(r"(?:Pending job allocation|job) (\d+)(?: queued)?")
-#: What else it says where Slurm may answer otherwise later.
-_TEMPORARY = ("Unable to contact", "Socket timed out", "revoked")
 
 #: How many allocations this process has asked for, by the platform's name.
 _ASKED: Counter[str] = Counter()
@@ -194,7 +192,8 @@ def _refusal(done: Finished, queue: _Queue, queue_s: float) -> PlatformError:
         if done.timed_out
         else f"no allocation: {commands.last_line(done.stderr).removeprefix('salloc: error: ')}"
     )
-    later = done.timed_out or any(words in done.stderr for words in _TEMPORARY)
+    temporary = ("Unable to contact", "Socket timed out", "revoked")
+    later = done.timed_out or any(words in done.stderr for words in temporary)
     return (NotNow if later else PlatformError)(what, hint="see `sinfo` and `squeue --me`")
 
 

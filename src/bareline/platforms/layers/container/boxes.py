@@ -26,8 +26,6 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
 
 _READY_S = 60.0
-#: Where MPI libraries leave what ranks of a node find each other by.
-_TEMPORARY = "/tmp"
 #: Makes the places in an image of bareline's where folders of the node are seen.
 _PLACES = """\
 root=$1 make=$2; shift 2
@@ -87,7 +85,8 @@ class Boxes:
     @property
     def _box(self) -> Box:
         work = self._nodes.work_folder()
-        writable = set(_outermost((_TEMPORARY, work, *self._options.bind)))
+        # In /tmp MPI libraries leave what ranks of a node find each other by.
+        writable = set(_outermost(("/tmp", work, *self._options.bind)))
         seen = _outermost((*writable, self._nodes.programs_folder()))
         return Box(
             image=self._image,

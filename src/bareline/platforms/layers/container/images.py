@@ -32,8 +32,6 @@ _LOG = logging.getLogger(__name__)
 #: What describes a node, beside what the probes run.
 _PACKAGES = ("iproute2", "procps", "ethtool", *PROGRAMS)
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-#: An image's own description of its layers takes some KiB.
-_MOST_BYTES = 16 << 20
 _LONGEST_NAME, _LONGEST_PATH = 255, 4000
 _OCI = "application/vnd.oci.image"
 _SAVE = "save one with `podman save` or `docker save`"
@@ -178,7 +176,7 @@ def _read(outer: tarfile.TarFile, name: str) -> Any:
     file = outer.extractfile(_member(outer, name))
     assert file is not None
     with file:
-        return json.loads(file.read(_MOST_BYTES))
+        return json.loads(file.read(16 << 20))  # descriptions of layers take some KiB
 
 
 def _layers(outer: tarfile.TarFile) -> list[str]:
