@@ -80,7 +80,7 @@ class Connection:
           start.
         """
         keeper = _KEEPER.fullmatch(abandoned or self._earlier)
-        self.close()
+        close_all([self])
         text = house_script() + script("description") + script("keeper")
         line = ["sh", "-c", text, "sh", self.name, _LOCKS, owner_mark(), self.remote_folder]
         line += [self.native_folder, *(keeper.groups() if keeper else ("", ""))]
@@ -103,7 +103,7 @@ class Connection:
             self._earlier = said.get("pid", [""])[0]
             return read_description(self.name, said)
         except BaseException:
-            self.close()
+            close_all([self])
             raise
 
     def _said(self) -> Mapping[str, Sequence[str]]:
@@ -140,10 +140,6 @@ class Connection:
         every = (*socket_options, "BatchMode=yes", *options)
         return ["ssh", *self._config, *(word for option in every for word in ("-o", option))]
 
-    def close(self) -> None:
-        """End the connection; what was left on the host goes with it. Idempotent."""
-        close_all([self])
-
     def _close(self) -> None:
         self._stack.close()
         self.peer = None
@@ -151,7 +147,7 @@ class Connection:
 
 
 def close_all(connections: Sequence[Connection]) -> None:
-    """End connections, all of them at once: each takes a moment."""
+    """End connections, all of them at once: each takes a moment. What was left there goes, too."""
     leave_all(one.peer for one in connections if one.peer is not None)
     for one in connections:
         one._close()
