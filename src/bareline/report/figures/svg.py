@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +53,8 @@ def draw(chart: Chart) -> str:
     refuse_undrawn()
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(specification(chart), vl_version="6.1"))
+    # As one text, which the engine takes in less time than a dictionary.
+    return str(vl_convert.vegalite_to_svg(json.dumps(specification(chart)), vl_version="6.1"))
 
 
 def for_page(
