@@ -60,7 +60,8 @@ def _flat(verb: _Verb, *, to_file: bool) -> _Verb:
     bundles: dict[str, type[Any]] = {}
     own = inspect.signature(verb).parameters
     for name, one in own.items():
-        if is_dataclass(kind := hints[name]):
+        kind = hints[name]
+        if is_dataclass(kind) and isinstance(kind, type):
             bundles[name] = kind
             hints |= get_type_hints(kind, include_extras=True)
             taken |= inspect.signature(kind).parameters

@@ -69,7 +69,7 @@ class _Group:
     def known(self, values: Mapping[str, str]) -> Mapping[str, Column]:
         """Give what a summary has to hold: all but the later keys that it lacks."""
         later = {key: name for key, name in self.later.items() if key in values}
-        return {key: _column(key, name) for key, name in (self.values | later).items()}
+        return {key: _column(key, name) for key, name in {**self.values, **later}.items()}
 
 
 def _column(key: str, name: str) -> Column:

@@ -68,6 +68,7 @@ class LocalAllocation(HereAllocation):
         self._session = session
         cores = options.cores or tuple(os.sched_getaffinity(0))
         super().__init__([Node("localhost", _ADDRESS, len(cores))], context, options)
+        self._mounts: Mounts | None
         self._mounts, self.mounted = mounts or (None, None)
 
     def _placed(self, argv: Sequence[str]) -> list[str]:

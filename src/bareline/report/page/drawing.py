@@ -255,7 +255,10 @@ def figure_csv(figure: Figure) -> Download | None:
     """Embed the numbers of one figure: in base units, or as its table shows them."""
     if figure.data:
         head = list(figure.data[0])
-        rows = [head, *([_rounded(row.get(name)) for name in head] for row in figure.data)]
+        rows: list[Sequence[object]] = [
+            head,
+            *([_rounded(row.get(name)) for name in head] for row in figure.data),
+        ]
     elif (table := figure.data_table) is not None:
         rows = [[column.title for column in table.columns]]
         rows += [

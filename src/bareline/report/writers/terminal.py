@@ -256,7 +256,9 @@ def least_width(column: Column, fields: Sequence[Text | str]) -> int:
         return max((cell_len(piece.rstrip()) for piece in _PIECE.findall(text)), default=0)
 
     texts = map(_text, fields)
-    own = map(_length, texts) if column.figures else (widest(text.plain) for text in texts)
+    own: Iterable[int] = (
+        map(_length, texts) if column.figures else (widest(text.plain) for text in texts)
+    )
     return max([widest(clean(column.title)), *own])
 
 
