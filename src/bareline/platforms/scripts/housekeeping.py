@@ -85,10 +85,10 @@ class Housekeeping:
         self.talk.tell("start")
         self.talk.wait("started", _ORDER_S)
 
-    def stop(self, timeout_s: float = _ORDER_S) -> None:
+    def stop(self) -> None:
         """Read the nodes' counters right after the trial."""
         self.talk.tell("stop")
-        self.talk.wait("stopped", timeout_s)
+        self.talk.wait("stopped", _ORDER_S)
 
     def caveats(self) -> tuple[str, ...]:
         """Name what disturbed the trial: processor time stolen, other programs before it began."""
@@ -122,7 +122,8 @@ class Housekeeping:
         for name in names:
             self.talk.tell_one(node, f"file {name}")
         self.talk.drop("stopped")
-        self.stop(_FETCH_S)
+        self.talk.tell("stop")
+        self.talk.wait("stopped", _FETCH_S)
         found = dict.fromkeys(names, "")
         for line in self.talk.said[node].get("file", ()):
             name, _, content = line.partition(" ")
