@@ -223,10 +223,8 @@ def _summary(text: str) -> dict[str, str]:
     if len(summaries) > 1:
         raise ParseError("one launch has several summary sections")
     values: dict[str, str] = {}
-    for line in summaries[0].splitlines():
-        key, equals, value = line.partition("=")
-        if not equals or not re.fullmatch(r"\w+", key):
-            continue  # a launcher's line
+    # What has no key is a launcher's line.
+    for key, value in re.findall(r"^(\w+)=(.*)$", summaries[0], re.MULTILINE):
         if values.setdefault(key, value) != value:
             raise ParseError(f"the summary has two values of {key}")
     return values

@@ -256,12 +256,11 @@ def cases_words(ranks: Mapping[str, Iterable[int]]) -> str:
     alike: dict[tuple[int, ...], list[str]] = {}
     for probe, numbers in ranks.items():
         alike.setdefault(tuple(sorted(set(numbers))), []).append(probe)
-    return listing(
-        [
-            listing(probes) + ("" if of == (1,) else f" with {listing(list(map(str, of)))} ranks")
-            for of, probes in alike.items()
-        ]
-    )
+    words = []
+    for counts, probes in alike.items():
+        with_ranks = f" with {listing([str(count) for count in counts])} ranks"
+        words.append(listing(probes) + ("" if counts == (1,) else with_ranks))
+    return listing(words)
 
 
 def unlike(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> list[str]:
