@@ -196,17 +196,8 @@ class Measure(PinningKeys, _Table):
         """Its probe; with the nodes that it asks for, where another one of this probe may not."""
         return self.probe if self.nodes is None else f"{self.probe} (nodes {self.nodes})"
 
-    @property
-    def follows_platforms(self) -> bool:
-        """Tell whether its cases depend on the platforms of the run."""
-        return self._shapes().follows_platforms
-
-    @property
-    def within_cores(self) -> bool:
-        """Tell whether every rank must have a core of its own."""
-        return self._shapes().within_cores
-
-    def _shapes(self, where: str = "", ends: int | None = None) -> Sweep:
+    def shapes(self, where: str = "", ends: int | None = None) -> Sweep:
+        """Give its ranks and nodes; see `Sweep`."""
         return Sweep(
             ranks=self.ranks,
             nodes=self.nodes,
@@ -234,7 +225,7 @@ class Measure(PinningKeys, _Table):
         """
         probe = probe or find_probe(self.probe, where=where)
         self._check_sweep(where)
-        sweep = self._shapes(where, probe.nodes)
+        sweep = self.shapes(where, probe.nodes)
         for values in itertools.product(*self.sweep.values()):
             fixed = {**self.params, **dict(zip(self.sweep, values, strict=True))}
             params = probe.make_params({**defaults, **fixed, **self.per_rank}, where=where)

@@ -90,7 +90,7 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
             layout = None
             if not reason:
                 layout, lacking = lay_out(
-                    case, capacity, probe.nodes, within_cores=measure.within_cores
+                    case, capacity, probe.nodes, within_cores=measure.shapes().within_cores
                 )
                 reason = f"does not fit: {lacking}"
             if layout is None:

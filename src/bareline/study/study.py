@@ -110,7 +110,7 @@ class Study(Limits, BaseModel):
             for case in measure.cases(where=where, probe=probe, room=room, defaults=defaults):
                 whole = format_point({**defaults, **parse_point(case.params)})
                 case = alike.setdefault(replace(case, params=whole), case)
-                for name in () if measure.follows_platforms else measure.platforms or [""]:
+                for name in () if measure.shapes().follows_platforms else measure.platforms or [""]:
                     if (case, name) in seen:
                         raise StudyError(f"the case '{case.label}' appears twice", where=where)
                     seen.add((case, name))
