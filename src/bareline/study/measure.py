@@ -191,11 +191,6 @@ class Measure(PinningKeys, _Table):
         """Tell whether it is measured on a platform of this name."""
         return self.platforms is None or platform in self.platforms
 
-    @property
-    def called(self) -> str:
-        """Its probe; with the nodes that it asks for, where another one of this probe may not."""
-        return self.probe if self.nodes is None else f"{self.probe} (nodes {self.nodes})"
-
     def shapes(self, where: str = "", ends: int | None = None) -> Sweep:
         """Give its ranks and nodes; see `Sweep`."""
         return Sweep(
@@ -254,10 +249,6 @@ class Measure(PinningKeys, _Table):
                 yield case
                 if self.profiles_once:
                     yield replace(case, profile=True)
-
-    def launches(self, case: Case) -> int | None:
-        """Give how often one of its cases is launched at most; None for as often as all others."""
-        return 1 if case.profile and self.profiles_once else None
 
     @property
     def profiles_once(self) -> bool:

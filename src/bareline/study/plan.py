@@ -99,7 +99,8 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
                 at = numbers.setdefault(case, len(numbers))
                 asked = Pinning.parse(case.pinning) if case.pinning else spec.options.pinning
                 placed = replace(layout, pinning=asked) if command.mpi else layout
-                cell = PlanCell(placed, measure.timeout_s, measure.launches(case))
+                launches = 1 if case.profile and measure.profiles_once else None
+                cell = PlanCell(placed, measure.timeout_s, launches)
                 cells.setdefault((number, at), cell)
     missing = (
         row

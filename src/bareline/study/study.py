@@ -225,7 +225,9 @@ class Study(Limits, BaseModel):
         measures, changes = [], []
         for measure, table in zip(self.measures, content["measure"], strict=True):
             change = measure.scale.get(name, MeasureScale())
-            changes += [f"{measure.called}: {text}" for text in change.changes(table)]
+            # Where it asks for nodes, another measure of the probe may not.
+            nodes = "" if measure.nodes is None else f" (nodes {measure.nodes})"
+            changes += [f"{measure.probe}{nodes}: {text}" for text in change.changes(table)]
             table.pop("scale", None)
             if not change.skip:
                 measures.append(change.over(table))
