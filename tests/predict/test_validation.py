@@ -163,6 +163,6 @@ def test_a_waterfall_ends_where_b_begins(tmp_path):
     )
     loss = LossSplit("a", "b", (1.0, 1.0, 1.0), (2.0, 2.0, 2.0), 1.0, shares)
     assert loss.loss_s == pytest.approx(1.0) and loss.explained == pytest.approx(0.5)
-    assert "not explained" in waterfall_chart(loss, looks(["a", "b"])).to_json()
+    assert "not explained" in json.dumps(waterfall_chart(loss, looks(["a", "b"])))
     files = write_loss(loss, tmp_path)
     assert all(file.stat().st_size > 1000 for file in files)
