@@ -142,26 +142,20 @@ def conclude(records: Records) -> list[Conclusion]:
 
 
 def _translation(figures: _Figures, platform: str) -> PlatformShare | None:
-    """What 4 KiB pages cost above 2 MiB pages at the largest working set that has both."""
-    pages = (4 << 10, 2 << 20)
-    size = max(_common_sizes(figures, *pages), default=0)
+    """What 4 KiB pages cost above 2 MiB pages at the largest working set that all have with both."""
+    pages, sizes = (4 << 10, 2 << 20), []
+    for name in figures.platforms:
+        rows = figures.rows(name, "latency")
+        points = [parse_point(point) for point in rows.get_column("point").unique()]
+        for page in pages if points else ():
+            own = [point for point in points if point.get("page_bytes") == page]
+            sizes.append({int(p["working_set_bytes"]) for p in own if "working_set_bytes" in p})
+    size = max(set.intersection(*sizes), default=0) if sizes else 0
     over, under = (
         figures.of(platform, "latency", key="trial", working_set_bytes=size, page_bytes=page)
         for page in pages
     )
     return _ratio(over, under, under, size_bytes=size)
-
-
-def _common_sizes(figures: _Figures, *pages: int) -> set[int]:
-    """List working sets that every platform which has any measured with all page sizes."""
-    found = []
-    for platform in figures.platforms:
-        rows = figures.rows(platform, "latency")
-        points = [parse_point(point) for point in rows.get_column("point").unique()]
-        for page in pages if points else ():
-            own = [point for point in points if point.get("page_bytes") == page]
-            found.append({int(p["working_set_bytes"]) for p in own if "working_set_bytes" in p})
-    return set.intersection(*found) if found else set()
 
 
 def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:

@@ -18,7 +18,7 @@ from bareline import stats
 from bareline.analysis.numbers.cell import Cell, Estimate, finite
 from bareline.analysis.numbers.sizes import LARGE_BYTES, SMALL_BYTES
 from bareline.published.catalogue import conditions
-from bareline.published.model import PublishedStudy, Trials
+from bareline.published.model import PublishedStudy
 from bareline.published.quantities import Condition, Spread
 from bareline.published.ratios import PublishedRatio, listed_trials, published_ratios
 from bareline.vocabulary.caveats import Caveat, codes
@@ -55,7 +55,7 @@ class GroundSource(NamedTuple):
 _COLLECTIVES = tuple((collective.probe, "latency") for collective in MEASURED)
 
 #: By class and size of messages, the metrics of probes that speak of it.
-_OF_CLASS = {
+_SOURCES = {
     ("parallel", ""): (("npb.ep", "time"), ("hpcc", "dgemm_rate")),
     ("compute", ""): (
         ("compute.dgemm", "rate"), ("compute.linpack", "rate"), ("hpcc", "dgemm_rate"),
@@ -86,7 +86,7 @@ _OF_CLASS = {
         ("compute.linpack_mpi", "rate"),
     ),
 }  # fmt: skip
-_SOURCES = [GroundSource(*of, *metric) for of, every in _OF_CLASS.items() for metric in every]
+_EVERY = [GroundSource(*of, *metric) for of, every in _SOURCES.items() for metric in every]
 
 #: Whole programs that do not communicate: what they say, they say of "parallel".
 _UNCOUPLED = frozenset({"npb.ep"})
@@ -156,7 +156,7 @@ def measured_grounds(
         probe = cell.place.probe
         if cell.metric.better == "none" or (_profiled(cell.place) and probe in plain):
             continue
-        for source in _SOURCES:
+        for source in _EVERY:
             coupled = source.application_class == "coupled"
             speaks = fnmatchcase(probe, source.probe) and not (coupled and probe in _UNCOUPLED)
             if cell.place.metric == source.metric and speaks:
@@ -259,7 +259,7 @@ def published_grounds(study: PublishedStudy) -> list[Ground]:
         base = study.platform(ratio.baseline)
         if ratio.cited or base is None or base.kind == "virtualized":
             continue
-        for source in _SOURCES:
+        for source in _EVERY:
             if ratio.probe is None or ratio.probe_metric != source.metric:
                 continue
             family = ratio.probe.endswith("*") and source.probe not in _UNCOUPLED
@@ -306,18 +306,16 @@ def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSourc
         probe=ratio.probe or "",
     )
     if ratio.platform in trials and ratio.baseline in trials and ratio.computed:
-        return _of_trials(ground, trials[ratio.platform], trials[ratio.baseline])
+        own, base = (trials[name] for name in (ratio.platform, ratio.baseline))
+        values, others = (np.array([float(value) for value in row.values]) for row in (own, base))
+        rate = own.better == "higher"
+        found = stats.unpaired_ratio(*((others, values) if rate else (values, others)))
+        times, lo, hi = (finite(value.item()) for value in (found.ratio, found.lo, found.hi))
+        figure = None if times is None else Estimate(times, lo, hi)
+        n = len(values)
+        return replace(ground, lo=lo, hi=hi, varies=False, n=n, figure=figure, rate=rate)
     text = f"{ratio.span} times worse ({ratio.text})"
     if ratio.text.endswith(("times worse", "times better")):
         text = ratio.text
     about = ratio.approx and not ratio.computed and not text.startswith("about")
     return replace(ground, printed=f"about {text}" if about else text)
-
-
-def _of_trials(ground: Ground, own: Trials, base: Trials) -> Ground:
-    values, others = (np.array([float(value) for value in row.values]) for row in (own, base))
-    rate = own.better == "higher"
-    found = stats.unpaired_ratio(*((others, values) if rate else (values, others)))
-    ratio, lo, hi = (finite(value.item()) for value in (found.ratio, found.lo, found.hi))
-    figure = None if ratio is None else Estimate(ratio, lo, hi)
-    return replace(ground, lo=lo, hi=hi, varies=False, n=len(values), figure=figure, rate=rate)

@@ -107,10 +107,10 @@ class AnswerScope:
     def name(self, cell: Cell) -> str:
         """Name what a cell is of."""
         own = [f for f in self.findings if f.probe == cell.place.probe]
-        finding = next((f for f in own if any(p.place == cell.place for p in f.points)), None)
-        finding = finding or next(iter(own), None)
-        if finding is None:
+        if not own:
             return cell.place.probe
+        exactly = (f for f in own if any(p.place == cell.place for p in f.points))
+        finding = next(exactly, own[0])
         several = len({f.nodes for f in own}) > 1
         where = nodes_words(finding.nodes) if several and not finding.where else ""
         metric = "" if cell.headline else cell.place.metric.replace("_", " ")
@@ -119,10 +119,9 @@ class AnswerScope:
     @property
     def size(self) -> tuple[float, float]:
         """How much is lost, of what is asked and of all, for ordering platforms."""
-        every = [p for f in self.findings for p in f.of(Verdict.SLOWER)]
-        lost = [cell for cell in self.cells if cell.verdict is Verdict.SLOWER]
-        largest = [max((cell.size for cell in of), default=0.0) for of in (lost, every)]
-        return largest[0], largest[1]
+        asked = (cell.size for cell in self.cells if cell.verdict is Verdict.SLOWER)
+        every = (p.size for f in self.findings for p in f.points if p.verdict is Verdict.SLOWER)
+        return max(asked, default=0.0), max(every, default=0.0)
 
 
 def answer(asked: AnswerScope, platforms: Sequence[str], baseline: str) -> Sentence:
@@ -183,9 +182,9 @@ def _programs(
         group = [cell for cell in ended if cell.layer is layer]
         group.sort(key=lambda cell: (cell.grade is not Grade.CERTAIN, -cell.size))
         worst = max(group, key=lambda cell: cell.size)
-        clause = [*_figures(own, layer, group, worst)]
-        clause.append(" in this boot" if worst.few_boots else "")
-        parts.append([*clause, _because(own, worst) if worse and not brief else ""])
+        boot = " in this boot" if worst.few_boots else ""
+        because = _because(own, worst) if worse and not brief else ""
+        parts.append([*_figures(own, layer, group, worst), boot, because])
     lost = [cell for cell in cells if cell not in ended]
     if len(lost) == 1:
         parts.append([f"{own.name(lost[0])} is ", *amount_pieces(lost, lost[0].rate)])

@@ -69,8 +69,6 @@ class LossCase:
     others: Sequence[tuple[Finding, Facts]] = ()
     split: Split | None = None
 
-    # Facts ---------------------------------------------------------------------------------------
-
     def both(self, key: str) -> tuple[Scalar | None, Scalar | None]:
         """Give a fact of the platform, and of the baseline."""
         return self.facts.get(key), self.baseline_facts.get(key)
@@ -90,29 +88,15 @@ class LossCase:
             return not is_emulated(self.baseline_facts)
         return is_emulated(self.facts) and self.baseline_facts.get("cpu.emulated") is False
 
-    # Layout --------------------------------------------------------------------------------------
-
     @property
     def place(self) -> Place:
         """Where the loss stands."""
         return self.point.place
 
     @property
-    def nodes(self) -> int:
-        """Nodes that it ran on; 0 where that is not known."""
-        return self.place.ran_on
-
-    @property
-    def uses_network(self) -> bool:
-        """Whether messages leave a node."""
-        return not self.place.on_one_node
-
-    @property
     def base_value(self) -> float | None:
         """The baseline's value, in the metric's unit."""
         return self.point.base.value if self.point.base and self.point.base.value > 0 else None
-
-    # Measurements --------------------------------------------------------------------------------
 
     def on_link(self, *probes: str) -> Measurement | None:
         """Give what one of some probes measured between nodes; a loopback tells of no link."""

@@ -278,7 +278,7 @@ def _by_latency(case: LossCase, cause: Cause, probe: Measurement) -> Cause | NoC
 
 def measured_below(case: LossCase) -> Measurement | None:
     """Give the stream or latency that went the same way as messages of a loss, and is worse."""
-    if not case.uses_network:
+    if case.place.on_one_node:
         return None
     for rule in (network_rate, network_latency):
         found = rule(case)

@@ -161,7 +161,7 @@ def uses_all_cores(place: Place) -> bool:
 def shared_cores(case: LossCase) -> Cause | NoCause:
     """Ranks, or hosts, that take turns on the cores of one machine."""
     flags = {caveat.code for caveat in case.finding.own_caveats if caveat.for_most}
-    nodes, allowed = case.nodes or 1, case.facts.get("cpu.allowed")
+    nodes, allowed = case.place.ran_on or 1, case.facts.get("cpu.allowed")
     if "shared-host" in flags and isinstance(allowed, int) and allowed < nodes:
         return Cause(f"its {nodes} hosts take turns on {allowed} core{'s' if allowed > 1 else ''}")
     if "oversubscribed" in flags:

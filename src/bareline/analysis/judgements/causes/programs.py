@@ -118,7 +118,7 @@ def _computing(case: LossCase) -> list[Measurement]:
 
 def _messages(case: LossCase) -> list[Measurement]:
     """Give what messages lose on as many nodes as the program has."""
-    return case.points(MESSAGES, lambda place: 0 < place.ran_on == case.nodes)
+    return case.points(MESSAGES, lambda place: 0 < place.ran_on == case.place.ran_on)
 
 
 _PROGRAMS = (Layer.NPB, Layer.APP)

@@ -78,7 +78,7 @@ def _look(rule: Rule, case: LossCase) -> Cause | NoCause:
             none = [name for name, facts in sides if not any(key in facts for key in keys)]
             lacking = " and ".join(none or [name for name, _ in sides])
             return NoCause(f"{' or '.join(keys[:3])} is not known of {lacking}")
-    if rule.between and not case.uses_network:
+    if rule.between and case.place.on_one_node:
         return NoCause("within a node no network is used")
     found = rule.find(case)
     if isinstance(found, Cause) and found.vague:
