@@ -42,7 +42,7 @@ def found(probe, ratio, *, verdict=Verdict.SLOWER, half=1.05, rate=None, nodes=1
         Metric("bit/s" if stream else "B/s" if rate else "s", "higher" if rate else "lower"),
         baseline="bare", n=10, n_baseline=10, base=Estimate(more.pop("base", usual)),
         ratio=Estimate(ratio, ratio / half, ratio * half), verdict=verdict,
-        grade=grade_of(verdict, sure=True),
+        grade=grade_of(Verdict(verdict), sure=True),
         own_caveats=read_caveats(more.pop("own_caveats", ())),
     )  # fmt: skip
     kind = next(classes([point.place]))[0]
