@@ -142,7 +142,10 @@ def conclude(records: Records) -> list[Conclusion]:
 
 
 def _translation(figures: _Figures, platform: str) -> PlatformShare | None:
-    """What 4 KiB pages cost above 2 MiB pages at the largest working set that all have with both."""
+    """What 4 KiB pages cost above 2 MiB ones at the largest working set that all have with both.
+
+    Platforms without any are not among them.
+    """
     pages, sizes = (4 << 10, 2 << 20), []
     for name in figures.platforms:
         rows = figures.rows(name, "latency")
