@@ -79,21 +79,6 @@ class BatchSystem:
     cancel: str
 
 
-def script(command: Sequence[str], folder: Path, log: Path, *, mark: str) -> str:
-    """Give the script of a job.
-
-    - `mark`: variable that tells bareline that it runs in this job.
-    """
-    lines = [
-        "#!/bin/sh",
-        f"exec >>{shlex.quote(str(log))} 2>&1",
-        f"cd {shlex.quote(str(folder))} || exit",
-        f"export {mark}",
-        f"exec {shlex.join(command)}",
-    ]
-    return "\n".join([*lines, ""])
-
-
 def find_system(name: str) -> BatchSystem:
     """Give a batch system by its name, or raise UsageError: None is called so."""
     if name not in SYSTEMS:

@@ -100,7 +100,6 @@ def cast_study(
 def _found(
     name: str, known: Mapping[str, PlatformSpec], wrong: Mapping[str, PlatformError]
 ) -> Availability:
-    """Say whether a role's default can take it here."""
     if name in wrong:
         return Availability(False, str(wrong[name]))
     if name not in known:

@@ -209,7 +209,6 @@ def _differences(before: _Description, today: _Description) -> Iterator[str]:
 
 
 def _here() -> dict[str, str]:
-    """Describe the machine that bareline itself runs on."""
     found = {
         "name": socket.gethostname(),
         "processor": _line("/proc/cpuinfo", "model name"),

@@ -228,7 +228,6 @@ def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def _finish(exit_code: int, out: Path, argv: Sequence[str], mpi: MpiInstallation) -> ProfiledRun:
-    """Turn what is left of a crashed program into a profile."""
     journal, by_signal = journal_of(out), ""
     with contextlib.suppress(ValueError):  # other exit codes name no signal
         by_signal = f", by {signal.Signals(exit_code - 128).name} (exit code {exit_code})"

@@ -231,7 +231,6 @@ class _Rereading:
         self._study = correction.study if correction else None
         if not correction and not run.header.imported:
             self._study = study_of(run)
-        self._known: dict[int, dict[str, dict[str, Scalar]]] = {}
         self._facts: dict[int, dict[str, dict[str, Scalar]]] = {}
         self.done = Reread()
 
@@ -262,8 +261,9 @@ class _Rereading:
             declare_today(run)
         run.append(*(new for _, new in changed))
         for number, platforms in self._facts.items():
+            known = run.facts_of(number)
             for name, here in platforms.items():
-                if here != self._known[number].get(name, {}):
+                if here != known.get(name, {}):
                     run.write_facts(name, here, number)
         for probe, keys in (correction.changed if correction else {}).items():
             for platform in run.header.platforms:
@@ -280,9 +280,8 @@ class _Rereading:
             outcome, caveats = read_again(record.trial.case, output.stdout)
             return replace(record, outcome=outcome, caveats=caveats)
         number = record.session
-        if number not in self._known:
-            self._known[number] = self._run.facts_of(number)
-            self._facts[number] = {name: dict(one) for name, one in self._known[number].items()}
+        if number not in self._facts:
+            self._facts[number] = self._run.facts_of(number)
         trial = record.trial
         here = self._facts[number].setdefault(trial.platform, {})
         probe, params = self._study.find_probe(trial.case.probe), self._study.params_of(trial.case)

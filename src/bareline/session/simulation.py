@@ -120,7 +120,6 @@ class Simulations:
                 yield case, samples
 
     def _params(self, case: dict[str, Any]) -> Any:
-        """Give the parameters that a case was measured with."""
         given = {**self._defaults.get(case["probe"], {}), **parse_point(case["params"])}
         given.pop("profile", None)
         return find_probe(case["probe"]).make_params(given)

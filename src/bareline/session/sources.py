@@ -293,7 +293,6 @@ _LOOKS = {"spack": _spack, "easybuild": _module, "eessi": _module}
 def _loaded(
     source: Source, said: str, programs: Sequence[str], facts: Mapping[str, Scalar]
 ) -> LoadedSource:
-    """Read what the script says of what it loaded."""
     answers: dict[str, list[str]] = {}
     for key, text in re.findall(r"^bareline-([a-z]+) (.*)$", said, re.MULTILINE):
         answers.setdefault(key, []).append(text.strip())

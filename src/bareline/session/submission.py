@@ -22,7 +22,6 @@ from bareline.session.batch import (
     JobStanding,
     find_system,
     hand_over,
-    script,
     take_back,
 )
 from bareline.session.begin import PlannedTrial
@@ -105,8 +104,14 @@ class Order:
         # -P: the job begins in the user's folder, whose queue.py is none of Python's.
         command = [sys.executable, "-P", "-m", "bareline", "continue", *self.measuring]
         command.append(str(folder.resolve()))
-        log = folder.resolve() / _LOG
-        return script(command, Path.cwd(), log, mark=f"{_INSIDE}={mark}")
+        lines = [
+            "#!/bin/sh",
+            f"exec >>{shlex.quote(str(folder.resolve() / _LOG))} 2>&1",
+            f"cd {shlex.quote(str(Path.cwd()))} || exit",
+            f"export {_INSIDE}={mark}",
+            f"exec {shlex.join(command)}",
+        ]
+        return "\n".join([*lines, ""])
 
     def command(self, folder: Path) -> list[str]:
         """Give the command that hands over the first job."""

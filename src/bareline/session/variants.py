@@ -98,7 +98,6 @@ def build_facts(spec: PlatformSpec, allocation: Allocation) -> dict[str, Scalar]
 
 
 def _built(base: PlatformSpec, name: str, given: Sequence[str]) -> PlatformSpec:
-    """Give the platform as one build has it."""
     where = f"--build-{name}"
     table: dict[str, Any] = base.to_dict()
     for text in given:

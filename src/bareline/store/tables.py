@@ -84,7 +84,6 @@ def read_tables(file: BinaryIO, probes: Mapping[str, Any], platforms: Mapping[st
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Give a file in pieces of whole lines."""
     rest = b""
     while block := file.read(_PIECE_BYTES):
         whole, newline, end = block.rpartition(b"\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -30,19 +30,15 @@ load_module() {
 """
 
 
-class _Kind(NamedTuple):
-    pattern: re.Pattern[str]
-    example: str
-
-
-#: What may follow each word. No shell sees it; what cannot be a spec is refused before nodes are.
-_KINDS: Mapping[str, _Kind] = {
-    "spack": _Kind(
-        re.compile(r"(?:[a-z0-9_]|/[a-z0-9])[A-Za-z0-9_.,:@+~%^=/\"'*\[\] -]*"),
+#: What may follow each word, and an example. No shell sees it; what cannot be a spec is refused
+#: before nodes are.
+_KINDS: Mapping[str, tuple[str, str]] = {
+    "spack": (
+        r"(?:[a-z0-9_]|/[a-z0-9])[A-Za-z0-9_.,:@+~%^=/\"'*\[\] -]*",
         "spack:lammps@2024 +mpi",
     ),
-    "easybuild": _Kind(re.compile(_MODULE), "easybuild:HPCC/1.5.0-foss-2023a"),
-    "eessi": _Kind(re.compile(rf"{_MODULE}(@\d{{4}}\.\d\d)?"), "eessi:GROMACS/2024.1-foss-2023b"),
+    "easybuild": (_MODULE, "easybuild:HPCC/1.5.0-foss-2023a"),
+    "eessi": (rf"{_MODULE}(@\d{{4}}\.\d\d)?", "eessi:GROMACS/2024.1-foss-2023b"),
 }
 
 
@@ -69,14 +65,15 @@ class Source(BaseModel):
         kind, _, what = text.partition(":")
         if kind not in _KINDS:
             raise ValueError(f"'{text[:60]}' begins with none of {', '.join(_KINDS)} and a colon")
-        wrong = not _KINDS[kind].pattern.fullmatch(what)
+        pattern, example = _KINDS[kind]
+        wrong = not re.fullmatch(pattern, what)
         try:
             wrong = wrong or any(word.startswith("-") for word in shlex.split(what))
         except ValueError:
             wrong = True
         if wrong:
             note = "; a variant that is off is ~NAME" if kind == "spack" else ""
-            raise ValueError(f"'{text[:60]}' is none, as {_KINDS[kind].example} is{note}")
+            raise ValueError(f"'{text[:60]}' is none, as {example} is{note}")
         return text
 
     @model_validator(mode="after")
