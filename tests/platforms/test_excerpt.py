@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from bareline.platforms import excerpt
-from bareline.platforms.excerpt import KEEP_FILE, MOST_BYTES, Ends, cut_of_file
+from bareline.platforms.excerpt import MOST_BYTES, Ends, cut_of_file
 from bareline.platforms.process import run_process
-from bareline.platforms.scripts.conversation import conversation
+from bareline.platforms.scripts.conversation import conversation, script
 from bareline.platforms.scripts.housekeeping import house_script, housekeeping
 
 LINE = b"step 123456 residual 0.00123456 of a long log\n"
@@ -62,6 +62,7 @@ def test_a_program_gone_wild_costs_no_more_memory_than_both_ends():
 # Files --------------------------------------------------------------------------------------------
 
 
+KEEP_FILE = f"most_bytes={MOST_BYTES}\n" + script("keep_file")
 #: What the housekeeper does with a file, without its words around it.
 GIVE = """
 kind=$(kind_of "$1")
@@ -123,10 +124,8 @@ def test_what_is_no_regular_file_is_not_waited_for(fetched, tmp_path, kind):
 
 def test_names_that_look_like_options_are_files(tmp_path):
     (tmp_path / "-n").write_text("text")
-    script = f'{KEEP_FILE}cd "$1" && kept_of -n "$(kind_of -n)"'
-    done = subprocess.run(
-        ["sh", "-c", script, "sh", str(tmp_path)], capture_output=True, check=True
-    )
+    text = f'{KEEP_FILE}cd "$1" && kept_of -n "$(kind_of -n)"'
+    done = subprocess.run(["sh", "-c", text, "sh", str(tmp_path)], capture_output=True, check=True)
     assert done.stdout == b"text"
     assert excerpt.cut_of_file("a", "") == ()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 #: More than this is cut: a benchmark prints kilobytes, a program gone wild prints for ever.
 MOST_BYTES = 32 << 20
-_END_BYTES = MOST_BYTES // 2
 
 
 class Ends:
@@ -64,27 +63,6 @@ class Ends:
 
 def _too_long(name: str, total: int) -> str:
     return f"{name} has {total:,} bytes, of which {MOST_BYTES >> 20} MiB are kept, half of each end"
-
-
-#: Functions of a shell: what a file is, and what is kept of it. A fifo is waited for for ever, a
-#: device never ends. A trace, which is base64, is compressed where it lies: to a quarter.
-KEEP_FILE = f"""\
-kind_of() {{
-    case $1 in *.trace)
-        if [ -f "$1" ] && command -v gzip >/dev/null && base64 -d <"$1" >"$1.raw" 2>/dev/null; then
-            gzip -c <"$1.raw" | base64 | tr -d '\\n' >"$1.packed" && mv "$1.packed" "$1"
-        fi
-        rm -f "$1.raw"
-    esac
-    if [ -f "$1" ]; then wc -c <"$1" | tr -d ' '; elif [ -e "$1" ] || [ -L "$1" ]; then echo odd; fi
-}}
-kept_of() {{
-    if [ "$2" -le {MOST_BYTES} ]; then head -c {MOST_BYTES} -- "$1"; return; fi
-    head -c {_END_BYTES} -- "$1" | sed '$d'
-    echo "[both ends of $2 bytes]"
-    tail -c {_END_BYTES} -- "$1" | tail -n +2
-}}
-"""
 
 
 def cut_of_file(name: str, kind: str) -> tuple[str, ...]:

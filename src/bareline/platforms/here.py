@@ -66,7 +66,6 @@ class HerePlatform(Platform[O_co]):
 
     @classmethod
     def available(cls, spec: PlatformSpec[O_co]) -> Availability:
-        """Say whether what `check` looks at and the MPI library are there."""
         found, choice = super().available(spec), _mpi_of(spec)
         try:
             if found.ok:
@@ -79,7 +78,6 @@ class HerePlatform(Platform[O_co]):
 
     @classmethod
     def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:
-        """Build the native programs for this machine's MPI library."""
         return build_here(_mpi_of(spec), cache)
 
 
@@ -111,14 +109,12 @@ class _Copy:
     number: int
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command; see `Allocation.run`."""
         env = dict(command.env)
         env[TRIAL_VARIABLE] = self._marked(env.get(TRIAL_VARIABLE, ""))
         own = replace(command, env=tuple(env.items()))
         return HostsAllocation.run(self.hosts, own, layout, timeout_s=timeout_s)
 
     def end_marked(self, token: str) -> None:
-        """Kill what carries a trial's mark."""
         self.hosts.end_marked(self._marked(token))
 
     def _marked(self, token: str) -> str:
@@ -145,11 +141,9 @@ class HereAllocation(HostsAllocation):
 
     @cached_property
     def mpi(self) -> MpiInstallation:
-        """MPI library of this machine."""
         return find_mpi(self._mpi_choice)
 
     def programs_folder(self) -> str:
-        """Give the folder in which bareline's own programs are."""
         return str(self._context.cache.absolute())
 
     @cached_property
@@ -157,7 +151,6 @@ class HereAllocation(HostsAllocation):
         return str(ensure_native(self.found_mpi(), self._context.cache))
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command; see `Allocation.run`."""
         if not (self._neighbours and self._all_measure):
             return super().run(command, layout, timeout_s=timeout_s)
         copies = [_Copy(self, number) for number in range(1, self._neighbours.count + 1)]
@@ -180,12 +173,10 @@ class HereAllocation(HostsAllocation):
         return facts
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        """Name what makes every number measured with this layout doubtful."""
         shared = self._neighbours.caveats() if self._neighbours else ()
         return (*super().caveats(layout), *shared)
 
     def native_folder(self) -> str:
-        """Build the native programs for this machine's MPI library, once."""
         return self._native
 
     def work_folder(self) -> str:

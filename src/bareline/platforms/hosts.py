@@ -248,7 +248,7 @@ class HostsAllocation(Nodes):
     def judge_storage(self, storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         """Check the free space of a folder; name what stands between it and a device.
 
-        - `storage`: what `LOOK_AT_STORAGE` prints on a node.
+        - `storage`: what the script `look_at_storage` prints on a node.
 
         Raises PlatformError: there is less free than needed.
         """

@@ -57,7 +57,6 @@ class JobOptions(SshOptions):
 
     @property
     def node_count(self) -> int:
-        """Number of nodes."""
         return self.nodes
 
     @model_validator(mode="after")
@@ -77,7 +76,6 @@ class JobPlatform(SshPlatform):
 
     @classmethod
     def check(cls, spec: PlatformSpec[SshOptions]) -> None:
-        """See that this is a job that has told its nodes."""
         if not job_hosts():
             raise PlatformError(
                 "bareline does not run inside a job of PBS, LSF or Flux",

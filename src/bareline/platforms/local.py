@@ -45,12 +45,10 @@ class LocalOptions(HereOptions, PinningOptions):
 
     @property
     def one_machine(self) -> bool:
-        """Say that the launcher is where the ranks are."""
         return True
 
     @property
     def cores_per_node(self) -> int:
-        """Cores to use."""
         return len(self.cores or os.sched_getaffinity(0))
 
 
@@ -81,7 +79,6 @@ class LocalAllocation(HereAllocation):
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Give the command line itself, with its environment, directory and cores."""
         self._index(node)
         words = [f"--chdir={cwd}"] if cwd else []
         words += [f"{name}={value}" for name, value in env.items()]
@@ -90,7 +87,6 @@ class LocalAllocation(HereAllocation):
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Give the command line of this machine's own MPI launcher."""
         job = Job(
             argv=argv,
             layout=layout,
@@ -107,7 +103,6 @@ class LocalAllocation(HereAllocation):
         return (*super().caveats(layout), *(self.boxes.caveats if self.boxes else ()))
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Describe this machine and how MPI runs on it."""
         from bareline.facts.gather import gather
 
         cores = self._options.cores
@@ -134,14 +129,12 @@ class LocalPlatform(HerePlatform[LocalOptions]):
 
     @classmethod
     def check(cls, spec: PlatformSpec[LocalOptions]) -> None:
-        """See that the chosen cores, folder, layers are there."""
         options = spec.options
         options.check_here()
         check_here(options.filesystem, root=os.geteuid() == 0, user_namespace=False, network=False)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
-        """Give this machine; nothing has to come up."""
         with ExitStack() as stack:
             with self.starting(layout):
                 self.clean()
@@ -173,7 +166,6 @@ class LocalPlatform(HerePlatform[LocalOptions]):
 
     @classmethod
     def clean(cls) -> list[str]:
-        """Remove the shared memory that killed launchers left behind."""
         return remove_ended(MEMORY, SESSION)
 
 

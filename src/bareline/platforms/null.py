@@ -41,7 +41,6 @@ class NullOptions(Options):
 
     @property
     def node_count(self) -> int:
-        """Number of pretended nodes."""
         return self.nodes
 
 
@@ -72,15 +71,12 @@ class NullAllocation(Allocation):
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Describe what was planted."""
         return {"planted.factor": self._options.factor, "planted.seed": self._options.seed}
 
     def helpers_s(self) -> float | None:
-        """Tell nothing: no time is measured."""
         return None
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Draw the times that the null probe asks for."""
         if command.argv[0] != "null":
             raise PlatformError(
                 f"a null platform cannot run '{command.argv[0]}'",
@@ -114,7 +110,6 @@ class NullPlatform(Platform[NullOptions]):
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
-        """Give an allocation; there is nothing to bring up."""
         yield NullAllocation(self.spec.options, self.spec.name)
 
 

@@ -19,51 +19,11 @@ from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.nodes import Nodes
 from bareline.vocabulary.errors import PlatformError
 
-#: Defines the function of a shell that makes a folder of one's own where anybody may make some, as
-#: in /tmp. What is there already must be no link, belong to this user, and be closed to all others.
-OWN_FOLDER = """\
-own_folder() {
-    mkdir -p -- "${1%/*}" 2>/dev/null
-    mkdir -m 700 -- "$1" 2>/dev/null && return
-    [ -e "$1" ] || [ -L "$1" ] || mkdir -- "$1" || return
-    own_path=$1
-    set -- $(ls -ldn -- "$1")
-    case $1 in d???--[-S]--[-T]*) [ "$3" != "$(id -u)" ] || return 0 ;; esac
-    echo "$own_path is there already, and is no private folder of this user" >&2
-    return 1
-}
-"""
-#: Defines the function that ends what carries a trial's mark, and waits until it is gone: nothing
-#: is to run into the next trial. $1 is the mark as VARIABLE=VALUE.
-END_MARKED = """\
-end_marked() {
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        left=
-        for p in $(grep -lazsxF "$1" /proc/[0-9]*/environ); do
-            p=${p%/environ}
-            [ "${p#/proc/}" = $$ ] || { kill -9 "${p#/proc/}" 2>/dev/null && left=yes; }
-        done
-        [ -n "$left" ] || return 0
-        sleep 0.05
-    done
-}
-"""
 #: How the name of a folder begins that must not outlive the bareline that made it.
 PREFIX = "bareline-work-"
-#: Lists what begins like one of its arguments.
-_LIST = 'for begins in "$@"; do ls -1d -- "$begins"* 2>/dev/null; done; :'
 #: Where MPI libraries share memory, and how a folder of bareline's there begins.
 MEMORY = Path("/dev/shm")
 SESSION = "bareline-session-"
-#: Defines the function of a shell that prints a folder's free blocks, their size, the kind of file
-#: system, and a word if a hypervisor runs below.
-LOOK_AT_STORAGE = """\
-look_at_storage() {
-    stat -f -c '%a %S %T' -- "$1"
-    grep -ow -m 1 hypervisor /proc/cpuinfo
-    :
-}
-"""
 _IN_MEMORY = ("tmpfs", "ramfs")
 #: File systems of another machine, as stat names them; BeeGFS is fhgfs there.
 _SERVED = ("nfs", "lustre", "gpfs", "fhgfs", "ceph", "cifs", "smb2", "panfs")
@@ -110,7 +70,8 @@ def remove_abandoned(nodes: Nodes, folder: str) -> None:
     count = len(nodes.nodes)
     with contextlib.suppress(PlatformError):
         listings = nodes.on_every_node(
-            _LIST, [(f"{folder}/{PREFIX}", f"{MEMORY}/{SESSION}")] * count
+            'for begins in "$@"; do ls -1d -- "$begins"* 2>/dev/null; done; :',
+            [(f"{folder}/{PREFIX}", f"{MEMORY}/{SESSION}")] * count,
         )
         left = [
             [path for path in said.stdout.splitlines() if is_abandoned(path.rpartition("/")[2])]
@@ -123,7 +84,7 @@ def remove_abandoned(nodes: Nodes, folder: str) -> None:
 def check_storage(storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
     """Make sure that space is free, and name what stands between a trial and the device.
 
-    - `storage`: what `LOOK_AT_STORAGE` prints on the node. Gives the codes of caveats.
+    - `storage`: what the script `look_at_storage` prints on the node. Gives the codes of caveats.
     """
     match = re.match(r"(\d+) (\d+) (\S+)", storage)
     if match is None:

@@ -104,17 +104,14 @@ class RemoteAllocation(HostsAllocation):
         self.loader = loader(software)
 
     def native_folder(self) -> str:
-        """Give the folder of bareline's own programs, the same on every node."""
         return self._native.folder()
 
     def events(self) -> tuple[str, ...]:
-        """Tell what happened to nodes since the last call."""
         events = tuple(self._events)
         self._events.clear()
         return events
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Describe the nodes, and to what they are held."""
         from bareline.facts.gather import gather
 
         facts = dict(gather(self))
@@ -126,11 +123,9 @@ class RemoteAllocation(HostsAllocation):
         return facts
 
     def programs_folder(self) -> str:
-        """Give a folder of the nodes in which bareline's own programs are."""
         return self._native.lies_in
 
     def helpers_s(self) -> float | None:
-        """Tell that this machine's load says nothing about the nodes'."""
         return None
 
     def repair(self) -> None:
@@ -141,7 +136,6 @@ class RemoteAllocation(HostsAllocation):
         return nullcontext()
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command; see `Allocation.run`."""
         self.repair()
         if self._common is not None:
             forced = tuple(self._common.variables.items())
@@ -168,7 +162,6 @@ class RemoteAllocation(HostsAllocation):
         return local_environment()
 
     def exit_code_of(self, command: Command, done: Finished) -> int:
-        """Give the exit code of a trial's program out of the one of what started it."""
         if command.mpi:
             return self.job_exit_code(done.exit_code, done.stderr)
         return signal_as_negative(done.exit_code)

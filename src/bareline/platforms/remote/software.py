@@ -38,50 +38,6 @@ SoftwareName = Annotated[
     str, Field(pattern=r"^(module|spack|conda):[A-Za-z0-9_/][A-Za-z0-9_.+/@-]*$")
 ]
 _LOAD_S = 60.0
-#: $1 how many things, then each as KIND:NAME, then the program. What tools set tells that they did.
-_LOADER = """
-wanted=("${@:2:$1}")
-shift $(($1 + 1))
-fail() { echo "$1" >&2; exit 126; }
-has() { type "$1" >/dev/null 2>&1; }
-activate_spack() {
-    local setup=$SPACK_ROOT/share/spack/setup-env.sh said
-    has spack || { [ -r "$setup" ] && . "$setup"; }
-    has spack || fail "there is no Spack on the path, and none in SPACK_ROOT"
-    said=$(spack env activate --sh "$1" 2>/dev/null) && eval "$said" && [ -n "$SPACK_ENV" ]
-}
-activate_conda() {
-    if has conda; then
-        eval "$(conda shell.bash hook 2>/dev/null)"
-        conda activate "$1" >/dev/null 2>&1
-    elif has micromamba; then
-        eval "$(micromamba shell hook --shell bash 2>/dev/null)"
-        micromamba activate "$1" >/dev/null 2>&1
-    else
-        fail "there is neither conda nor micromamba on the path"
-    fi
-    [ "$CONDA_PREFIX" = "$1" ] || [ "$CONDA_DEFAULT_ENV" = "$1" ]
-}
-for each in "${wanted[@]}"; do
-    name=${each#*:}
-    case $each in
-    module:*)
-        has module || fail "there are no environment modules"
-        load_module "$name" "${name%%/*}" >/dev/null 2>&1 ||
-            fail "the module '$name' cannot be loaded"
-        ;;
-    spack:*) activate_spack "$name" || fail "the Spack environment '$name' cannot be activated" ;;
-    conda:*) activate_conda "$name" || fail "the conda environment '$name' cannot be activated" ;;
-    esac
-done
-exec "$@"
-"""
-_TRY = """
-shift
-said=$("$@" true 2>&1 </dev/null) || say unloaded "$(printf '%s' "$said" | tail -n 1)"
-say tried
-stay
-"""
 #: What shows on a node what could be loaded, by its kind.
 _LISTS = {"module": "module avail", "spack": "spack env list", "conda": "conda env list"}
 
@@ -96,7 +52,7 @@ def loader(software: Sequence[str]) -> list[str]:
     """
     if not software:
         return []
-    return ["bash", "-lc", LOAD_MODULE + _LOADER, "bash", str(len(software)), *software]
+    return ["bash", "-lc", LOAD_MODULE + script("loader"), "bash", str(len(software)), *software]
 
 
 def try_software(nodes: Nodes, software: Sequence[str]) -> None:
@@ -104,7 +60,7 @@ def try_software(nodes: Nodes, software: Sequence[str]) -> None:
     if not software:
         return
     everyone = range(len(nodes.nodes))
-    lines = nodes.talk_lines(everyone, script("answers") + _TRY, loader(software))
+    lines = nodes.talk_lines(everyone, script("answers") + script("try"), loader(software))
     with conversation(lines) as talk:
         talk.wait("tried", _LOAD_S)
         for node, said in talk.said.items():
@@ -115,23 +71,13 @@ def try_software(nodes: Nodes, software: Sequence[str]) -> None:
                 raise PlatformError(reason, where=node, hint=hint)
 
 
-_FIND = """
-for name in "$@"; do
-    path=$(command -v "$name") || continue
-    printf 'found %s\\n' "$path"
-    LC_ALL=C "$path" --version 2>&1
-    printf 'end\\n'
-done
-"""
-
-
 def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
     """Find the MPI library of the first node."""
     where = nodes.nodes[0].name
     names: Sequence[str] = (choice, f"{choice}/bin/mpirun", f"{choice}/mpirun")
     if choice in LAUNCHERS or choice == "auto":
         names = launcher_names(choice)
-    said = nodes.on_node(0, ["sh", "-c", _FIND, "sh", *names]).stdout
+    said = nodes.on_node(0, ["sh", "-c", script("find_mpi"), "sh", *names]).stdout
     for part in said.split("\nend\n"):
         line, _, version = part.partition("\n")
         flavour, number = identify(version) or ("", "")

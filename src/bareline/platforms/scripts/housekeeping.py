@@ -8,11 +8,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from bareline.facts.steal import parse_stat, steal_caveats
-from bareline.platforms.excerpt import KEEP_FILE, cut_of_file
+from bareline.platforms.excerpt import MOST_BYTES, cut_of_file
 from bareline.platforms.scripts.conversation import Conversation, script
 from bareline.platforms.scripts.description import number_of, text_of
 from bareline.platforms.serving import Ports
-from bareline.platforms.workdir import END_MARKED, LOOK_AT_STORAGE, OWN_FOLDER
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import nodes_text
 
@@ -28,8 +27,9 @@ _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
 
 def house_script() -> str:
     """Give the script that does what a trial needs on its nodes, as the function ``keep_house``."""
-    wants = END_MARKED + OWN_FOLDER + KEEP_FILE + LOOK_AT_STORAGE
-    return script("answers") + wants + script("housekeeper")
+    names = ("end_marked", "own_folder", "keep_file", "look_at_storage", "housekeeper")
+    own = (f"most_bytes={MOST_BYTES}\n", *map(script, names))
+    return script("answers") + "".join(own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,13 @@ from bareline.platforms.launchers.installation import MpiInstallation
 from bareline.platforms.launchers.job import Job, Network, Node
 from bareline.platforms.layers.neighbours import busy_neighbours, facts_of, run_against_copies
 from bareline.platforms.remote.allocation import RemoteAllocation
+from bareline.platforms.scripts.conversation import script
 from bareline.platforms.vm.domain import Guest
 from bareline.platforms.vm.filesystem import mount_in_guests
 from bareline.platforms.vm.fleet import ANSWER_S, GuestFleet
 from bareline.platforms.vm.guest import DEVICE
 from bareline.platforms.vm.remains import read_changes
-from bareline.platforms.workdir import END_MARKED, runs_virtually
+from bareline.platforms.workdir import runs_virtually
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
@@ -79,7 +80,6 @@ class VmAllocation(RemoteAllocation):
 
     @property
     def mpi(self) -> MpiInstallation:
-        """The library inside the guests."""
         return self._mpi
 
     # How programs are started --------------------------------------------------------------------
@@ -87,13 +87,11 @@ class VmAllocation(RemoteAllocation):
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Give the command line that runs through the guest's open connection."""
         return self.access.argv(self.guests[self._index(node)].name, argv, env, cwd)
 
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Give the command line of the launcher inside the first guest."""
         self._join(layout.nodes)
         job = Job(
             argv=argv,
@@ -127,7 +125,6 @@ class VmAllocation(RemoteAllocation):
         _at_once(open_one, others)
 
     def work_folder(self) -> str:
-        """Give the folder whose file system I/O probes measure."""
         return self.mounted.folder if self.mounted else self.options.io_folder
 
     def judge_storage(self, storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
@@ -141,9 +138,8 @@ class VmAllocation(RemoteAllocation):
         return found
 
     def end_marked(self, token: str) -> None:
-        """Kill what carries a trial's mark, in all guests at once."""
-        script = END_MARKED + 'end_marked "$1"'
-        argv = ["sh", "-c", script, "sh", f"{TRIAL_VARIABLE}={token}"]
+        end_it = script("end_marked") + 'end_marked "$1"'
+        argv = ["sh", "-c", end_it, "sh", f"{TRIAL_VARIABLE}={token}"]
 
         def end(guest: Guest) -> None:
             if guest.name not in self._broken:
@@ -154,7 +150,6 @@ class VmAllocation(RemoteAllocation):
     # Trials --------------------------------------------------------------------------------------
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command while the neighbours do what the options say."""
         load = self.options.neighbours
         if not self.neighbours or load is None or not load.busy:
             return super().run(command, layout, timeout_s=timeout_s)
@@ -200,7 +195,6 @@ class VmAllocation(RemoteAllocation):
                 return
 
     def explain_failure(self, stderr: str) -> None:
-        """Look whether a launch failed because guests broke."""
         # A guest whose connection is just being renewed would seem to hang.
         self._stop_watching()
         self._find_broken(None)
@@ -241,15 +235,12 @@ class VmAllocation(RemoteAllocation):
 
     @property
     def cores(self) -> int:
-        """Processors of every tenant's guests."""
         return super().cores + sum(tenant.cores for tenant in self.neighbours)
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        """Name what makes numbers measured in these guests doubtful."""
         return (*super().caveats(layout), *self._doubts)
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Describe the guests and how they were made."""
         boot_s, load = self.fleet.boot_s, self.options.neighbours
         facts = {**super().facts(), **(self.mounted.facts if self.mounted else {}), **self._about}
         if self.options.guest_tuning.settings():
@@ -271,7 +262,6 @@ class VmAllocation(RemoteAllocation):
         return processor_s(tuple(self._pids.values()))
 
     def suspend(self) -> None:
-        """Pause every guest."""
         self.fleet.pause()
 
     def resume(self) -> None:

@@ -143,7 +143,6 @@ class VmOptions(PinningOptions):
 
     @property
     def node_count(self) -> int:
-        """Guests over which ranks can be spread."""
         return self.guests
 
     @property

@@ -64,7 +64,6 @@ class VmPlatform(Platform[VmOptions]):
 
     @classmethod
     def check(cls, spec: PlatformSpec[VmOptions]) -> None:
-        """See that guests with these options can be started here."""
         _check_tools(spec.options)
         # The file system is looked for as a share of a folder that is there.
         check_host(with_share(spec.options, Path("/tmp")), spec.options.cores_per_node)
@@ -79,22 +78,18 @@ class VmPlatform(Platform[VmOptions]):
 
     @classmethod
     def clean(cls) -> list[str]:
-        """Remove what a killed bareline left behind; say what."""
         return remains.clean(cache_folder())
 
     @classmethod
     def build(cls, spec: PlatformSpec[VmOptions], cache: Path) -> NativeBuild:
-        """Build the native programs for the host's MPI library, which the guests have too."""
         return build_here(spec.options.mpi, cache)
 
     @classmethod
     def definition(cls, spec: PlatformSpec[VmOptions]) -> str:
-        """Give the libvirt definition of the platform's first guest, as it would be here."""
         return domain_xml(*first_guest(spec.options, "console=ttyS0"))
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
-        """Start the guests that the layout needs, and end them on every exit."""
         with ExitStack() as stack:
             with self.starting(layout):
                 remains.clean(self.context.cache)

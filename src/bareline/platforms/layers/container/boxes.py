@@ -21,7 +21,8 @@ from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import Box, ImageKind, Runtime, runtimes
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.process import Process, holding, run_process
-from bareline.platforms.workdir import OWN_FOLDER, folder_name
+from bareline.platforms.scripts.conversation import script
+from bareline.platforms.workdir import folder_name
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
 
@@ -126,7 +127,8 @@ class Boxes:
             if ask(node, ["sh", "-c", 'command -v "$1"', "sh", program]).exit_code:
                 raise tool_missing(program, where=where)
         if self._joins:
-            made = ask(node, ["sh", "-c", f'{OWN_FOLDER}own_folder "$1"', "sh", box.folder])
+            make = script("own_folder") + 'own_folder "$1"'
+            made = ask(node, ["sh", "-c", make, "sh", box.folder])
             if made.exit_code:
                 raise PlatformError(made.stderr.strip(), where=where)
         if box.kind in (ImageKind.HOST, ImageKind.STORED):
