@@ -111,8 +111,13 @@ class Allocations:
         epoch = self._epoch(name, trial.block)
         again_at = self._again_at.get(name, math.inf)
         due = time.monotonic() >= again_at or (again_at < math.inf and self._waits(name))
-        if name in self._current and (self._is_worn(name, epoch) or due):
-            self._end(name)
+        if name in self._current:
+            same, broken = self._epochs.get(name) == epoch, self._is_broken(name)
+            if same and broken:
+                self.note(name, f"broke {_BREAKS_IN_A_ROW} times in a row: it is made anew")
+                self._repairs[name] += 1
+            if broken or due or not same:
+                self._end(name)
         if name not in self._current:
             self._current[name] = self._bring_up(name, epoch)
         allocation = self._current[name]
@@ -197,9 +202,9 @@ class Allocations:
         What a platform has not shown yet is taken from others of its type: the first to come up
         may also have built an image.
         """
-        if name in self._current and not self._is_worn(name, self._epoch(name, block)):
-            return 0.0
-        return self.again_s(name)
+        same = self._epochs.get(name) == self._epoch(name, block)
+        stays = name in self._current and same and not self._is_broken(name)
+        return 0.0 if stays else self.again_s(name)
 
     def again_s(self, name: str) -> float:
         """Estimate the time that making a platform anew takes."""
@@ -226,14 +231,8 @@ class Allocations:
             return 0
         return block // self._blocks_per_boot
 
-    def _is_worn(self, name: str, epoch: int) -> bool:
-        if self._epochs.get(name) != epoch:
-            return True
-        if self._breaks[name] < _BREAKS_IN_A_ROW or self._repairs[name] >= _MOST_REPAIRS:
-            return False
-        self.note(name, f"broke {_BREAKS_IN_A_ROW} times in a row: it is made anew")
-        self._repairs[name] += 1
-        return True
+    def _is_broken(self, name: str) -> bool:
+        return self._breaks[name] >= _BREAKS_IN_A_ROW and self._repairs[name] < _MOST_REPAIRS
 
     def _bring_up(self, name: str, epoch: int) -> Allocation | Failed:
         self._suspend_all()
