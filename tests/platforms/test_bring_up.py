@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bareline.platforms.repair import bring_up
+from bareline.platforms.nodes import bring_up
 from bareline.vocabulary.errors import NotNow
 
 

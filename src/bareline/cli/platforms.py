@@ -64,12 +64,13 @@ def show(
     xml: Annotated[bool, flag("--xml", "A virtual machine's libvirt definition.")] = False,
 ) -> None:
     """Show a platform as it is configured, defaults included."""
+    from bareline.platforms.base import load_platform_types
     from bareline.platforms.config import choose_platforms
-    from bareline.platforms.listing import definition, spec_toml
+    from bareline.platforms.listing import spec_toml
 
     spec = choose_platforms([name], platforms)[0]
     if xml:
-        print(definition(spec))
+        print(load_platform_types()[spec.type].definition(spec))
         return
     emit(
         lambda: {"name": spec.name, **spec.to_dict()},

@@ -23,8 +23,6 @@ WAIT = "echo ready\nexec bash --norc -c 'while read -r _; do :; done'\n"
 #: How long a program of the set-up may take: making a file system on a slow disk.
 SETUP_S = 120.0
 _READY_S = 20.0
-#: Where Debian keeps ip, tc and mkfs, which an ordinary user's path lacks.
-_SYSTEM_FOLDERS = "/usr/sbin:/sbin"
 
 
 def tool(name: str) -> str:
@@ -33,8 +31,8 @@ def tool(name: str) -> str:
 
 
 def system_path() -> str:
-    """Give the search path with the folders of system programs."""
-    return f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM_FOLDERS}"
+    """Give the search path with the folders of ip, tc and mkfs, which an ordinary user's lacks."""
+    return f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 
 
 def system_environment() -> dict[str, str]:
@@ -58,11 +56,7 @@ def wait_ready(process: Process, who: str) -> int:
                 reason = lines[-1] if lines else "it ended"
             raise PlatformError(f"{who} did not come up: {reason}")
         said += chunk
-    return _youngest(process.pid)
-
-
-def _youngest(pid: int) -> int:
-    """Follow the only child of each process down to the one that has none."""
+    pid = process.pid  # from here down the only child of each, to the one that has none: the holder
     while children := Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
         pid = int(children[0])
     return pid

@@ -73,11 +73,6 @@ def spec_toml(spec: PlatformSpec) -> str:
     return tomli_w.dumps({"platform": {spec.name: spec.to_dict()}})
 
 
-def definition(spec: PlatformSpec) -> str:
-    """Give the libvirt definition of a platform's first guest; see `Platform.definition`."""
-    return load_platform_types()[spec.type].definition(spec)
-
-
 def clean() -> list[str]:
     """Remove what a killed bareline left behind on any type of platform; say what.
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,8 +24,6 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Output
 
 _GRACE_S = 2.0
-#: How long a program has that ends with its standard input.
-_HELD_S = 5.0
 #: How often it is looked whether a process is lost.
 _LOOK_S = 0.5
 _PR_SET_PDEATHSIG = 1
@@ -75,11 +74,6 @@ _prctl = ctypes.CDLL(None).prctl
 def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Give the environment for a process on this machine: ours, in the C locale, plus `extra`."""
     return {**os.environ, "LC_ALL": "C", **(extra or {})}
-
-
-def die_with_parent() -> None:
-    """Ask the kernel to kill this process when bareline dies, SIGKILL included."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 #: A started program.
@@ -145,7 +139,8 @@ def spawn(
             stdout=output or subprocess.PIPE,
             stderr=errors or output or subprocess.PIPE,
             start_new_session=True,
-            preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, no lock
+            # The kernel kills it when bareline dies, SIGKILL included: one system call, no lock.
+            preexec_fn=partial(_prctl, _PR_SET_PDEATHSIG, signal.SIGKILL),  # noqa: PLW1509
         )
     except OSError as error:
         raise PlatformError(f"cannot start '{argv[0]}': {error.strerror}") from error
@@ -175,7 +170,7 @@ def holding(
             with contextlib.suppress(OSError):
                 process.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):  # `spawn` kills it then.
-                process.wait(_HELD_S)
+                process.wait(5.0)
 
 
 def end_group(process: Process) -> None:

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from bareline.platforms.images import bootstrap
 from bareline.platforms.images import sources as sources_module
 from bareline.platforms.images.parts import describe_parts, find_damage
 from bareline.platforms.process import local_environment, spawn
@@ -134,24 +133,24 @@ def test_each_list_of_further_packages_is_an_image_of_its_own(tmp_path, monkeypa
 
 
 def test_what_a_killed_build_left_goes_with_the_next_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(bootstrap, "_WORKPLACES", tmp_path)
+    monkeypatch.setattr(sources_module, "_WORKPLACES", tmp_path)
     note = tmp_path / "image.workplace"
     left = tmp_path / "bareline-image-left"
     (left / "tmp" / "root").mkdir(parents=True)
     note.write_text(str(left))
-    with bootstrap.workplace(note) as place:
+    with sources_module.workplace(note) as place:
         assert not left.exists()
         assert note.read_text() == str(place) and (place / "out").is_dir()
     assert not place.exists() and not note.exists()
 
 
 def test_a_note_of_another_folder_removes_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(bootstrap, "_WORKPLACES", tmp_path / "work")
+    monkeypatch.setattr(sources_module, "_WORKPLACES", tmp_path / "work")
     (tmp_path / "work").mkdir()
     note, mine = tmp_path / "image.workplace", tmp_path / "bareline-image-mine"
     mine.mkdir()
     note.write_text(str(mine))
-    with bootstrap.workplace(note):
+    with sources_module.workplace(note):
         pass
     assert mine.exists()
 
@@ -161,7 +160,7 @@ def test_all_that_a_build_starts_ends_with_it(tmp_path):
     """mmdebstrap's children have process groups of their own and went on for minutes."""
     token = f"bl-{uuid.uuid4().hex}"
     script = f"setsid sh -c 'sleep 300; : {token}' & sleep 300; : {token}"
-    argv = bootstrap._ending_with_us(["sh", "-c", script])
+    argv = sources_module._ending_with_us(["sh", "-c", script])
     with spawn(argv, env=local_environment()) as process:
         until(lambda: len(_with(token)) >= 2)
         # What the kernel does to it when bareline is killed.

@@ -26,9 +26,9 @@ from bareline.platforms.cloud.provider import (
     Provider,
     Thing,
 )
+from bareline.platforms.nodes import bring_up
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.keys import Keys, client_config, known_hosts, make_keys
-from bareline.platforms.repair import bring_up
 from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.platform import PlatformSpec

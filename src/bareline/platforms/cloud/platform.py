@@ -17,8 +17,8 @@ from bareline.platforms.cloud import journal
 from bareline.platforms.cloud.budget import CloudOptions
 from bareline.platforms.cloud.group import Access, InstanceGroup
 from bareline.platforms.cloud.provider import Provider, Steward
+from bareline.platforms.nodes import run_repaired
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
-from bareline.platforms.repair import run_repaired
 from bareline.platforms.ssh.options import ReachedOptions, SshOptions
 from bareline.platforms.ssh.platform import SshAllocation, SshPlatform
 from bareline.vocabulary.errors import PlatformError

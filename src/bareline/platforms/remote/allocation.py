@@ -26,9 +26,6 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import O_co, PlatformSpec
 
-#: How long a script may take on every node at once.
-_EVERYWHERE_S = 120.0
-
 
 class RemoteAllocation(HostsAllocation):
     """Nodes that are reached through another program, and may be others' too."""
@@ -83,7 +80,7 @@ class RemoteAllocation(HostsAllocation):
             lines |= self.talk_lines(nodes, everywhere, [text, *words])
         finished = []
         with conversation(lines, self.launch_environment()) as talk:
-            talk.wait("told", _EVERYWHERE_S)
+            talk.wait("told", 120.0)
             for name in [node.name for node in self.nodes]:
                 code, _, content = talk.answer(name, "told").partition(" ")
                 said = text_of(content, name, "the node's answer")

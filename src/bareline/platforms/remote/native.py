@@ -46,8 +46,6 @@ def pack(folder: Path) -> bytes:
 
 #: Whether programs are copied to every node, or lie on a file system that all nodes see.
 Way = Literal["copy", "shared"]
-#: How many nodes are sent programs at once.
-_SENDERS = 16
 #: An archive of the programs takes some MiB.
 _MOST_BYTES = 256 << 20
 #: What a node says of a copy, and of what it lacks.
@@ -145,7 +143,7 @@ class NativePrograms:
             done.must("files could not be copied", where=", ".join(names))
             return [said for said in done.stdout.splitlines() if _REMARK.match(said)]
 
-        with ThreadPoolExecutor(max_workers=_SENDERS) as pool:
+        with ThreadPoolExecutor(max_workers=16) as pool:
             return list(chain(*pool.map(send, lines.keys(), lines.values())))
 
     def _made_here(self, machine: str) -> Path | None:

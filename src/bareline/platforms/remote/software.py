@@ -37,7 +37,6 @@ ModuleName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+/-]+$")]
 SoftwareName = Annotated[
     str, Field(pattern=r"^(module|spack|conda):[A-Za-z0-9_/][A-Za-z0-9_.+/@-]*$")
 ]
-_LOAD_S = 60.0
 #: What shows on a node what could be loaded, by its kind.
 _LISTS = {"module": "module avail", "spack": "spack env list", "conda": "conda env list"}
 
@@ -62,7 +61,7 @@ def try_software(nodes: Nodes, software: Sequence[str]) -> None:
     everyone = range(len(nodes.nodes))
     lines = nodes.talk_lines(everyone, script("answers") + script("try"), loader(software))
     with conversation(lines) as talk:
-        talk.wait("tried", _LOAD_S)
+        talk.wait("tried", 60.0)
         for node, said in talk.said.items():
             for reason in said.get("unloaded", ()):
                 kinds = dict.fromkeys(each.partition(":")[0] for each in software)

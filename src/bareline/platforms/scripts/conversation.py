@@ -32,8 +32,6 @@ MOST_LINE_BYTES = 1 << 16
 MOST_SAID_BYTES = 256 << 20
 #: So much of the end of what it complains about is kept.
 _COMPLAINT_BYTES = 1 << 16
-#: Most that is taken at a time: others have something to say, too.
-_HEAR_BYTES = 1 << 20
 _END_S = 3.0
 #: How long a node that does not listen holds up who tells it something.
 _TELL_S = 20.0
@@ -155,7 +153,7 @@ def _read(pipe: IO[bytes]) -> tuple[bytes, bool]:
     """Read what is there now, and tell whether nothing can come any more."""
     found = bytearray()
     try:
-        while len(found) < _HEAR_BYTES:
+        while len(found) < 1 << 20:  # others have something to say, too
             raw = os.read(pipe.fileno(), 1 << 16)
             if not raw:
                 return bytes(found), True

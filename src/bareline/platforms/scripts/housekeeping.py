@@ -15,7 +15,6 @@ from bareline.platforms.serving import Ports
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import nodes_text
 
-_BEGIN_S = 60.0
 _ORDER_S = 20.0
 #: A trace of some MiB is compressed on a node that may be busy.
 _FETCH_S = 60.0
@@ -63,7 +62,7 @@ class Housekeeping:
             content = text.encode()
             self.talk.tell(f"input {name} {len(content)}", content)
         self.talk.tell("begin")
-        self.talk.wait("begun", _BEGIN_S)
+        self.talk.wait("begun", 60.0)
         for node, said in self.talk.said.items():
             for reason in said.get("failed", ()):
                 raise PlatformError(f"the node cannot prepare the trial: {reason}", where=node)

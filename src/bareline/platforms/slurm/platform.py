@@ -20,11 +20,11 @@ from bareline.platforms.hosts import contained
 from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
 from bareline.platforms.launchers.job import Job, Network, Node
 from bareline.platforms.launchers.srun import srun_argv
+from bareline.platforms.nodes import run_repaired
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.remote.cluster import cluster_facts, read_topology, scattered
 from bareline.platforms.remote.software import find_remote_mpi
-from bareline.platforms.repair import run_repaired
 from bareline.platforms.scripts.conversation import conversation, script
 from bareline.platforms.scripts.description import read_description
 from bareline.platforms.slurm import commands

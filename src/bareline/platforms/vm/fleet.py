@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bareline.platforms.repair import bring_up
+from bareline.platforms.nodes import bring_up
 from bareline.platforms.vm.domain import Accelerator, Guest, Places, domain_xml, moved
 from bareline.platforms.vm.guest import (
     GuestAccess,

@@ -267,22 +267,22 @@ def _mounts(options: VmOptions) -> str:
 
 # What a guest tells; a line counts when it is whole ----------------------------------------------
 
-_READY = re.compile(r"^bareline-ready (.+)\n", re.MULTILINE)
-_PANIC = re.compile(r"Kernel panic - not syncing: (.+)\n")
-_FAILED = re.compile(r"^bareline-failed (.+)\n", re.MULTILINE)
-
 
 def read_ready(console: str) -> dict[str, str] | None:
     """Read the line with which a guest reports, None before it did."""
-    match = _READY.search(console.replace("\r", ""))
+    match = re.search(r"(?m)^bareline-ready (.+)\n", console.replace("\r", ""))
     return dict(word.partition("=")[::2] for word in match[1].split()) if match else None
 
 
 def read_failure(console: str) -> str:
     """Read what a guest could not do; empty when it complained of nothing."""
-    for pattern, text in ((_FAILED, "{}"), (_PANIC, "its kernel gave up: {}")):
-        if match := pattern.search(console.replace("\r", "")):
-            return text.format(match[1].strip())
+    signs = {
+        r"(?m)^bareline-failed (.+)\n": "",
+        r"Kernel panic - not syncing: (.+)\n": "its kernel gave up: ",
+    }
+    for sign, said in signs.items():
+        if match := re.search(sign, console.replace("\r", "")):
+            return said + match[1].strip()
     return ""
 
 

@@ -52,8 +52,8 @@ CpuSet = Annotated[str, AfterValidator(_checked_cpu_set)]
 SizeBytes = Annotated[int, BeforeValidator(_size_bytes)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Ruled(BaseModel):
+    """Options that hold against each other."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -67,7 +67,13 @@ class _Part(BaseModel):
         yield from ()
 
 
-class Cpu(_Part):
+class GuestPart(Ruled):
+    """A part of a guest's options, a table of its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Cpu(GuestPart):
     """The guest's processor.
 
     - `count`: virtual processors of each guest; by default the host's cores shared out evenly.
@@ -106,7 +112,7 @@ class Cpu(_Part):
         return self.model if chosen else "custom"
 
 
-class Memory(_Part):
+class Memory(GuestPart):
     """The guest's memory.
 
     - `size_bytes`: of each guest; a number or a text like ``"1GiB"``.
@@ -134,7 +140,7 @@ class Memory(_Part):
         return {"2MiB": 2 << 20, "1GiB": 1 << 30}.get(self.huge_pages or "", 0)
 
 
-class GuestClock(_Part):
+class GuestClock(GuestPart):
     """Where the guest takes its time from.
 
     - `source`: clock source of the guest's kernel; ``auto`` leaves it the choice.
@@ -151,7 +157,7 @@ class GuestClock(_Part):
         yield self.source == "hpet" and not self.hpet, said
 
 
-class Disk(_Part):
+class Disk(GuestPart):
     """The guest's disk, a copy-on-write layer over the image.
 
     - `bus`: how the guest sees it.
@@ -176,7 +182,7 @@ class Disk(_Part):
         yield self.iothread and self.bus not in ("virtio", "scsi"), said
 
 
-class SharedFolder(_Part):
+class SharedFolder(GuestPart):
     """A folder of the host that the guests see.
 
     - `source`: folder of the host, absolute.
@@ -205,7 +211,7 @@ class SharedFolder(_Part):
             yield re.search(r"""[\s,'"\\]""", path), said
 
 
-class Image(_Part):
+class Image(GuestPart):
     """A guest image of the user's own.
 
     - `path`: a cloud image (qcow2 or raw) that cloud-init sets up.
@@ -260,7 +266,7 @@ PciAddress = Annotated[str, AfterValidator(_checked_pci_address)]
 DeviceName = Annotated[str, AfterValidator(_checked_device)]
 
 
-class Nic(_Part):
+class Nic(GuestPart):
     """The adapter that each guest measures with.
 
     - `model`: what the guest sees: a real device imitated in full (``e1000``, ``e1000e``,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bareline.host.tools import install_hint
-from bareline.platforms.process import Finished, local_environment, run_process
+from bareline.platforms.process import local_environment, run_process
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _START_S = 20.0
@@ -118,10 +118,6 @@ class Hypervisor:
         if self.own_network:
             line.append(f"--net=/proc/{self.pid}/ns/net")
         return [*line, "--", *argv]
-
-    def run_inside(self, argv: Sequence[str], *, timeout_s: float = 20.0) -> Finished:
-        """Run a housekeeping program in the guests' network."""
-        return run_process(self.inside(argv), timeout_s=timeout_s)
 
     def last_words(self) -> str:
         """Give what the enclosure printed last."""

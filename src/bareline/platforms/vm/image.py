@@ -20,9 +20,15 @@ from pathlib import Path
 
 from bareline.host.locks import file_lock
 from bareline.host.tools import require
-from bareline.platforms.images.bootstrap import PROGRAMS, bootstrap, workplace
 from bareline.platforms.images.parts import damage_of, describe_parts, read_record
-from bareline.platforms.images.sources import Archive, archive_of, host_suite
+from bareline.platforms.images.sources import (
+    PROGRAMS,
+    Archive,
+    archive_of,
+    bootstrap,
+    host_suite,
+    workplace,
+)
 from bareline.platforms.vm.kernel import unpack_kernel
 from bareline.vocabulary.errors import PlatformError
 

@@ -12,11 +12,21 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from bareline.platforms.layers.filesystem.options import Gluster, Guests, Nfs
 from bareline.platforms.layers.neighbours import Neighbours
-from bareline.platforms.vm.hardware import Cpu, Disk, GuestClock, Image, Memory, Nic, SharedFolder
+from bareline.platforms.vm.hardware import (
+    Cpu,
+    Disk,
+    GuestClock,
+    GuestPart,
+    Image,
+    Memory,
+    Nic,
+    Ruled,
+    SharedFolder,
+)
 from bareline.vocabulary.platform import PinningOptions
 
 #: The path of a kernel, or a package, perhaps of another release.
@@ -59,7 +69,7 @@ def _checked_settings(settings: Mapping[str, str]) -> Mapping[str, str]:
     return settings
 
 
-class Tuning(BaseModel):
+class Tuning(GuestPart):
     """TCP settings of one side.
 
     - `profile`: a set of settings; ``default`` changes nothing.
@@ -67,11 +77,9 @@ class Tuning(BaseModel):
     - `sysctl`: settings on top, by name, e.g. ``{"net.core.busy_poll" = "50"}``.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     profile: Literal["default", "10g", "lan"] = "default"
     congestion: Literal["cubic", "reno", "bbr", "dctcp", "htcp"] | None = None
-    sysctl: Annotated[dict[str, str], AfterValidator(_checked_settings)] = {}
+    sysctl: Annotated[dict[str, str], AfterValidator(_checked_settings)] = Field({})
 
     def settings(self) -> dict[str, str]:
         """Give every setting that is changed, in the order in which they are set."""
@@ -81,7 +89,7 @@ class Tuning(BaseModel):
         return chosen | self.sysctl
 
 
-class VmOptions(PinningOptions):
+class VmOptions(PinningOptions, Ruled):
     """Options of a platform of virtual machines.
 
     - `guests`: the nodes of the platform; every neighbour has as many.
@@ -179,15 +187,7 @@ class VmOptions(PinningOptions):
         served = gluster if isinstance(self.filesystem, Gluster) else ()
         return (*self.packages, *loads, *served)
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> VmOptions:
-        for wrong, said in self._rules():
-            if wrong:
-                raise ValueError(said)
-        return self
-
     def _rules(self) -> Iterator[tuple[object, str]]:
-        """Give each thing that cannot be, with what is said of it."""
         total, nic, cpu, own_kernel = self.guest_total, self.nic, self.cpu, self.kernel or ""
         yield total > MAX_GUESTS, f"{total} guests on one host are more than {MAX_GUESTS}"
         needed, given = f"{total} guests need {total} PCI addresses", len(nic.addresses)

@@ -113,12 +113,12 @@ class VmPlatform(Platform[VmOptions]):
             states = states_of(options, nodes, image, accelerator, cache, events.append)
         guests = make_guests(options, nodes, states.identity if states else None)
         enclosure, nic = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp")), options.nic
-        holder, hypervisor = self._enclosed(nic, enclosure, disks, stack)
+        claim, hypervisor = self._enclosed(nic, enclosure, disks, stack)
         tuned: dict[str, Scalar] = {}
 
         def equip() -> None:
             start_exports(options.shares, hypervisor)
-            tuned.update(remains.tune_host(options.host_tuning, hypervisor, holder))
+            tuned.update(remains.tune_host(options.host_tuning, hypervisor, claim))
             if nic.attach == "vf" and nic.device:
                 pool = pool_xml(physical_function(nic.device))
                 hypervisor.connection.networkCreateXML(pool)
@@ -148,7 +148,7 @@ class VmPlatform(Platform[VmOptions]):
 
     def _enclosed(
         self, nic: Nic, enclosure: Path, disks: Path, stack: ExitStack
-    ) -> tuple[remains.Holder, Hypervisor]:
+    ) -> tuple[remains.Claim, Hypervisor]:
         """Open what holds the guests, and their hypervisor with its bridge."""
         bridge, cache = f"bl{enclosure.name[-8:]}" if nic.outside else None, self.context.cache
         claimed = remains.claimed(cache, (enclosure, disks), bridge=bridge)

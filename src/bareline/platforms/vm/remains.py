@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bareline.host.owner import has_ended, owner_mark, owner_pid
+from bareline.platforms.process import run_process
 from bareline.vocabulary.model import Scalar
 
 if TYPE_CHECKING:
@@ -27,16 +28,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a platform in use has put on this machine.
+    """What a platform in use has put on this machine; on file meanwhile, it may grow.
 
+    - `path`: its file.
     - `folders`: the enclosure's folder and that of the guests' disks.
     - `settings`: settings of the host that were changed, with their former values.
     """
 
+    path: Path
     owner: str
     folders: Sequence[str]
     bridge: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
+
+    def write(self) -> None:
+        """Put it on file as it is now."""
+        content = asdict(self)
+        del content["path"]
+        new = self.path.with_suffix(".new")
+        new.write_text(json.dumps(content), encoding="utf-8")
+        new.rename(self.path)
+
+    def add_setting(self, name: str, former: str) -> None:
+        """Note the former value of a host setting, before it is changed."""
+        self.settings[name] = former
+        self.write()
 
 
 def claims_folder(cache_folder: Path) -> Path:
@@ -44,37 +60,18 @@ def claims_folder(cache_folder: Path) -> Path:
     return cache_folder / "vm" / "claims"
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """A claim that is on file while a platform is in use, and may grow meanwhile."""
-
-    path: Path
-    claim: Claim
-
-    def write(self) -> None:
-        """Put it on file as it is now."""
-        new = self.path.with_suffix(".new")
-        new.write_text(json.dumps(asdict(self.claim)), encoding="utf-8")
-        new.rename(self.path)
-
-    def add_setting(self, name: str, former: str) -> None:
-        """Note the former value of a host setting, before it is changed."""
-        self.claim.settings[name] = former
-        self.write()
-
-
 @contextmanager
 def claimed(
     cache_folder: Path, folders: Sequence[Path], *, bridge: str | None = None
-) -> Iterator[Holder]:
+) -> Iterator[Claim]:
     """Keep a claim while a platform is in use; the first folder's name is the claim's."""
     path = claims_folder(cache_folder) / f"{folders[0].name}.json"
-    claim = Claim(owner=owner_mark(), folders=tuple(map(str, folders)), bridge=bridge)
+    on_disk = tuple(map(str, folders))
+    claim = Claim(path=path, owner=owner_mark(), folders=on_disk, bridge=bridge)
     path.parent.mkdir(parents=True, exist_ok=True)
-    holder = Holder(path, claim)
-    holder.write()
+    claim.write()
     try:
-        yield holder
+        yield claim
     finally:
         _release(claim)
         path.unlink(missing_ok=True)
@@ -85,7 +82,7 @@ def clean(cache_folder: Path) -> list[str]:
     removed = []
     for path in sorted(claims_folder(cache_folder).glob("*.json")):
         try:
-            claim = Claim(**json.loads(path.read_text(encoding="utf-8")))
+            claim = Claim(path=path, **json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             continue
         if not has_ended(claim.owner):
@@ -138,7 +135,7 @@ def read_changes(text: str) -> dict[str, tuple[str, str]]:
     return changes
 
 
-def tune_host(tuning: Tuning, hypervisor: Hypervisor, holder: Holder) -> dict[str, Scalar]:
+def tune_host(tuning: Tuning, hypervisor: Hypervisor, claim: Claim) -> dict[str, Scalar]:
     """Apply settings on the host's side; give what changed as facts.
 
     Most settings belong to a network namespace, and the guests' one is their own. What the kernel
@@ -148,23 +145,23 @@ def tune_host(tuning: Tuning, hypervisor: Hypervisor, holder: Holder) -> dict[st
     if not settings:
         return {}
     line = ["sh", "-c", SET_AND_SHOW, "sh", *chain(*settings.items())]
-    changes = read_changes(hypervisor.run_inside(line).stdout)
+    changes = read_changes(run_process(hypervisor.inside(line), timeout_s=20.0).stdout)
     facts: dict[str, Scalar] = {}
     for name, value in settings.items():
         before, after = changes.get(name, ("", ""))
         if not before:
-            before, after = _set_on_host(name, value, holder)
+            before, after = _set_on_host(name, value, claim)
         facts[f"tuning.host.{name}"] = f"{before} -> {after}"
     return facts
 
 
-def _set_on_host(name: str, value: str, holder: Holder) -> tuple[str, str]:
+def _set_on_host(name: str, value: str, claim: Claim) -> tuple[str, str]:
     path = _place_of(name)
     try:
         before = " ".join(path.read_text(encoding="ascii").split())
     except OSError:
         return "absent", "absent"
-    holder.add_setting(name, before)
+    claim.add_setting(name, before)
     with contextlib.suppress(OSError):
         path.write_text(value, encoding="ascii")
     return before, " ".join(path.read_text(encoding="ascii").split())

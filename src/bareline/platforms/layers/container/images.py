@@ -22,8 +22,7 @@ from typing import Any
 
 from bareline.host.locks import file_lock
 from bareline.host.tools import install_hint, require
-from bareline.platforms.images.bootstrap import PROGRAMS, bootstrap, workplace
-from bareline.platforms.images.sources import archive_of, host_suite
+from bareline.platforms.images.sources import PROGRAMS, archive_of, bootstrap, host_suite, workplace
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import ImageKind
 from bareline.vocabulary.errors import PlatformError, ToolMissing
