@@ -84,7 +84,6 @@ class HostsAllocation(Nodes):
         kill_marked(token)
 
     def prepare(self, command: Command) -> None:
-        """Build bareline's own programs where a command needs them."""
         if mentions(command, "native"):
             folder = self.native_folder()
             if self.boxes:
@@ -98,7 +97,6 @@ class HostsAllocation(Nodes):
             yield talk
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command; see `Allocation.run`."""
         used = set(range(layout.nodes)) if command.mpi else {self._index(command.node)}
         if command.server is not None:
             used.add(self._server_node(command.server, layout))
@@ -220,7 +218,6 @@ class HostsAllocation(Nodes):
             yield {**known, **chosen}
 
     def sha256_of(self, path: str) -> str:
-        """Give the checksum of a file on the first node; "" where that is none."""
         done = self.on_node(0, ["sha256sum", "--", path])
         return done.stdout.split()[0] if done.exit_code == 0 else ""
 

@@ -50,7 +50,6 @@ class OpenStackSteward:
 
     @cached_property
     def _ways(self) -> Mapping[str, tuple[Callable[..., Iterable[Any]], Callable[..., Any]]]:
-        """What lists and what deletes each kind."""
         compute, network = self._sdk.compute, self._sdk.network
         return {
             KEY_PAIR: (compute.keypairs, compute.delete_keypair),
@@ -279,13 +278,11 @@ class OpenStackPlatform(CloudPlatform[OpenStackOptions]):
 
     @classmethod
     def account(cls, options: OpenStackOptions) -> Mapping[str, str]:
-        """Name the cloud, as the user's ``clouds.yaml`` has it."""
         region = {"region": options.region} if options.region else {}
         return {"cloud": options.cloud, **region}
 
     @classmethod
     def steward(cls, account: Mapping[str, str]) -> OpenStackSteward:
-        """Reach a project to find and remove things."""
         return OpenStackSteward(account["cloud"], account.get("region"))
 
     @classmethod
@@ -295,7 +292,6 @@ class OpenStackPlatform(CloudPlatform[OpenStackOptions]):
         super().check(spec)
 
     def provider(self) -> OpenStackProvider:
-        """Reach the cloud to make what the options ask for."""
         return OpenStackProvider(self.spec.options)
 
 

@@ -39,7 +39,6 @@ class CloudOptions(ReachedOptions):
 
     @property
     def node_count(self) -> int:
-        """Number of instances."""
         return self.instances
 
 

@@ -61,7 +61,6 @@ class Access:
         self.config.write_text(text, encoding="utf-8")
 
     def _config(self, folder: str) -> str:
-        """Write ssh's configuration, with the keys in a folder."""
         names, user = " ".join(self.addresses), f"User {self._options.user}"
         key, known = f"{folder}/client", f"{folder}/known_hosts"
         return client_config(self.addresses, user, key=key, known=known, pattern=names)

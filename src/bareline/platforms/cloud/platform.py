@@ -64,7 +64,6 @@ class CloudAllocation(Allocation):
 
     @property
     def cores(self) -> int:
-        """Cores of all instances."""
         return self.hosts.cores
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
@@ -100,11 +99,9 @@ class CloudAllocation(Allocation):
         return (*self.hosts.caveats(layout), *shared)
 
     def prepare(self, command: Command) -> None:
-        """Build bareline's own programs where a command needs them."""
         self.hosts.prepare(command)
 
     def sha256_of(self, path: str) -> str:
-        """Give the checksum of a file on the first instance; "" where that is none."""
         return self.hosts.sha256_of(path)
 
     def helpers_s(self) -> float | None:
@@ -112,12 +109,10 @@ class CloudAllocation(Allocation):
         return self.hosts.helpers_s()
 
     def events(self) -> tuple[str, ...]:
-        """Tell what happened to instances since the last call."""
         events, self._events[:] = tuple(self._events), []
         return (*events, *self.hosts.events())
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Describe the instances, where they are and how they came up."""
         return {**self.hosts.facts(), **self._about, **self._group.facts()}
 
 
@@ -154,22 +149,18 @@ class CloudPlatform(RemotePlatform[C_co]):
         require("ssh")
 
     def hosts_of(self, nodes: CloudAllocation) -> RemoteAllocation:
-        """Give the hosts that the instances are."""
         return nodes.hosts
 
     @classmethod
     def clean(cls) -> list[str]:
-        """Remove what killed barelines left in the clouds that were used from here."""
         return journal.clean(cache_folder(), cls.type_name, cls.steward)
 
     @classmethod
     def running(cls, spec: PlatformSpec[C_co]) -> str:
-        """Say what barelines of this machine have in the cloud for a platform, and since when."""
         return journal.running(cache_folder(), spec.type, spec.name, time.time())
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[CloudAllocation]:
-        """Make the instances that the layout needs, and remove them on every exit."""
         cache, count = self.context.cache, max(1, layout.nodes)
         account = self.account(self.spec.options)
         events: list[str] = []

@@ -22,7 +22,6 @@ class Hydra(Launcher):
     devices: ClassVar[tuple[str, ...]] = ("FI_TCP_IFACE",)
 
     def argv(self, job: Job) -> list[str]:
-        """Give the command line of a job."""
         line = [self.mpirun, "-hosts", ",".join(node.address for node in job.used)]
         if job.agent is not None:
             line += [self.starter, "ssh", f"{self.starter}-exec", job.agent]
@@ -41,7 +40,6 @@ class Hydra(Launcher):
         return []
 
     def settings(self, job: Job) -> dict[str, str]:
-        """Give the environment that makes the library use the job's transport and network."""
         way = "network" if job.transport == "auto" and job.network else job.transport
         settings = dict(self.ways.get(way, {}))
         if job.network is not None:
@@ -108,7 +106,6 @@ class IntelMpi(Hydra):
     }
 
     def settings(self, job: Job) -> dict[str, str]:
-        """Give the environment that makes the library use the job's transport and network."""
         # A batch system's own placement would otherwise override -ppn.
         settings = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0", "I_MPI_PIN": "0"}
         return {**settings, **_pinning(job), **super().settings(job)}

@@ -21,7 +21,6 @@ class OpenMpi(Launcher):
         return int(self.version.partition(".")[0])
 
     def argv(self, job: Job) -> list[str]:
-        """Give the command line of a job."""
         slots = job.cores if job.oversubscribed else job.layout.ranks_per_node
         names = [node.address for node in job.used]
         if job.starts_on_first and self._major >= 5:
@@ -45,7 +44,6 @@ class OpenMpi(Launcher):
         return "package" if domain == "socket" and self._major >= 5 else domain
 
     def _mapping(self, job: Job) -> str:
-        """Say on what ranks are mapped, and on how many cores each."""
         asked = job.pinning
         if asked.distribution == "cyclic":
             mapping = self._named("socket")
@@ -59,7 +57,6 @@ class OpenMpi(Launcher):
         return mapping + (":OVERSUBSCRIBE" if job.oversubscribed else "")
 
     def settings(self, job: Job) -> dict[str, str]:
-        """Give the environment that makes the library use the job's transport and network."""
         return {f"OMPI_MCA_{key}": value for key, value in self._parameters(job).items()}
 
     def _parameters(self, job: Job) -> dict[str, str]:

@@ -56,12 +56,10 @@ class NetnsOptions(HereOptions):
 
     @property
     def node_count(self) -> int:
-        """Number of hosts."""
         return self.hosts
 
     @property
     def cores_per_node(self) -> int:
-        """Cores of each host's share."""
         cores = self.cores or tuple(sorted(os.sched_getaffinity(0)))
         return len(share_cores(cores, self.hosts)[0])
 

@@ -71,7 +71,6 @@ class NetnsAllocation(HereAllocation):
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Give the command line that enters a host, pinned to its cores."""
         index = self._index(node)
         return self._hosts[index].enter(self._pinned(index, _with_env(argv, env, cwd)))
 
@@ -138,7 +137,6 @@ class NetnsAllocation(HereAllocation):
         links.shape(self._switch, self._hosts, options, rate, self.pace)
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command; see `Allocation.run`."""
         if not all(namespaces.alive() for namespaces in (self._switch, *self._hosts)):
             raise PlatformError(
                 "a host is gone: something killed the process that holds its namespaces",
@@ -163,7 +161,6 @@ class NetnsAllocation(HereAllocation):
         )
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Describe the hosts, their links and how MPI runs on them."""
         from bareline.facts.gather import gather
 
         return {
@@ -204,7 +201,6 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
-        """Bring all hosts up with their links; they go when the context ends."""
         options = self.spec.options
         names = [host_name(index) for index in range(options.hosts)]
         with ExitStack() as stack:

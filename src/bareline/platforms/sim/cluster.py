@@ -31,7 +31,6 @@ def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:
 
 
 def _port_rate(options: SimOptions, network: SimulatedNetwork) -> float:
-    """Give what the port of a node carries in one direction, in B/s."""
     return options.link_bytes_per_s or network.port_bytes_per_s
 
 

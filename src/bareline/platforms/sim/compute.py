@@ -151,7 +151,6 @@ def compute_factor(name: str | None, given: float, context: Context, processor: 
 
 @cache
 def _first_processor() -> Mapping[str, str]:
-    """Give what the kernel says of this machine's first processor."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     return dict(pairs(text.partition("\n\n")[0]))
 
@@ -303,7 +302,6 @@ def computation(
 def _record(
     launch: Callable[[Mapping[str, str]], Finished], what: str, where: str, folder: Path
 ) -> Sequence[str]:
-    """Record a program's computation, thrice unless that is long."""
     texts = []
     for number in range(_RECORDINGS):
         path = folder / f"recording-{number}"

@@ -112,12 +112,10 @@ class SimOptions(Options):
 
     @property
     def node_count(self) -> int:
-        """Number of nodes."""
         return self.nodes
 
     @property
     def cores_per_node(self) -> int:
-        """Cores of each."""
         return self.cores
 
     @field_validator("network", "processor")
@@ -147,7 +145,6 @@ class SimOptions(Options):
         return self
 
     def refuses(self, command: Command) -> str:
-        """Refuse what was not built for the simulator."""
         return "" if runs_simulated(command) else "does not run simulated"
 
     def resolve(self) -> SimulatedNetwork:

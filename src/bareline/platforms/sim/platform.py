@@ -70,7 +70,6 @@ class SimAllocation(Allocation):
         self._temporary.mkdir(exist_ok=True)
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Name the simulator, the network with its source, and every setting."""
         options, network = self._options, self._network
         algorithms = cluster.collectives(options.library, options.algorithms).items()
         named = (f"{key.removeprefix('smpi/')}={value}" for key, value in algorithms)
@@ -127,17 +126,14 @@ class SimAllocation(Allocation):
         return compute.compute_factor(name, given, self._context, compute.processor_here())
 
     def events(self) -> tuple[str, ...]:
-        """Tell what computation was recorded, once."""
         events, self._events = tuple(self._events), []
         return events
 
     def prepare(self, command: Command) -> None:
-        """Build the programs for the simulator, before a trial is timed."""
         if runs_simulated(command):
             ensure_native(find_simulator(), self._context.cache)
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Simulate an MPI program of ours; see `Allocation.run`."""
         if not runs_simulated(command):
             raise PlatformError(
                 "only bareline's own MPI programs run simulated",
@@ -191,7 +187,6 @@ class SimAllocation(Allocation):
         return ("recorded-busy",) if recording.busy_cores > BUSY_CORES else ()
 
     def _replay(self, path: Path, layout: Layout, timeout_s: float) -> Output:
-        """Replay a trace of a program; see `replay`."""
         trace = read_trace(path)
         if trace.ranks != layout.ranks:
             raise PlatformError(
@@ -264,7 +259,6 @@ class SimAllocation(Allocation):
         ]  # fmt: skip
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        """Name ranks that share simulated cores."""
         return ("oversubscribed",) if layout.ranks_per_node > self._options.cores else ()
 
 
@@ -278,17 +272,14 @@ class SimPlatform(Platform[SimOptions]):
 
     @classmethod
     def check(cls, spec: PlatformSpec[SimOptions]) -> None:
-        """See that SimGrid is installed."""
         find_simulator()
 
     @classmethod
     def build(cls, spec: PlatformSpec[SimOptions], cache: Path) -> NativeBuild:
-        """Build the native programs for the simulator."""
         return build_native(find_simulator(), cache)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
-        """Describe the cluster to the simulator."""
         find_simulator()
         yield SimAllocation(self.spec.name, self.spec.options, self.context)
 

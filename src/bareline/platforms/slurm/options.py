@@ -50,7 +50,6 @@ class SlurmOptions(ClusterOptions):
 
     @property
     def node_count(self) -> int:
-        """Number of nodes."""
         return self.nodes
 
     @property

@@ -95,7 +95,6 @@ class SlurmAllocation(RemoteAllocation):
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Give the command line of a step on one node."""
         setting = ["env", *(f"{name}={value}" for name, value in env.items())] if env else []
         if self.loader:  # a module may set what is set here
             setting += [*self.loader, *setting]
@@ -147,7 +146,6 @@ class SlurmAllocation(RemoteAllocation):
 
     @cached_property
     def _binds(self) -> bool:
-        """Whether the cluster is able to bind tasks to cores."""
         config = commands.must("scontrol", "show", "config")
         plugins = re.search(r"^TaskPlugin\s*=\s*(.*)$", config, re.MULTILINE)
         return plugins is not None and "affinity" in plugins[1]
@@ -161,7 +159,6 @@ class SlurmAllocation(RemoteAllocation):
         return Network(device=device, subnet=subnet or device, launch_address=address)
 
     def clean_stderr(self, text: str) -> str:
-        """Leave out what srun adds to the program's own words."""
         return commands.SRUN_ADDS.sub("", text)
 
     def job_exit_code(self, code: int, stderr: str) -> int:
@@ -180,13 +177,11 @@ class SlurmAllocation(RemoteAllocation):
 
     @cached_property
     def mpi(self) -> MpiInstallation:
-        """The nodes' MPI library."""
         if self._options.has_library_here:
             return find_mpi(self._options.mpi)
         return find_remote_mpi(self, self._options.mpi)
 
     def work_folder(self) -> str:
-        """Give the folder whose file system I/O probes measure."""
         return self._options.io_folder or self._options.folder
 
     # Trials --------------------------------------------------------------------------------------
@@ -236,7 +231,6 @@ class SlurmAllocation(RemoteAllocation):
         return run_repaired(once, repaired)
 
     def explain_failure(self, stderr: str) -> None:
-        """Look whether a launch failed because nodes or the allocation are gone."""
         if lost := self._find_lost():
             raise lost
 
@@ -307,7 +301,6 @@ class SlurmAllocation(RemoteAllocation):
             run_process([*line, self._native.target], env=env, timeout_s=60.0)
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Describe the nodes, the wait for them and how MPI runs on them."""
         facts = super().facts()
         how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
         topology = read_topology(commands.ask("scontrol", "show", "topology").stdout)
@@ -375,12 +368,10 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def clean(cls) -> list[str]:
-        """Give back allocations that killed barelines still hold."""
         return clean() if shutil.which("squeue") else []
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[SlurmAllocation]:
-        """Get the nodes that the layout needs, and give them back on every exit."""
         options = self.spec.options
         with self.starting(layout):
             clean()

@@ -134,7 +134,6 @@ class SshOptions(ReachedOptions):
 
     @property
     def node_count(self) -> int:
-        """Number of hosts."""
         return len(self.names)
 
     @model_validator(mode="after")

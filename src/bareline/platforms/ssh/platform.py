@@ -59,7 +59,6 @@ class SshAllocation(RemoteAllocation):
         self.load(options.wanted)
 
     def _node(self, name: str) -> Node:
-        """Give a host with its address on MPI's network."""
         options, said = self._options, self._descriptions[name]
         listed = said.addresses
         if options.device is not None:
@@ -81,7 +80,6 @@ class SshAllocation(RemoteAllocation):
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Give the command line that runs through the host's open connection."""
         if self.loader:  # a module may set what is set here
             setting = (f"{name}={value}" for name, value in env.items())
             argv = [*self.loader, "env", *setting, *argv]
@@ -162,11 +160,9 @@ class SshAllocation(RemoteAllocation):
     # What is on the hosts ------------------------------------------------------------------------
 
     def work_folder(self) -> str:
-        """Give the folder whose file system I/O probes measure."""
         return self._options.io_folder or self._options.folder
 
     def repair(self) -> None:
-        """Connect again to hosts whose connection ended."""
         lost = [one for one in self._connections if one.peer is None or one.peer.has_ended]
         for connection in lost:
             connection.start()
@@ -195,7 +191,6 @@ class SshAllocation(RemoteAllocation):
                 close_all([one for one in used if "ended" not in talk.said.get(one.name, ())])
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Describe the hosts and how MPI runs on them."""
         facts = super().facts()
         how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
         options, names = self._options, [node.name for node in self.nodes]
@@ -231,12 +226,10 @@ class SshPlatform(RemotePlatform[SshOptions]):
 
     @classmethod
     def clean(cls) -> list[str]:
-        """Remove the sockets of connections that killed barelines left."""
         return remove_ended(_SOCKETS, _FOLDER)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[SshAllocation]:
-        """Take the hosts that the layout needs."""
         self.clean()
         options, nodes = self.spec.options, max(1, layout.nodes)
         names = options.names
