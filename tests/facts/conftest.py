@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bareline.facts.gather import gather
 from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.launchers.job import Node
 from bareline.vocabulary.model import Layout, Scalar
@@ -52,7 +51,7 @@ class Here(HostsAllocation):
         raise NotImplementedError
 
     def facts(self) -> Mapping[str, Scalar]:
-        return gather(self)
+        return self.node_facts()
 
     def work_folder(self) -> str:
         return "/tmp/not-made-yet/run"

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bareline.facts.gather import gather, parse_node
+from bareline.facts.gather import parse_node
 from bareline.platforms.hosts import HostsAllocation
 from bareline.vocabulary.errors import PlatformError
 
@@ -140,7 +140,7 @@ def test_damage_never_raises(
 
 
 def test_this_machine(expect: Callable[..., None], hosts: Callable[..., HostsAllocation]) -> None:
-    facts = gather(hosts([]))
+    facts = hosts([]).node_facts()
     expect(
         facts,
         node__count=1,
@@ -162,7 +162,7 @@ def test_this_machine(expect: Callable[..., None], hosts: Callable[..., HostsAll
 def test_strange_addresses_are_only_not_found(
     address: str, hosts: Callable[..., HostsAllocation]
 ) -> None:
-    facts = gather(hosts([], address=address))
+    facts = hosts([], address=address).node_facts()
     assert facts.get("net.chosen_by", "default route") == "default route"
     assert facts["cpu.logical"] == os.sysconf("SC_NPROCESSORS_ONLN")
 
@@ -172,7 +172,7 @@ def test_a_node_with_another_network(hosts: Callable[..., HostsAllocation]) -> N
     other = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--net"]
     if subprocess.run([*other, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("no permission for network namespaces")
-    facts = gather(hosts([], other))
+    facts = hosts([], other).node_facts()
     assert facts["node.heterogeneous"] is True
     assert facts["node.count"] == 2
     # The loopback of a new namespace is down and carries no address.
@@ -182,4 +182,4 @@ def test_a_node_with_another_network(hosts: Callable[..., HostsAllocation]) -> N
 
 def test_a_node_that_does_not_answer(hosts: Callable[..., HostsAllocation]) -> None:
     with pytest.raises(PlatformError, match="n1: the node does not report its facts"):
-        gather(hosts([], ["false"]))
+        hosts([], ["false"]).node_facts()

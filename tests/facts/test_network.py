@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.facts.gather import gather, parse_node
+from bareline.facts.gather import parse_node
 from bareline.facts.network import parse_network
 from bareline.platforms.hosts import HostsAllocation
 
@@ -85,7 +85,7 @@ def test_kind_of_device(driver: str, links: str, flags: str, kind: str | None) -
 def test_device_by_name_and_by_address(address: str, hosts: Callable[..., HostsAllocation]) -> None:
     if address == "::1" and not Path("/proc/net/if_inet6").exists():
         pytest.skip("no IPv6")
-    assert gather(hosts([], address=address))["net.device"] == "lo"
+    assert hosts([], address=address).node_facts()["net.device"] == "lo"
 
 
 @pytest.mark.netns
@@ -105,7 +105,7 @@ def test_device_of_a_namespace_is_not_mixed_up_with_the_host_s(
     inside = [*unshare, "sh", "-c", links, "sh"]
     if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("no permission for network namespaces")
-    facts = gather(hosts(inside, address="10.99.0.1"))
+    facts = hosts(inside, address="10.99.0.1").node_facts()
     expect(facts, net__device=name, net__driver="veth", net__kind="virtual link", net__mtu=4321)
     expect(facts, net__shaped_bps=1e9, net__qdisc="tbf")
     assert not {"net.speed_bps", "net.pci_id"} & facts.keys()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
 from bareline.facts.network import parse_network
 from bareline.facts.processor import parse_memory, parse_processor
@@ -28,73 +27,34 @@ _PARSERS = (
 _MOST_CHARACTERS = 16 << 20
 
 
-class Host(Protocol):
-    """A node of a platform."""
-
-    @property
-    def name(self) -> str:
-        """Host name."""
-
-    @property
-    def address(self) -> str:
-        """Address under which the other nodes reach it."""
-
-
-class Answer(Protocol):
-    """What a script on a node said."""
-
-    @property
-    def stdout(self) -> str:
-        """Its output."""
-
-    @property
-    def stderr(self) -> str:
-        """Its complaints."""
-
-
-class FactSource(Protocol):
-    """What facts ask of an allocation; `bareline.platforms.hosts.HostsAllocation` fits."""
-
-    @property
-    def nodes(self) -> Sequence[Host]:
-        """Every node."""
-
-    def work_folder(self) -> str:
-        """Give the folder in which trials work."""
-
-    def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Answer]:
-        """Run a shell script on every node, each with arguments of its own."""
-
-
 @cache
 def script() -> str:
     """Give the POSIX shell script that a node runs."""
     return Path(__file__).with_name("collect.sh").read_text(encoding="utf-8")
 
 
-def gather(allocation: FactSource) -> Facts:
-    """Collect the facts of every node of an allocation into one flat table.
+def gather(answers: Iterable[tuple[str, str, str]]) -> Facts:
+    """Collect the facts of every node into one flat table.
 
     What a node lacks (a program, a kernel file, a permission) is an absent key. A platform adds
     or corrects what it alone knows, such as the MPI library it launches with.
 
+    - `answers`: of each node its name, and what the script printed and complained about there.
+
     Raises PlatformError: a node does not answer.
     """
-    folder = allocation.work_folder()
-    arguments = [(node.address, folder) for node in allocation.nodes]
-    answers = allocation.on_every_node(script(), arguments)
     nodes = []
-    for node, done in zip(allocation.nodes, answers, strict=True):
-        if len(done.stdout) > _MOST_CHARACTERS:
+    for name, printed, complaints in answers:
+        if len(printed) > _MOST_CHARACTERS:
             raise PlatformError(
-                f"the node returns {len(done.stdout):,} characters of facts", where=node.name
+                f"the node returns {len(printed):,} characters of facts", where=name
             )
-        facts = parse_node(done.stdout)
+        facts = parse_node(printed)
         if not facts:
-            said = done.stderr.strip().splitlines()
+            said = complaints.strip().splitlines()
             raise PlatformError(
                 f"the node does not report its facts: {said[-1] if said else 'no output'}",
-                where=node.name,
+                where=name,
                 hint="check that `sh` runs there",
             )
         nodes.append(facts)

@@ -30,7 +30,7 @@ from bareline.platforms.scripts.conversation import Conversation, conversation
 from bareline.platforms.scripts.housekeeping import Housekeeping, house_script, housekeeping
 from bareline.platforms.serving import serving
 from bareline.platforms.workdir import check_storage, folder_name, remove_abandoned
-from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Server
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar, Server
 from bareline.vocabulary.nodeset import fold
 
 _PLACEHOLDER = re.compile(r"\{(native|workdir|nodes|server_host|server_port|server_data_port)\}")
@@ -216,6 +216,15 @@ class HostsAllocation(Nodes):
         ports, carried = house.ports(self.nodes[node].name), self.server_environment(env)
         with serving(server.argv[0], line, ports, env=carried, clean=self.clean_stderr) as chosen:
             yield {**known, **chosen}
+
+    def node_facts(self) -> dict[str, Scalar]:
+        """Describe every node by what a script finds there; see `bareline.facts.gather`."""
+        from bareline.facts.gather import gather, script
+
+        folder = self.work_folder()
+        answers = self.on_every_node(script(), [(node.address, folder) for node in self.nodes])
+        pairs = zip(self.nodes, answers, strict=True)
+        return gather((node.name, done.stdout, done.stderr) for node, done in pairs)
 
     def sha256_of(self, path: str) -> str:
         done = self.on_node(0, ["sha256sum", "--", path])

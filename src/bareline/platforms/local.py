@@ -103,11 +103,9 @@ class LocalAllocation(HereAllocation):
         return (*super().caveats(layout), *(self.boxes.caveats if self.boxes else ()))
 
     def facts(self) -> Mapping[str, Scalar]:
-        from bareline.facts.gather import gather
-
         cores = self._options.cores
         return {
-            **gather(self),
+            **self.node_facts(),
             **mpi_facts(self._options.mpi, self._options.transport),
             **(core_facts({self.nodes[0].name: cores}) if cores else {}),
             **self.layer_facts(),

@@ -161,10 +161,8 @@ class NetnsAllocation(HereAllocation):
         )
 
     def facts(self) -> Mapping[str, Scalar]:
-        from bareline.facts.gather import gather
-
         return {
-            **gather(self),
+            **self.node_facts(),
             **mpi_facts(self._options.mpi, self._options.transport),
             **(self.pace.facts() if self.pace else {}),
             **core_facts(dict(zip((node.name for node in self.nodes), self._cores, strict=True))),

@@ -109,9 +109,7 @@ class RemoteAllocation(HostsAllocation):
         return events
 
     def facts(self) -> Mapping[str, Scalar]:
-        from bareline.facts.gather import gather
-
-        facts = dict(gather(self))
+        facts = self.node_facts()
         if self._common is not None:
             facts["cpu.common_set"] = self._common.chosen.name
         facts |= self.boxes.facts() if self.boxes else {}

@@ -207,11 +207,10 @@ class SimAllocation(Allocation):
     def _acted(self, trace: Trace, layout: Layout, timeout_s: float) -> tuple[list[str], Finished]:
         """Have the simulator replay a trace; give its command line and what it said."""
         actions = replay.write(trace, self._compute_factor(), self._context.scratch / "replay")
-        line = self._line(["-replay", str(actions)], layout)
         # What is traced takes its time; what the replaying process itself computes takes none.
         computing = ["--cfg=smpi/simulate-computation:yes", "--cfg=smpi/cpu-threshold:-1"]
-        at = line.index("-replay")
-        line[at:at] = ["--log=smpi_replay.thres:info", *computing]
+        words = ["--log=smpi_replay.thres:info", *computing, "-replay", str(actions)]
+        line = self._line(words, layout)
         return line, self._execute(line, {}, layout, timeout_s)
 
     def run_as_it_is(
