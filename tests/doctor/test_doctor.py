@@ -22,7 +22,7 @@ from bareline.doctor.check import Area, Health, HostCheck, examine, look_safely
 from bareline.doctor.conditions import judge
 from bareline.doctor.isolation import kvm, runtimes
 from bareline.doctor.programs import benchmarks, program
-from bareline.doctor.purposes import Purpose, lines, purposes
+from bareline.doctor.purposes import lines, purposes
 from bareline.doctor.render import render, render_purposes, summary, to_rows
 from bareline.doctor.study import needs
 from bareline.doctor.toolchain import cache, native_programs
@@ -395,8 +395,9 @@ def test_container_runtimes_are_told_one_by_one_and_those_that_are_not_here_toge
 # What a machine is ready for ---------------------------------------------------------------------
 
 
-def _purpose(checks: list[HostCheck], name: str) -> Purpose:
-    return next(one for one in purposes(checks) if one.name == name)
+def _purpose(checks: list[HostCheck], name: str) -> tuple[Health, HostCheck | None]:
+    limit = purposes(checks)[name]
+    return limit.status if limit else Health.MISSING, limit
 
 
 def test_a_purpose_is_as_ready_as_its_worst_need() -> None:
@@ -404,15 +405,15 @@ def test_a_purpose_is_as_ready_as_its_worst_need() -> None:
     links = HostCheck("virtual links", Health.MISSING, "the kernel has no veth", group=Area.NETNS)
     bridge = HostCheck("bridge", Health.OK, "works", group=Area.NETNS)
     found = _purpose([namespaces, links, bridge], "two hosts on this machine")
-    assert (found.status, found.why) == (Health.MISSING, links)
-    assert _purpose([namespaces], "two hosts on this machine").status is Health.MISSING
+    assert found == (Health.MISSING, links)
+    assert _purpose([namespaces], "two hosts on this machine")[0] is Health.MISSING
 
 
 def test_the_best_of_several_ways_counts() -> None:
     one = HostCheck("Podman", Health.MISSING, "not installed", group=Area.CONTAINERS)
     other = HostCheck("bubblewrap", Health.OK, "0.8.0", group=Area.CONTAINERS)
-    assert _purpose([one, other], "containers").status is Health.OK
-    assert _purpose([one], "containers").why == one
+    assert _purpose([one, other], "containers")[0] is Health.OK
+    assert _purpose([one], "containers")[1] == one
 
 
 def test_a_controller_that_does_not_answer_makes_no_cluster() -> None:
@@ -422,7 +423,7 @@ def test_a_controller_that_does_not_answer_makes_no_cluster() -> None:
     )
     said = dict(lines([srun, controller, *_NO_AREA]))
     assert "Slurm" not in said.get("ready", "")
-    assert _purpose([srun, controller], "Slurm").why == controller
+    assert _purpose([srun, controller], "Slurm")[1] == controller
 
 
 _NO_AREA = [HostCheck("ssh", Health.OK, "9.2", group=Area.CLUSTERS)]
@@ -433,8 +434,8 @@ def test_the_summary_is_short_and_names_a_command_that_works_here(checks: list[H
     render_purposes(checks, Console(file=out, width=100))
     text = out.getvalue()
     assert text.count("\n") <= 20
-    ready = _purpose(checks, "two hosts on this machine").status is not Health.MISSING
-    if _purpose(checks, "one node").status is not Health.MISSING:
+    ready = _purpose(checks, "two hosts on this machine")[0] is not Health.MISSING
+    if _purpose(checks, "one node")[0] is not Health.MISSING:
         assert ("--on bare-pair" in text) == ready
     assert "bareline doctor --all" in text
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from bareline.doctor.check import Area, Health, HostCheck
 
@@ -23,27 +22,18 @@ _NEEDS: Mapping[str, tuple[tuple[str, ...] | Area, ...]] = {
 _BEST = (Health.OK, Health.WARN, Health.MISSING)
 
 
-@dataclass(frozen=True, slots=True)
-class Purpose:
-    """Something that a machine is, or is not, ready for; `why` is the check that limits it."""
-
-    name: str
-    status: Health
-    why: HostCheck | None
-
-
-def purposes(checks: Sequence[HostCheck]) -> list[Purpose]:
-    """Say of each purpose how ready this machine is: as its worst need, whose best way counts."""
-    found = []
+def purposes(checks: Sequence[HostCheck]) -> dict[str, HostCheck | None]:
+    """Give what limits each purpose: its worst need, whose best way counts; None if unknown."""
+    found = {}
     for name, needs in _NEEDS.items():
         met = [check for need in needs if (check := _best(need, checks))]
         worst = max(met, key=lambda check: _BEST.index(check.status), default=None)
-        if worst is None or len(met) < len(needs):
-            found.append(Purpose(name, Health.MISSING, None))
-        else:
-            why = None if worst.status is Health.OK else worst
-            found.append(Purpose(name, worst.status, why))
+        found[name] = worst if len(met) == len(needs) else None
     return found
+
+
+def _status(limit: HostCheck | None) -> Health:
+    return limit.status if limit else Health.MISSING
 
 
 def _best(need: tuple[str, ...] | Area, checks: Sequence[HostCheck]) -> HostCheck | None:
@@ -58,13 +48,13 @@ def _best(need: tuple[str, ...] | Area, checks: Sequence[HostCheck]) -> HostChec
 def lines(checks: Sequence[HostCheck]) -> Iterator[tuple[str, str]]:
     """Sum up in a few lines, each with its head."""
     found = purposes(checks)
-    ready = [one.name for one in found if one.status is Health.OK]
+    ready = [name for name, limit in found.items() if _status(limit) is Health.OK]
     if ready:
         yield "ready", ", ".join(ready)
     for head, status in (("with limits", Health.WARN), ("not here", Health.MISSING)):
-        for one in found:
-            if one.status is status:
-                yield head, f"{one.name}: {_reason(one.why)}" if one.why else one.name
+        for name, limit in found.items():
+            if _status(limit) is status:
+                yield head, f"{name}: {_reason(limit)}" if limit else name
     for check in checks:  # what spoils measurements on this machine whatever they are for
         if check.group is Area.LOCAL and check.status is not Health.OK:
             yield "look at", f"{check.name}: {check.detail}"
@@ -76,7 +66,8 @@ def _reason(why: HostCheck) -> str:
 
 def next_command(checks: Sequence[HostCheck]) -> str:
     """Give a first comparison that works here, or what says why there is none."""
-    ready = {one.name for one in purposes(checks) if one.status is not Health.MISSING}
+    limits = purposes(checks).items()
+    ready = {name for name, limit in limits if _status(limit) is not Health.MISSING}
     if "one node" not in ready:
         return "bareline doctor --all"
     if "two hosts on this machine" in ready:

@@ -37,7 +37,7 @@ _STATES = {
 
 
 class OpenStackSteward:
-    """Finds and removes what bareline made in a project."""
+    """Finds and removes what bareline made in a project; see `provider.Steward`."""
 
     kinds: ClassVar[tuple[str, ...]] = (KEY_PAIR, SERVER_GROUP, PORT, INSTANCE)
 
@@ -59,7 +59,6 @@ class OpenStackSteward:
         }
 
     def find(self, thing: Thing) -> list[str]:
-        """Give the ids of all that have the kind and exactly the name of a thing."""
         # The cloud can choose these by name; of servers it takes one for a pattern.
         chosen = {"name": thing.name} if thing.kind in (PORT, INSTANCE) else {}
         with asking():
@@ -78,16 +77,13 @@ class OpenStackSteward:
         return found
 
     def delete(self, thing: Thing) -> None:
-        """Have a thing removed; one that is gone is no error."""
         with asking(conflict_is_busy=True):
             self._ways[thing.kind][1](thing.id, ignore_missing=True)
 
     def is_gone(self, thing: Thing) -> bool:
-        """Tell whether a thing that was deleted does not exist any more."""
         return thing.kind != INSTANCE or self.look(thing).state is InstanceState.GONE
 
     def look(self, thing: Thing) -> Instance:
-        """Ask how a server stands."""
         from openstack.exceptions import NotFoundException
 
         with asking():
@@ -111,7 +107,7 @@ class OpenStackSteward:
 
 
 class OpenStackProvider(OpenStackSteward):
-    """Makes servers as a platform's options ask for them."""
+    """Makes servers as a platform's options ask for them; see `provider.Provider`."""
 
     def __init__(self, options: OpenStackOptions) -> None:
         super().__init__(options.cloud, options.region)
@@ -128,7 +124,6 @@ class OpenStackProvider(OpenStackSteward):
 
     @cached_property
     def _networks(self) -> list[Any]:
-        """The network of each port, in their order."""
         find = self._sdk.network.find_network
         if self._options.ports:
             return [self._there(find, "network", port.network) for port in self._options.ports]
@@ -164,7 +159,6 @@ class OpenStackProvider(OpenStackSteward):
         )
 
     def check(self, instances: int) -> None:
-        """See that image, flavor and networks exist, and the quota leaves room."""
         flavor = self._flavor
         _ = self._image, self._networks, self._security_groups
         with asking():
@@ -183,18 +177,15 @@ class OpenStackProvider(OpenStackSteward):
                 )
 
     def shared(self, prefix: str) -> Sequence[Thing]:
-        """Name the key pair, and the server group where one is asked for."""
         group = [Thing(SERVER_GROUP, f"{prefix}-group")] if self._options.placement else []
         return [Thing(KEY_PAIR, f"{prefix}-key"), *group]
 
     def parts(self, prefix: str) -> Sequence[Thing]:
-        """Name a server and its ports."""
         count = len(self._networks)
         ports = [Thing(PORT, f"{prefix}-port{number}") for number in range(1, count + 1)]
         return [*ports, Thing(INSTANCE, prefix)]
 
     def create(self, thing: Thing, launch: LaunchSpec) -> str:
-        """Make a thing and give its id."""
         compute, network = self._sdk.compute, self._sdk.network
         make: Callable[..., Any]
         asked: dict[str, Any]
@@ -239,7 +230,6 @@ class OpenStackProvider(OpenStackSteward):
         return super()._address({name: addresses.get(name, ())})
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Tell image, flavor and ports."""
         flavor, image, options = self._flavor, self._image, self._options
         ports = [f"{port.network} ({port.vnic_type})" for port in options.ports]
         # What the image asks of its virtual hardware: hw_vif_model=e1000 and its like.

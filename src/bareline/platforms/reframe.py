@@ -190,7 +190,6 @@ def _surroundings(
 
 
 def _minutes(limit: str | None) -> int | None:
-    """Give ReFrame's form of a time limit, such as ``1d2h30m``, in minutes."""
     match = _TIME.fullmatch(limit or "")
     if not match or not any(match.groups()):
         return None

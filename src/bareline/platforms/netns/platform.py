@@ -109,7 +109,6 @@ class NetnsAllocation(HereAllocation):
         return [MountingNode(node.name, node.address, host.run) for node, host in pairs]
 
     def _write_agent(self) -> None:
-        """Put the program that launchers take for ssh into the switch and onto the hosts."""
         commands: dict[tuple[str, ...], Sequence[str]] = {
             (links.host_address(index),): host.enter_from_switch(self._pinned(index, ["sh", "-c"]))
             for index, host in enumerate(self._hosts)

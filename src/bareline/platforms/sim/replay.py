@@ -75,7 +75,6 @@ def _tells(shape: Shape) -> bool:
 
 
 def _asks(shape: Shape) -> bool:
-    """Tell whether a call receives from anybody, or a message of any tag."""
     receives = shape.kind in POINT_TO_POINT and shape.from_ != NOBODY
     return receives and (shape.from_ == ANYBODY or shape.receive_tag == -1)
 

@@ -61,7 +61,6 @@ class SlurmAllocation(RemoteAllocation):
         self._use(state)
 
     def _use(self, state: JobState) -> None:
-        """Take the nodes of an allocation that has begun."""
         names = state.nodes[: self._wanted]
         self.nodes = tuple(Node(name, name, 1) for name in names)
         self._native.forget()
