@@ -65,8 +65,8 @@ class HerePlatform(Platform[O_co]):
     here = True
 
     @classmethod
-    def available(cls, spec: PlatformSpec[O_co]) -> Availability:
-        found, choice = super().available(spec), _mpi_of(spec)
+    def available(cls, spec: PlatformSpec[Any]) -> Availability:
+        found, choice = super().available(spec), spec.options.mpi
         try:
             if found.ok:
                 find_mpi(choice)
@@ -77,12 +77,8 @@ class HerePlatform(Platform[O_co]):
         return found
 
     @classmethod
-    def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:
-        return build_here(_mpi_of(spec), cache)
-
-
-def _mpi_of(spec: PlatformSpec[Any]) -> str:
-    return str(spec.options.mpi)
+    def build(cls, spec: PlatformSpec[Any], cache: Path) -> NativeBuild:
+        return build_here(spec.options.mpi, cache)
 
 
 def check_cores(cores: Sequence[int] | None) -> None:

@@ -24,7 +24,6 @@ PREFIX = "bareline-work-"
 #: Where MPI libraries share memory, and how a folder of bareline's there begins.
 MEMORY = Path("/dev/shm")
 SESSION = "bareline-session-"
-_IN_MEMORY = ("tmpfs", "ramfs")
 #: File systems of another machine, as stat names them; BeeGFS is fhgfs there.
 _SERVED = ("nfs", "lustre", "gpfs", "fhgfs", "ceph", "cifs", "smb2", "panfs")
 #: Beside the data: block maps, directories, the journal.
@@ -97,7 +96,7 @@ def check_storage(storage: str, folder: str, needed_bytes: int) -> tuple[str, ..
             f"{needed_bytes + _OVERHEAD_BYTES} B are needed and {free_bytes} B free in '{folder}'",
             hint="measure with less data, or name another folder as `io_folder`",
         )
-    if match[3] in _IN_MEMORY:
+    if match[3] in ("tmpfs", "ramfs"):
         return ("memory-file-system",)
     found = ("host-cache",) if "hypervisor" in storage else ()
     return (*found, "server-cache") if match[3] in _SERVED else found

@@ -32,7 +32,6 @@ from bareline.vocabulary.errors import PlatformError
 ANSWER_S = 20.0
 #: The interval between ready and first answer is short and its ends are known to 0.2 s.
 _CLOCK_TOLERANCE = 1.5
-_CLOCK_WAITS_S = (0.0, 3.0)
 
 
 @dataclass(eq=False)
@@ -178,7 +177,7 @@ class GuestFleet:
         nothing but is short; only when it looks wrong, a longer one decides.
         """
         earlier = (float(self._reports[guest.name]["now_s"]), self._ready_at[guest.name])
-        for wait_s in (0.0, *_CLOCK_WAITS_S):
+        for wait_s in (0.0, 0.0, 3.0):
             time.sleep(wait_s)
             said = self.access.run(guest.name, ["cat", "/proc/uptime"])
             if said.exit_code:

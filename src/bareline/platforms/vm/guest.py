@@ -139,8 +139,6 @@ class GuestAccess:
         return run_process(self.argv(name, argv), timeout_s=timeout_s)
 
 
-#: Last part of the first guest's address; the host has 1.
-_FIRST_HOST = 11
 #: Name of the measured network interface in every guest.
 DEVICE = "net0"
 #: Tenant of the guest that serves files to all others.
@@ -164,7 +162,7 @@ def make_guests(
     names += [(SERVER, "server")] * options.file_servers
     guests, outside = [], options.nic.outside
     for index, (tenant, name) in enumerate(names):
-        last = _FIRST_HOST + index
+        last = 11 + index  # of its address; the host has 1
         address = f"{options.nic.subnet}.{last}"
         guests.append(
             Guest(

@@ -79,7 +79,7 @@ class Tuning(GuestPart):
 
     profile: Literal["default", "10g", "lan"] = "default"
     congestion: Literal["cubic", "reno", "bbr", "dctcp", "htcp"] | None = None
-    sysctl: Annotated[dict[str, str], AfterValidator(_checked_settings)] = Field({})
+    sysctl: Annotated[dict[str, str], AfterValidator(_checked_settings)] = Field(default={})
 
     def settings(self) -> dict[str, str]:
         """Give every setting that is changed, in the order in which they are set."""

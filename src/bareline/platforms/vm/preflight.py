@@ -31,8 +31,6 @@ from bareline.vocabulary.errors import PlatformError
 _PCI = Path("/sys/bus/pci/devices")
 _NETWORK = Path("/sys/class/net")
 _VIRTIOFSD = ("/usr/libexec/virtiofsd", "/usr/lib/qemu/virtiofsd", "/usr/lib/virtiofsd")
-#: What the host itself keeps of its memory.
-_HOST_RESERVE_BYTES = 512 << 20
 _MAKE_FUNCTIONS = "make some: `echo 2 > /sys/class/net/DEVICE/device/sriov_numvfs`"
 
 
@@ -70,7 +68,7 @@ def _of_processors(options: VmOptions, vcpus: int) -> Iterator[_Problem]:
 def _of_memory(options: VmOptions) -> Iterator[_Problem]:
     memory, guests = options.memory, options.guest_total
     wanted, have = memory.size_bytes * guests, memory_bytes()
-    if wanted > have - _HOST_RESERVE_BYTES:
+    if wanted > have - (512 << 20):  # which the host itself keeps
         what = f"{guests} guests want {wanted >> 20} MiB, the host has {have >> 20} MiB"
         yield what, "memory.size_bytes", "use fewer or smaller guests"
     if memory.huge_pages:
