@@ -181,7 +181,7 @@ def printed_type(name: str) -> Any:
 def _files() -> dict[str, Callable[[], dict[str, Any]]]:
     from bareline.platforms.config import platforms_schema
     from bareline.store.schema import run_schemas
-    from bareline.study.schema import study_schema
+    from bareline.study.reading import study_schema
 
     lines = {name: lambda one=one: one for name, one in run_schemas().items()}
     return {"study.toml": study_schema, "platforms.toml": platforms_schema, **lines}

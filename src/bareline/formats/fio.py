@@ -34,7 +34,7 @@ _VERSION = re.compile(r'"fio version"\s*:\s*"fio-([^"\s]{1,30})"')
 #: Options that make two jobs different cases.
 _OPTIONS = ("rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "sync", "fsync", "rwmixread")
 
-_METRICS: Mapping[str, Metric] = {
+METRICS: Mapping[str, Metric] = {
     "bandwidth": BANDWIDTH,
     "operations": Metric("op/s", "higher"),
     "latency": LATENCY,
@@ -104,7 +104,7 @@ def read(text: str) -> Iterable[Reading]:
         used = [way for way, parts in ways.items() if any(part.total_ios for part in parts)]
         for way in used or ["read"]:
             read = partial(_samples, jobs, ways[way], way)
-            yield _reading(way, params, outcome_of(_METRICS, read))
+            yield _reading(way, params, outcome_of(METRICS, read))
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
@@ -120,7 +120,7 @@ def _reading(way: str, params: Mapping[str, Scalar], outcome: Measured | Failed)
         probe=f"fio.{way}",
         title=f"{'reading' if way == 'read' else 'writing'} (fio)",
         layer=Layer.IO,
-        metrics=_METRICS,
+        metrics=METRICS,
         params=params,
         caveats=() if params.get("direct") == 1 else ("page-cache",),
         outcome=outcome,

@@ -19,13 +19,7 @@ from functools import partial
 
 from bareline.formats import hpl
 from bareline.formats.importer import Importer, holding
-from bareline.formats.reading import (
-    UNKNOWN_RANKS,
-    Column,
-    Reading,
-    outcome_of,
-    unread,
-)
+from bareline.formats.reading import UNKNOWN_RANKS, Column, Reading, outcome_of, unread
 from bareline.formats.table import check_whole, integer, number, split_before
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar

@@ -33,13 +33,13 @@ _RESIDUAL = re.compile(r"\|\|Ax-b\|\|.*=\s*(\S+) \.+ (PASSED|FAILED)")
 _UNCHECKED = "completed without checking"
 _END = "End of Tests."
 
-_METRICS: Mapping[str, Metric] = {
+METRICS: Mapping[str, Metric] = {
     "rate": Metric("flop/s", "higher"),
     "time": Metric("s", "lower", detail=True),
 }
 
 
-_MADE = partial(Reading, probe="hpl", title="the HPL rate", layer=Layer.COMPUTE, metrics=_METRICS)
+_MADE = partial(Reading, probe="hpl", title="the HPL rate", layer=Layer.COMPUTE, metrics=METRICS)
 
 
 def operations(order: float) -> float:
@@ -65,7 +65,7 @@ def read(text: str, *, end: str = _END) -> Iterable[Reading]:
     for result in _results(text):
         cases.setdefault(tuple(result.fields[:5]), []).append(result)
     if not cases:
-        yield _MADE(ranks=UNKNOWN_RANKS, outcome=outcome_of(_METRICS, partial(_nothing, text)))
+        yield _MADE(ranks=UNKNOWN_RANKS, outcome=outcome_of(METRICS, partial(_nothing, text)))
     for results in cases.values():
         yield _imported(results, text, whole=end in text)
 
@@ -111,7 +111,7 @@ def _imported(results: Sequence[_Result], text: str, *, whole: bool) -> Reading:
         yield Sample("rate", median(rate for rate, _ in pairs))
         yield Sample("time", median(time for _, time in pairs))
 
-    outcome = outcome_of(_METRICS, read)
+    outcome = outcome_of(METRICS, read)
     return _MADE(params=params, ranks=ranks, caveats=caveats, outcome=outcome)
 
 

@@ -26,7 +26,7 @@ from bareline.formats.imb_table import (
     samples_of,
     table_metrics,
 )
-from bareline.formats.importer import Importer, holding, moment_in
+from bareline.formats.importer import Importer, facts_in, holding, moment_in
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of, unread
 from bareline.formats.table import NumberedLine, check_whole, number_lines, read_table, split_before
 from bareline.vocabulary.collectives import COLLECTIVES
@@ -50,6 +50,11 @@ _CUT = re.compile(r"(out-of-mem\.|time-out\.|int-overflow\.)")
 END = "All processes entering MPI_Finalize"
 _DATE = re.compile(r"^# Date\s*: (\S.*\S)\s*$", re.MULTILINE)
 _CALL = re.compile(r"^# Calling sequence was:\s*\n(?:\s*\n)*# (.*)$", re.MULTILINE)
+_FACTS = {
+    "import.imb": TITLE,
+    "kernel.release": re.compile(r"^# Release\s*:\s*(\S.*?)\s*$", re.MULTILINE),
+    "kernel.machine": re.compile(r"^# Machine\s*:\s*(\S.*?)\s*$", re.MULTILINE),
+}
 _LISTED = re.compile(r"^# ([A-Z]\w*)\s*$", re.MULTILINE)
 
 #: First year in which calls are synchronised and the root stays, unless options say otherwise.
@@ -115,17 +120,6 @@ def read(text: str) -> Iterable[Reading]:
         yield _reading(_Part(name), expected_metrics(name), unread(lacking))
     if not parts and not listed:
         raise ParseError("no benchmark is named: the output is truncated")
-
-
-def facts(text: str) -> Mapping[str, Scalar]:
-    """Give the version and what IMB tells of the machine."""
-    marks = {
-        "import.imb": TITLE,
-        "kernel.release": re.compile(r"^# Release\s*:\s*(\S.*?)\s*$", re.MULTILINE),
-        "kernel.machine": re.compile(r"^# Machine\s*:\s*(\S.*?)\s*$", re.MULTILINE),
-    }
-    found = {key: mark.search(text) for key, mark in marks.items()}
-    return {key: match[1] for key, match in found.items() if match}
 
 
 def _listed(text: str) -> list[str]:
@@ -224,27 +218,24 @@ def _take(line: NumberedLine, part: _Part) -> None:
         part.columns = text.replace("overlap [%]", "overlap[%]").split()
         if part.lines:
             part.problem = "one section contains two tables: lines are missing"
-    elif mode := _MODE.match(text):
-        part.params["mode"] = mode[1].lower()
+    elif match := _MODE.match(text):
+        part.params["mode"] = match[1].lower()
+    elif match := _PROCESSES.match(text):
+        part.ranks = int(match[1])
+        if match[2]:
+            part.params["order"] = "mapped"
+    elif match := _GROUPS.match(text):
+        part.ranks = int(match[1]) * int(match[2])
+        part.params["groups"] = int(match[1])
+    elif match := _IDLE.match(text):
+        part.idle = int(match[1])
+        part.params["world_ranks"] = part.ranks + part.idle
     elif text.startswith("#"):
-        _setting(text, part)
+        pass  # what says nothing of the section
     elif _CUT.search(text):
         part.cut = True
     elif part.columns:
         part.lines.append(line)
-
-
-def _setting(comment: str, part: _Part) -> None:
-    if match := _PROCESSES.match(comment):
-        part.ranks = int(match[1])
-        if match[2]:
-            part.params["order"] = "mapped"
-    elif match := _GROUPS.match(comment):
-        part.ranks = int(match[1]) * int(match[2])
-        part.params["groups"] = int(match[1])
-    elif match := _IDLE.match(comment):
-        part.idle = int(match[1])
-        part.params["world_ranks"] = part.ranks + part.idle
 
 
 def _imported(part: _Part, launch: ImbLaunch) -> Reading:
@@ -283,5 +274,5 @@ IMPORTER = Importer(
     launches=partial(split_before, TITLE),
     parse=read,
     started=moment_in(_DATE, "%a %b %d %H:%M:%S %Y"),
-    facts=facts,
+    facts=facts_in(_FACTS),
 )

@@ -24,15 +24,23 @@ def holding(*marks: re.Pattern[str]) -> Callable[[str], bool]:
     return lambda text: any(mark.search(text) for mark in marks)
 
 
-def version_in(fact: str, mark: re.Pattern[str]) -> Callable[[str], Mapping[str, Scalar]]:
-    """Give what reads the version of a program as a fact: the group of a mark."""
+def facts_in(marks: Mapping[str, re.Pattern[str]]) -> Callable[[str], Mapping[str, Scalar]]:
+    """Give what reads facts: the group ``version`` of each one's mark, or its first."""
 
     def facts(text: str) -> Mapping[str, Scalar]:
-        match = mark.search(text)
-        version = match[match.re.groupindex.get("version", 1)] if match else None
-        return {fact: version} if version else {}
+        found = {fact: mark.search(text) for fact, mark in marks.items()}
+        said = {
+            one: match and match[match.re.groupindex.get("version", 1)]
+            for one, match in found.items()
+        }
+        return {fact: words for fact, words in said.items() if words}
 
     return facts
+
+
+def version_in(fact: str, mark: re.Pattern[str]) -> Callable[[str], Mapping[str, Scalar]]:
+    """Give what reads the version of a program as a fact."""
+    return facts_in({fact: mark})
 
 
 def moment_in(mark: re.Pattern[str], form: str) -> Callable[[str], datetime | None]:

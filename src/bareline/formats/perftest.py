@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import dropwhile, takewhile
 
-from bareline.formats.importer import Importer, holding
+from bareline.formats.importer import Importer, facts_in, holding
 from bareline.formats.reading import (
     BANDWIDTH,
     LATENCY,
@@ -46,6 +46,10 @@ _TITLE = re.compile(
 )
 _HEADER = re.compile(r"^ *#bytes +#iterations ", re.MULTILINE)
 _PROGRAMS = {"RDMA_Write": "write", "RDMA_Read": "read", "Send": "send"}
+_FACTS = {
+    "net.rdma.device": re.compile(r"\bDevice +: (\S+)"),
+    "net.rdma.link": re.compile(r"\bLink type +: (\S+)"),
+}
 _RULE = re.compile(r"-{20,}")
 
 _RATES = {"MB/sec": float(1 << 20), "MiB/sec": float(1 << 20), "Gb/sec": 1e9 / 8}
@@ -98,13 +102,6 @@ def read(text: str) -> Iterable[Reading]:
         return _samples(read_table(columns, lines, aligned=False), titles)
 
     yield made(metrics=metrics, outcome=outcome_of(metrics, read))
-
-
-def facts(text: str) -> Mapping[str, Scalar]:
-    """Give what perftest tells of the adapter."""
-    titles = {"net.rdma.device": "Device", "net.rdma.link": "Link type"}
-    found = {key: re.search(rf"\b{title} +: (\S+)", text) for key, title in titles.items()}
-    return {key: match[1] for key, match in found.items() if match}
 
 
 def _params(title: re.Match[str], text: str) -> dict[str, Scalar]:
@@ -214,5 +211,5 @@ IMPORTER = Importer(
     sniff=holding(_TITLE),
     launches=partial(split_before, _TITLE),
     parse=read,
-    facts=facts,
+    facts=facts_in(_FACTS),
 )

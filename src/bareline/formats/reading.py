@@ -103,6 +103,13 @@ class Reading:
                 )
                 set_field(self, "outcome", Measured(tuple(samples)))
 
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """What was measured; ParseError where nothing was."""
+        if isinstance(self.outcome, Failed):
+            raise ParseError(self.outcome.reason)
+        return self.outcome.samples
+
     def case(self, ranks: int | None = None) -> Case:
         """Give what is compared.
 

@@ -285,15 +285,13 @@ def _case_of_line(row: Mapping[str, str]) -> _Check:
 
 
 def _logged_figure(row: Mapping[str, str], name: str) -> _Figure:
-    value, bounds = row[f"{name}_value"], [row.get(f"{name}_{end}_thres") for end in _ENDS]
+    value = row[f"{name}_value"]
+    bounds = (row.get(f"{name}_{end}_thres") for end in ("lower", "upper"))
     if value != "None" and not _NUMBER.fullmatch(value):
         raise ParseError(f"'{name}' = {value[:40]} is no measured value")
     lower, upper = (bound not in (None, "None", "null", "") for bound in bounds)
     number = None if value == "None" else float(value)
     return _figure(number, row.get(f"{name}_unit"), lower=lower, upper=upper)
-
-
-_ENDS = ("lower", "upper")
 
 
 def _started(text: str) -> datetime | None:

@@ -9,7 +9,7 @@ from bareline.formats.reading import Reading, unread
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
 
-_METRICS: Mapping[str, Metric] = {
+METRICS: Mapping[str, Metric] = {
     "rate": Metric("bit/s", "higher"),
     "retransmissions": Metric("1", "lower"),
     "loss": Metric("%", "lower"),
@@ -38,7 +38,7 @@ class Transfer:
     @property
     def values(self) -> dict[str, float]:
         """What was said, in the order of the metrics."""
-        found = {name: self.said.get(name) for name in _METRICS}
+        found = {name: self.said.get(name) for name in METRICS}
         return {name: value for name, value in found.items() if value is not None}
 
 
@@ -58,7 +58,7 @@ def transfer_reader(
             probe=f"{program}.{'udp' if transfer.udp else 'tcp'}",
             title=f"{'UDP' if transfer.udp else 'TCP'} throughput ({program})",
             layer=Layer.NETWORK,
-            metrics={name: _METRICS[name] for name in transfer.values or ("rate",)},
+            metrics={name: METRICS[name] for name in transfer.values or ("rate",)},
             params=transfer.params,
             outcome=outcome,
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 from bareline.formats.reading import Reading
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Command, Failed, Sample
+from bareline.vocabulary.model import Command, Sample
 from bareline.vocabulary.sources import LOAD_MODULE
 
 _NAME = "find-program.sh"
@@ -79,14 +79,12 @@ def only_samples(
     if [reading.probe for reading in found] != [probe]:
         names = ", ".join(reading.probe for reading in found) or "nothing"
         raise ParseError(f"the output is of {names}, not of one {probe}")
-    outcome = found[0].outcome
-    if isinstance(outcome, Failed):
-        raise ParseError(outcome.reason)
-    last_bytes = max(int(sample.point.get("size_bytes", 0)) for sample in outcome.samples)
+    samples = found[0].samples
+    last_bytes = max(int(sample.point.get("size_bytes", 0)) for sample in samples)
     if largest_bytes and last_bytes != largest_bytes:
         raise ParseError(f"the sizes end at {last_bytes} instead of {largest_bytes}")
     metrics = frozenset(wanted)
-    for sample in outcome.samples:
+    for sample in samples:
         if sample.metric in metrics:
             # That the output ends where it was told to is no caveat.
             yield Sample(sample.metric, sample.value, sample.point)

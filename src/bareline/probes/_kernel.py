@@ -61,7 +61,6 @@ class Kernel(Probe[Any]):
         return read_report(output, *self.name.split("."))
 
     def caveats(self, params: Any, output: Output) -> Iterable[str]:
-        """Say why the result was not verified, where it was not."""
         reason = _unverified(self.report(output).points[0])
         return (f"{NOT_VERIFIED}: {reason}",) if reason else ()
 

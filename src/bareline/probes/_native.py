@@ -15,13 +15,17 @@ from __future__ import annotations
 import json
 import math
 import re
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
+from bareline.probes.base import Probe
 from bareline.vocabulary.errors import OutOfTime, ParseError
 from bareline.vocabulary.instructions import BLAS_KERNELS
-from bareline.vocabulary.model import Better, Command, Metric, Output, Sample, Scalar
+from bareline.vocabulary.model import Better, Command, Layout, Metric, Output, Sample, Scalar
+
+P = TypeVar("P")
 
 _PROTOCOL = 1
 _UNIT = re.compile(r"_(s|bytes)$")
@@ -217,3 +221,45 @@ def kernels_printed(output: Output) -> dict[str, Scalar]:
     """Give the fact from a program that ran with `TELL_KERNELS`; processes may differ."""
     kernels = sorted(set(_PRINTED.findall(output.stderr)))
     return {BLAS_KERNELS: ", ".join(kernels)} if kernels else {}
+
+
+class Nodebench(Probe[P]):
+    """A benchmark of nodebench, which is called as the probe is behind its layer.
+
+    - `options`: parameters that are the program's options, in their order. The layout's threads
+      stand behind ``mode``: one thread leaves the number to the mode.
+    - `repeated`: parameters that the header of the output has to repeat.
+    """
+
+    options: ClassVar[tuple[str, ...]] = ()
+    repeated: ClassVar[tuple[str, ...]] = ()
+
+    def words(self, params: P) -> Iterable[str]:
+        """Name the parameters that are options, where that depends on them."""
+        return self.options
+
+    def command(self, params: P, layout: Layout) -> Command:
+        threads = layout.threads_per_rank
+        words: list[str] = []
+        for name in self.words(params):
+            words += options(params, name)
+            words += ("--threads", str(threads)) if name == "mode" and threads > 1 else ()
+        return native("nodebench", self.benchmark, *words)
+
+    @property
+    def benchmark(self) -> str:
+        """Its name in the program."""
+        return self.name.partition(".")[2]
+
+    def parse(self, params: P, output: Output) -> Iterable[Sample]:
+        report = read_report(output, "nodebench", self.benchmark)
+        report.check(params, *self.repeated)
+        return self.samples(params, report)
+
+    @abstractmethod
+    def samples(self, params: P, report: Report) -> Iterable[Sample]:
+        """Turn a complete output that is of these parameters into samples."""
+
+    def facts(self, params: P, output: Output) -> Mapping[str, Scalar]:
+        """Give the kernels of the BLAS, where the benchmark calls one."""
+        return kernels_of_header(read_report(output, "nodebench", self.benchmark).header)

@@ -49,9 +49,7 @@ _LIBRARY = re.compile(
 )
 
 
-def place_command() -> Command:
-    """Give the launch."""
-    return Command(argv=("{native}/mpiplace",), mpi=True, env=_TELLING)
+PLACE = Command(argv=("{native}/mpiplace",), mpi=True, env=_TELLING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
@@ -14,7 +13,11 @@ from bareline.published.quantities import Condition
 CheckKind = Literal["ratio", "grows", "rise", "more", "order"]
 
 
-class ClaimCheck(BaseModel):
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ClaimCheck(_Table):
     """A ``[[finding.check]]``: what of a run tells whether a claim holds there, too.
 
     - `kind`: ``ratio``: the platform is worse, better or equal. ``grows``: its loss is larger at
@@ -22,15 +25,11 @@ class ClaimCheck(BaseModel):
       in `probe` than in the mean of `than`. ``order``: worse, or better, than each of `against` at
       every number of ranks.
     - `probe`, `than`: patterns of probes; ``*`` matches anything.
-    - `metric`: the probe's metric.
     - `platform`, `against`: ids of the document's platforms; only ``order`` has several of the
       second.
-    - `at`: conditions, as results have them.
     - `expect`, `within`: what the document says; "equal" up to so many times.
     - `printed`, `printed_first`: ids of results that print it; the second where `kind` begins.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: CheckKind
     probe: Annotated[list[str], Field(min_length=1)]
@@ -64,15 +63,13 @@ class ClaimCheck(BaseModel):
         return (self.platform, *self.against)
 
 
-class PublishedFinding(BaseModel):
+class PublishedFinding(_Table):
     """A ``[[finding]]``: what the document says, in our words.
 
     - `claim`: the statement in a line of a table; empty where it is short enough.
     - `checks`: how it can be held against a run; the first counts that the run measures.
     - `unmeasured`: why nothing here can tell; one of both is given.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     benchmark: str = ""
     platform: str = ""
@@ -93,16 +90,3 @@ class PublishedFinding(BaseModel):
     def words(self) -> str:
         """The claim in one line."""
         return self.claim or self.statement.rstrip(".")
-
-
-def hold_references(
-    findings: Sequence[PublishedFinding], platforms: Collection[str], results: Collection[str]
-) -> None:
-    """Hold that checks name platforms and results that exist; ValueError otherwise."""
-    for check in (check for finding in findings for check in finding.checks):
-        for name in check.platforms:
-            if name not in platforms:
-                raise ValueError(f"no platform '{name}', which a finding's check refers to")
-        for name in (*check.printed_first, *check.printed):
-            if name not in results:
-                raise ValueError(f"no result '{name}', which a finding's check refers to")

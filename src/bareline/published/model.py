@@ -6,13 +6,14 @@ each leads to the table, figure, slide or section that it stands in.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bareline.published.findings import PublishedFinding, hold_references
-from bareline.published.quantities import UNITS, Condition, Likewise
+from bareline.published.findings import PublishedFinding
+from bareline.published.quantities import UNITS, Condition
 from bareline.vocabulary.model import Better
 
 #: What a published value is: measured itself, or told against a baseline.
@@ -24,11 +25,8 @@ class _Table(BaseModel):
 
 
 class Printed(_Table):
-    """A number as it is printed: a value, a range, or a bound.
+    """A number as it is printed: a value, a range with both ends, or a bound with one of them.
 
-    - `value`: the one number; None for a range or bound.
-    - `low`, `high`: ends of a range; only one of them with a bound.
-    - `bound`: the figure is no more than a limit.
     - `approx`: printed with "about" or "around".
     - `printed`: the words of the document where it uses no digits.
     """
@@ -77,12 +75,10 @@ class Printed(_Table):
 
 
 class Publication(_Table):
-    """A ``[publication]``: the document and the study that repeats it.
+    """A ``[publication]``: the document, and the built-in study that repeats it.
 
     - `id`, `short`: its name in a reference (``nebula:table-4``) and among people.
-    - `study`: the built-in study that repeats it.
-    - `title`, `source`, `authors`, `year`, `venue`: what it is; the title of a document that prints
-      none is that of its source.
+    - `title`: that of its source where the document prints none.
     - `notes`: what must be known of all its figures.
     """
 
@@ -101,9 +97,7 @@ class Part(_Table):
     """A ``[[part]]`` of the document: a table, figure, slide or section.
 
     - `id`, `label`: its name in a reference, and as the document calls it.
-    - `shows`: what it shows; tables and figures have it.
-    - `plotted_only`: the document draws its values and does not print them: only its text gives
-      some.
+    - `plotted_only`: the document draws its values; only its text gives some.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z]+(-[a-z0-9.]+)*$")]
@@ -115,11 +109,8 @@ class Part(_Table):
 class PublishedPlatform(_Table):
     """A ``[[platform]]`` of the document.
 
-    - `kind`: what it stands for: an HPC system, bare metal, or virtualized.
     - `against`: the platform that its figures are read against where the document gives no ratio.
-    - `variant_of`, `part_of`: another platform that it differs from by settings only, or belongs
-      to.
-    - `facts`: what the document says of it.
+    - `variant_of`, `part_of`: another one that it differs from by settings only, or belongs to.
     """
 
     id: str
@@ -134,13 +125,19 @@ class PublishedPlatform(_Table):
     facts: dict[str, Any] = {}
 
 
+class Likewise(_Table):
+    """A ``[[benchmark.also]]``: another probe, with the parameters `at`, that measures the same."""
+
+    probe: str
+    metrics: dict[str, str]
+    at: dict[str, Condition] = {}
+
+
 class Benchmark(_Table):
     """A ``[[benchmark]]``: which probe measures what the document's benchmark measured.
 
-    - `name`: as the results call it.
-    - `probe`: name of a probe; ``*`` matches anything.
-    - `metrics`: the probe's metric for each metric of the document.
-    - `also`: other probes that measure it, too.
+    - `probe`: its name; ``*`` matches anything.
+    - `metrics`: its metric for each metric of the document.
     """
 
     name: str
@@ -152,10 +149,6 @@ class Benchmark(_Table):
 class Result(Printed):
     """A ``[[result]]``: one published figure.
 
-    - `id`: unique in its publication.
-    - `benchmark`, `metric`, `unit`, `better`: what was measured.
-    - `kind`, `relation`: what the figure is; a factor is told as "worse_by" or "better_by" the
-      baseline.
     - `platform`, `baseline`: ids of platforms; the baseline "peak" is the hardware's limit.
     - `also_platform`, `also_baseline`: a second pair for which the same figure is given.
     - `selection`: which of several runs the document chose ("best", "worst", "average").
@@ -165,7 +158,6 @@ class Result(Printed):
     - `restates`: results of which this is another printing.
     - `members`, `excludes`: the programs over which the figure is a range, and those that it leaves
       out.
-    - `at`: conditions: message size, ranks and the like.
     - `part`, `where`: where it stands: the id of a part, and the place in words.
     """
 
@@ -204,15 +196,14 @@ class Result(Printed):
     @property
     def words(self) -> str:
         """The figure with its unit and direction, as a sentence would give it."""
-        if self.kind == "factor":
-            return f"{self} times {'worse' if self.relation == 'worse_by' else 'better'}"
-        if self.kind == "percent_decrease":
-            return f"{self} % less"
-        if self.kind == "percent_increase":
-            return f"{self} % more"
-        if self.kind == "efficiency":
-            return f"{self} % of {self.baseline}"
-        return f"{self} {self.unit}"
+        behind: Mapping[Kind, str] = {
+            "absolute": self.unit,
+            "factor": f"times {'worse' if self.relation == 'worse_by' else 'better'}",
+            "percent_decrease": "% less",
+            "percent_increase": "% more",
+            "efficiency": f"% of {self.baseline}",
+        }
+        return f"{self} {behind[self.kind]}"
 
 
 class Trials(_Table):
@@ -331,17 +322,18 @@ class PublishedStudy(_Table):
             *self.instance_types, *self.facts,
         ]  # fmt: skip
         for row in placed:
-            if row.part not in parts:
-                raise ValueError(f"no part '{row.part}', which '{row.where}' refers to")
+            _check_known("part", [row.part], parts, f"'{row.where}'")
         for platform in self.platforms:
-            for other in (platform.against, platform.variant_of, platform.part_of):
-                if other is not None and other not in platforms:
-                    raise ValueError(f"no platform '{other}', which '{platform.id}' refers to")
+            others = (platform.against, platform.variant_of, platform.part_of)
+            given = [name for name in others if name is not None]
+            _check_known("platform", given, platforms, f"'{platform.id}'")
         results = {row.id for row in self.results}
-        for name in [name for row in self.inconsistencies for name in row.results]:
-            if name not in results:
-                raise ValueError(f"no result '{name}', which an inconsistency refers to")
-        hold_references(self.findings, platforms, known)
+        for row in self.inconsistencies:
+            _check_known("result", row.results, results, "an inconsistency")
+        for check in (check for finding in self.findings for check in finding.checks):
+            _check_known("platform", check.platforms, platforms, "a finding's check")
+            printed = (*check.printed_first, *check.printed)
+            _check_known("result", printed, known, "a finding's check")
         return self
 
     def part(self, name: str) -> Part:
@@ -366,3 +358,9 @@ def _unique(what: str, names: list[str]) -> set[str]:
         if names.count(name) > 1:
             raise ValueError(f"the {what} '{name}' appears twice")
     return set(names)
+
+
+def _check_known(what: str, names: Iterable[str], known: set[str], where: str) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no {what} '{name}', which {where} refers to")

@@ -76,17 +76,3 @@ class Spread(BaseModel):
 
 #: A condition under which a figure was measured.
 Condition = bool | int | str | list[int] | Spread
-
-
-class Likewise(BaseModel):
-    """A ``[[benchmark.also]]``: another probe that measures what a benchmark measured.
-
-    - `probe`, `metrics`: as of the benchmark.
-    - `at`: the probe's parameters with which it does.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    probe: str
-    metrics: dict[str, str]
-    at: dict[str, Condition] = {}

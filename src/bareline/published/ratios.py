@@ -28,11 +28,11 @@ class Span:
     high: Decimal | None
 
     def __str__(self) -> str:
-        if self.low is None:
-            return f"at most {_short(self.high)}"
-        if self.high is None:
-            return f"at least {_short(self.low)}"
-        low, high = _short(self.low), _short(self.high)
+        low, high = (None if end is None else f"{end:.3g}" for end in (self.low, self.high))
+        if low is None:
+            return f"at most {high}"
+        if high is None:
+            return f"at least {low}"
         return low if low == high else f"{low} to {high}"
 
 
@@ -42,7 +42,6 @@ class PublishedRatio:
 
     - `span`: times worse than the baseline.
     - `computed`: the document prints both values, and this is their ratio.
-    - `text`: what it prints.
     - `probe`, `probe_metric`: what measures the same here; None where nothing does.
     - `results`: ids of the results that it comes from.
     - `excludes`: programs that the document leaves out of it.
@@ -126,7 +125,7 @@ def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
     is left out.
     """
     printed = {
-        _comparison_key(row.benchmark, row.metric, row.platform, row.baseline, row.conditions)
+        (row.benchmark, row.metric, row.platform, row.baseline, *_texts(row.conditions))
         for row in printed_ratios(study)
     }
     absolute = [row for row in study.results if row.kind == "absolute" and row.value is not None]
@@ -138,8 +137,8 @@ def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
         base = values.get(_key(result, platform.against))
         if base is None or base.value is None or result.value is None:
             continue
-        what = (result.benchmark, result.metric, result.platform)
-        if _comparison_key(*what, platform.against, result.at) in printed:
+        what = (result.benchmark, result.metric, result.platform, platform.against)
+        if (*what, *_texts(result.at)) in printed:
             continue
         ratio = worse(result.value, base.value, better=result.better)
         text = f"{result.words} against {base.words}"
@@ -227,13 +226,6 @@ def _ratio(
     )
 
 
-def _comparison_key(
-    benchmark: str, metric: str, platform: str, baseline: str, at: Mapping[str, Condition]
-) -> tuple[str, ...]:
-    """Give what tells one comparison from another, so that none is told twice."""
-    return benchmark, metric, platform, baseline, *_texts(at)
-
-
 def _texts(at: Mapping[str, Condition]) -> tuple[str, ...]:
     return tuple(sorted(f"{key}={value}" for key, value in at.items()))
 
@@ -242,7 +234,3 @@ def _key(result: Result, platform: str) -> tuple[object, ...]:
     """Give what two absolute values must share to be of one comparison."""
     at = {key: value for key, value in result.at.items() if key not in _OWN}
     return result.benchmark, result.metric, result.unit, *_texts(at), platform
-
-
-def _short(value: Decimal | None) -> str:
-    return "" if value is None else f"{value:.3g}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from bareline.platforms.base import Allocation
-from bareline.probes._place import Rank, Seen, place_command, read_place
+from bareline.probes._place import PLACE, Rank, Seen, read_place
 from bareline.session.allocations import Allocations
 from bareline.vocabulary.caveats import OTHER_MPI, OTHER_PLACEMENT, OTHER_TRANSPORT
 from bareline.vocabulary.errors import BuildError, ParseError, PlatformError, ToolMissing
@@ -78,10 +78,9 @@ def look(
     Raises PlatformError: the programs do not belong to the launcher's library.
     Raises ParseError: nothing was to be seen.
     """
-    place = place_command()
-    given = {name for name, _ in place.env}
+    given = {name for name, _ in PLACE.env}
     own = tuple((name, value) for name, value in command.env if name not in given)
-    output = allocation.run(replace(place, env=(*place.env, *own)), layout, timeout_s=_TIMEOUT_S)
+    output = allocation.run(replace(PLACE, env=(*PLACE.env, *own)), layout, timeout_s=_TIMEOUT_S)
     if output.exit_code or output.timed_out:
         raise ParseError(f"the launch ended with code {output.exit_code}")
     seen = read_place(output)

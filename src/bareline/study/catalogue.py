@@ -113,7 +113,7 @@ def study_rows() -> list[StudyListed]:
     rows = []
     for name, file in _files().items():
         known = listed.get(name)
-        same = known is not None and known["crc32"] == _crc32(file)
+        same = known is not None and known["crc32"] == zlib.crc32(file.read_bytes())
         rows.append(known["row"] if same else _row(_read(name)))
     return rows
 
@@ -121,11 +121,10 @@ def study_rows() -> list[StudyListed]:
 def listing() -> dict[str, Any]:
     """Make what is kept of bareline's own studies, for the package."""
     own = {file.name.removesuffix(".toml"): file for file in _toml(_own_folder())}
-    return {name: {"crc32": _crc32(file), "row": _row(_read(name))} for name, file in own.items()}
-
-
-def _crc32(file: Traversable) -> int:
-    return zlib.crc32(file.read_bytes())
+    return {
+        name: {"crc32": zlib.crc32(file.read_bytes()), "row": _row(_read(name))}
+        for name, file in own.items()
+    }
 
 
 def _row(study: Study) -> StudyListed:

@@ -266,7 +266,7 @@ class Measure(PinningKeys, _Table):
 
     def _check_sweep(self, where: str) -> None:
         """Refuse a sweep before its combinations are made."""
-        for first, second in itertools.combinations(("params", "sweep", "per_rank"), 2):
+        for first, second in itertools.combinations(_PARAMETERS, 2):
             if both := sorted(set(getattr(self, first)) & set(getattr(self, second))):
                 raise StudyError(f"'{both[0]}' is in {first} and in {second}", where=where)
         count = math.prod(len(values) for values in self.sweep.values())

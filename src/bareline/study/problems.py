@@ -25,7 +25,7 @@ TABLES: Mapping[str, tuple[str, type[BaseModel]]] = {
     "from": ("sources", Source),
 }
 #: Those of which a file has a list.
-_LISTED = ("measure", "exhibit")
+LISTED = ("measure", "exhibit")
 
 
 def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -> StudyError:
@@ -40,7 +40,7 @@ def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -
     message, hint = problem.said, None
     if not table:
         key = f"[study], key '{'.'.join(place)}'" if place else "[study]"
-    elif table in _LISTED:
+    elif table in LISTED:
         key = f"[[{table}]] number {int(place[1]) + 1}" if len(place) > 1 else f"[[{table}]]"
         model = MeasureScale if place[2:3] == ["scale"] else model
     else:

@@ -1,16 +1,19 @@
-"""A study file, read with the input files of its programs."""
+"""A study file: read with the input files of its programs, and its JSON Schema."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from bareline.study.problems import TABLES
 from bareline.study.study import Study, study_from_toml
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.files import NotRegular, read_bounded, read_toml, step_to_read
 
 #: Input files of programs go into every run directory.
 _LARGEST_INPUT_BYTES = 1 << 20
+#: What `Study.at_scale` writes, in run directories only.
+_OF_RUNS = ("scale", "scale_changes")
 
 
 def load_study(path: Path) -> Study:
@@ -74,3 +77,23 @@ def _input_text(file: Path, study: Path, name: str) -> str:
         why = f"'{file}' cannot be read: {getattr(error, 'strerror', None) or error}"
         hint = step_to_read(error, "it is looked for beside the study")
         raise StudyError(why, where=where, hint=hint) from error
+
+
+def study_schema() -> dict[str, Any]:
+    """Give the schema of a file such as `load_study` reads."""
+    whole = Study.model_json_schema()
+    keys, definitions = whole["properties"], whole.pop("$defs")
+    # What makes a source of a text is no property: both forms are named here.
+    definitions["Source"] = {"anyOf": [{"type": "string"}, definitions["Source"]]}
+    definitions["Program"]["properties"]["from"] = {"$ref": "#/$defs/Source"}
+    tables = {table: keys.pop(name) for table, (name, _) in TABLES.items()}
+    head = {name: about for name, about in keys.items() if name not in _OF_RUNS}
+    study = {"type": "object", "properties": head, "required": ["name"]}
+    return {
+        "title": "study",
+        "type": "object",
+        "properties": {"study": {**study, "additionalProperties": False}, **tables},
+        "required": ["study", "measure"],
+        "additionalProperties": False,
+        "$defs": definitions,
+    }

@@ -11,13 +11,13 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 
 from bareline.probes.app.program import Program, program_probe
 from bareline.probes.base import Probe, find_probe, load_probes
 from bareline.published.catalogue import find_part, publications
 from bareline.study.measure import TRACE_BYTES, Exhibit, Measure, MeasureScale, StudyScale
-from bareline.study.problems import TABLES, check_question, study_error, suggest
+from bareline.study.problems import LISTED, TABLES, check_question, study_error, suggest
 from bareline.study.roles import Role, cast_roles
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
 from bareline.vocabulary.limits import Limits
@@ -48,8 +48,6 @@ class Study(Limits, BaseModel):
     the scale that the study was brought to, and what that changed. In a run the platform of each
     role is who took it, and `baseline` a platform.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
     title: str = ""
@@ -274,8 +272,7 @@ class Study(Limits, BaseModel):
         for measure in tables["measure"]:
             if not measure["scale"]:
                 del measure["scale"]
-        needed = ("measure", "exhibit")
-        rest = {table: rows for table, rows in tables.items() if rows or table in needed}
+        rest = {table: rows for table, rows in tables.items() if rows or table in LISTED}
         return {"study": content, **rest}
 
 
@@ -297,14 +294,10 @@ def study_from_toml(
     head = content.get("study")
     if not isinstance(head, Mapping):
         raise StudyError("the table [study] is missing", where=where)
-    given = {
-        **head,
-        "roles": content.get("role", {}),
-        "scales": content.get("scale", {}),
-        **_programs(content),
-        "measures": content.get("measure", []),
-        "exhibits": content.get("exhibit", []),
+    tables = {
+        key: content.get(table, [] if table in LISTED else {}) for table, (key, _) in TABLES.items()
     }
+    given = {**head, **tables, **_programs(content)}
     try:
         study = Study.model_validate(given)
         study._defaults = defaults

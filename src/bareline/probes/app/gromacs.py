@@ -78,9 +78,7 @@ PROBE = program_probe(
         inputs={"water.top": _TOPOLOGY, "water.mdp": _RUN},
         params={"box_nm": 3.72412, "steps": 400},
         complete=r"^Finished mdrun on rank 0 .* \d{4}$",
-        metrics={
-            "time": FigureOfMerit(regex=r"^ +Time: +\S+ +(\S+) +\S+$", file="water.log"),
-        },
+        metrics={"time": FigureOfMerit(regex=r"^ +Time: +\S+ +(\S+) +\S+$", file="water.log")},
         values={
             "atoms": Value(regex=r"^ *There are: (\d+) Atoms", file="water.log"),
             "temperature": Value(

@@ -124,8 +124,7 @@ PROBE = program_probe(
             "reached_s": Value(regex=r"^Time = (\S+)$", take="last"),
             "courant": Value(regex=r"^Courant Number mean: \S+ max: (\S+)$", take="max"),
             "residual": Value(
-                regex=r"Solving for p, Initial residual = \S+, Final residual = (\S+),",
-                take="last",
+                regex=r"Solving for p, Initial residual = \S+, Final residual = (\S+),", take="last"
             ),
             "continuity": Value(
                 regex=r"^time step continuity errors : .* cumulative = (\S+)$", take="last"

@@ -89,11 +89,7 @@ class Hpcc(Probe[HpccParams]):
             argv=("hpcc",),
             mpi=True,
             # Its BLAS would otherwise take every core for every rank.
-            env=(
-                ("OMP_NUM_THREADS", threads),
-                ("OPENBLAS_NUM_THREADS", threads),
-                TELL_KERNELS,
-            ),
+            env=(("OMP_NUM_THREADS", threads), ("OPENBLAS_NUM_THREADS", threads), TELL_KERNELS),
             inputs=((_INPUT, input_text(params, layout.ranks)),),
             outputs=(_OUTPUT,),
             requires=("hpcc",),

@@ -22,8 +22,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import MeasuredPoint, Report, positive
-from bareline.probes._nodebench import Nodebench
+from bareline.probes._native import MeasuredPoint, Nodebench, Report, positive
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample
 
@@ -46,10 +45,6 @@ class NoiseParams:
     mode: Literal["single", "star"] = "star"
 
     def __post_init__(self) -> None:
-        """Hold the times against each other.
-
-        Raises ValueError: there are too few bins to look for anything.
-        """
         if self.bins < 16:
             raise ValueError(
                 f"duration_s = {self.duration_s:g} has {self.bins} bins of {_QUANTA_PER_BIN} "

@@ -22,8 +22,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import MeasuredPoint, Report, positive, spread_metrics, spread_samples
-from bareline.probes._nodebench import Nodebench
+from bareline.probes._native import (
+    MeasuredPoint,
+    Nodebench,
+    Report,
+    positive,
+    spread_metrics,
+    spread_samples,
+)
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.instructions import INSTRUCTION_SETS
 from bareline.vocabulary.model import Layer, Metric, Sample

@@ -20,15 +20,7 @@ from bareline.formats import fio
 from bareline.formats.document import split_documents
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import (
-    Command,
-    Layer,
-    Layout,
-    Measured,
-    Metric,
-    Output,
-    Sample,
-)
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 from bareline.vocabulary.units import listing
 
 _JOB = "bareline"
@@ -56,7 +48,6 @@ class FioParams:
     end_fsync: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse a depth that fio would silently take for 1."""
         if self.bs > self.size:
             raise ValueError("bs is more than size")
         if self.iodepth > 1 and self.ioengine in ("psync", "sync"):
@@ -77,12 +68,7 @@ class Fio(Probe[FioParams]):
     summary: ClassVar[str] = "fio: reading or writing of a file with any engine and depth"
     source: ClassVar[str] = "fio 3"
     params = FioParams
-    metrics: ClassVar[Mapping[str, Metric]] = {
-        "bandwidth": Metric("B/s", "higher"),
-        "operations": Metric("op/s", "higher"),
-        "latency": Metric("s", "lower"),
-        "latency_max": Metric("s", "lower", detail=True),
-    }
+    metrics: ClassVar[Mapping[str, Metric]] = fio.METRICS
 
     def command(self, params: FioParams, layout: Layout) -> Command:
         return Command(
@@ -99,19 +85,17 @@ class Fio(Probe[FioParams]):
         )
 
     def parse(self, params: FioParams, output: Output) -> Iterable[Sample]:
-        """Read fio's JSON; each way of the job is a point."""
         asked: dict[str, str | int] = {"job": _JOB, "rw": params.rw, "bs": params.bs}
         asked |= {"direct": int(params.direct), "ioengine": params.ioengine}
         found = [item for text in split_documents(output.stdout) for item in fio.read(text)]
         for item in found:
-            if not isinstance(item.outcome, Measured):
-                raise ParseError(item.outcome.reason)
+            samples = item.samples
             for key, value in asked.items():
                 if item.params.get(key) != value:
                     said = item.params.get(key)
                     raise ParseError(f"the output is of another job: {key} = {said}")
             way = item.probe.removeprefix("fio.")
-            for sample in item.outcome.samples:
+            for sample in samples:
                 yield Sample(sample.metric, sample.value, {"way": way}, item.caveats)
         done = tuple(item.probe.removeprefix("fio.") for item in found)
         if done != params.ways:

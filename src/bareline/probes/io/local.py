@@ -45,7 +45,6 @@ class SequentialParams:
     budget_s: Annotated[float, Field(gt=0, le=3600)] = 10.0
 
     def __post_init__(self) -> None:
-        """Refuse sizes that leave nothing to measure."""
         if self.max_block_bytes < self.min_block_bytes:
             raise ValueError("max_block_bytes is less than min_block_bytes")
         if self.file_bytes < self.max_block_bytes:
@@ -135,13 +134,12 @@ class CreateParams:
     sync: Literal["none", "fsync", "directory"] = "fsync"
 
     def __post_init__(self) -> None:
-        """Refuse directories that would stay empty."""
         if self.files < self.directories:
             raise ValueError("there are fewer files than directories")
 
     @property
     def calls(self) -> dict[str, int]:
-        """Give how often each step is timed, in the order of iobench's output."""
+        """How often each step is timed, in the order of iobench's output."""
         calls = {
             "create": self.files,
             "write": self.files if self.file_bytes else 0,
@@ -198,7 +196,6 @@ class Create(Probe[CreateParams]):
             yield Sample(metric, point.positive("loop_rate"))
 
     def caveats(self, params: CreateParams, output: Output) -> Iterable[str]:
-        """Name files that nobody made permanent."""
         return ("not-synced",) if params.sync == "none" else ()
 
 

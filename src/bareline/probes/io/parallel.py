@@ -40,10 +40,7 @@ Sync = Literal["none", "fsync"]
 
 
 def _read_job(output: Output, benchmark: str, asked: Mapping[str, Any]) -> Report:
-    """Read a complete output.
-
-    Raises ParseError: it is not what the program prints, or of another job than was asked for.
-    """
+    """Read a complete output, or raise ParseError: it is none, or not of the job asked for."""
     report = read_report(output, "iobench_mpi", benchmark)
     given = report.header.get("options")
     said = given if isinstance(given, Mapping) else {}
@@ -132,7 +129,6 @@ class ParallelParams:
     sync: Sync = "fsync"
 
     def __post_init__(self) -> None:
-        """Hold the parameters against each other."""
         if self.block_bytes % self.transfer_bytes:
             raise ValueError("block_bytes is no multiple of transfer_bytes")
         if self.mode == "direct" and self.api != "posix":
@@ -185,7 +181,6 @@ class Parallel(Probe[ParallelParams]):
         )
 
     def parse(self, params: ParallelParams, output: Output) -> Iterable[Sample]:
-        """Read iobench_mpi's JSON lines; written and read is the same amount by every rank."""
         report = _read_job(output, "parallel", asdict(params))
         if len(report.points) != 1 or report.points[0].at:
             raise ParseError("one point without parameters was expected")
@@ -259,7 +254,6 @@ class Metadata(Probe[MetadataParams]):
         )
 
     def parse(self, params: MetadataParams, output: Output) -> Iterable[Sample]:
-        """Read iobench_mpi's JSON lines, a point for each phase."""
         asked = asdict(params)
         asked["size_bytes"] = asked.pop("file_bytes")
         report = _read_job(output, "metadata", asked)

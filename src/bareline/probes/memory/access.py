@@ -21,6 +21,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from bareline.probes._native import (
+    Nodebench,
     Report,
     asked_size,
     cut_caveats,
@@ -29,7 +30,6 @@ from bareline.probes._native import (
     spread_metrics,
     spread_samples,
 )
-from bareline.probes._nodebench import Nodebench
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -155,7 +155,6 @@ class LatencyParams:
     budget_s: Annotated[float, Field(gt=0, le=60)] = 0.1
 
     def __post_init__(self) -> None:
-        """Hold the sizes against each other; raises ValueError: there is no size between them."""
         if not self.points():
             raise ValueError(
                 f"no working set lies between min_bytes = {self.min_bytes} and "
@@ -193,7 +192,6 @@ class MemoryLatency(Nodebench[LatencyParams]):
         return native("nodebench", "latency", "--sizes", sizes, *words)
 
     def samples(self, params: LatencyParams, report: Report) -> Iterable[Sample]:
-        """Hold the points against those that were asked for."""
         said = [*(point.at for point in report.points), *(cut.get("point") for cut in report.cut)]
         asked = params.points()
         if sorted(map(_key, said)) != sorted(map(_key, asked)):
@@ -204,7 +202,6 @@ class MemoryLatency(Nodebench[LatencyParams]):
             yield Sample("latency_loop_mean", mean, point.at)
 
     def caveats(self, params: LatencyParams, output: Output) -> Iterable[str]:
-        """Say when the node did not give pages or memory for all points."""
         return ("pages-not-given",) if any(cut_caveats(output)) else ()
 
 

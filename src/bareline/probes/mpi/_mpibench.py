@@ -54,7 +54,6 @@ class MpiParams:
     between: bool = False
 
     def __post_init__(self) -> None:
-        """Hold the sizes against each other; raises ValueError: there is no size between them."""
         if self.min_bytes > self.max_bytes:
             raise ValueError(f"min_bytes = {self.min_bytes} is above max_bytes = {self.max_bytes}")
 
@@ -146,7 +145,6 @@ class MpiFunction(Probe[Any]):
         return benchmark.format_map(asdict(params))
 
     def parse(self, params: Any, output: Output) -> Iterable[Sample]:
-        """Read mpibench's JSON lines, and hold its points against those that were asked for."""
         report = read_report(output, "mpibench", self._benchmark(params))
         self.check_points(params, report)
         for point in report.points:

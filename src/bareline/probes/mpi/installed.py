@@ -52,7 +52,6 @@ class InstalledOsuParams:
     module: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse sizes without an order, and a relative folder."""
         check_folder(self.folder)
         if self.max_bytes and self.min_bytes > self.max_bytes:
             raise ValueError(f"min_bytes = {self.min_bytes} is above max_bytes = {self.max_bytes}")
@@ -138,7 +137,6 @@ class ImbParams:
     module: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a size that IMB cannot be told, and a relative folder."""
         check_folder(self.folder)
         if self.max_bytes & (self.max_bytes - 1) or self.max_bytes == 1:
             raise ValueError(f"max_bytes = {self.max_bytes} is no power of two above 1")

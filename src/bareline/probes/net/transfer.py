@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from bareline.formats import iperf3, nuttcp
+from bareline.formats.transfer import METRICS
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Server
@@ -44,11 +45,8 @@ class Nuttcp(Probe[NuttcpParams]):
     source: ClassVar[str] = "nuttcp 6.1 and later"
     params = NuttcpParams
     metrics: ClassVar[Mapping[str, Metric]] = {
-        "rate": Metric("bit/s", "higher"),
-        "retransmissions": Metric("1", "lower"),
-        "cpu_sender": Metric("%", "none"),
-        "cpu_receiver": Metric("%", "none"),
-        "rtt": Metric("s", "none"),
+        name: METRICS[name]
+        for name in ("rate", "retransmissions", "cpu_sender", "cpu_receiver", "rtt")
     }
 
     def command(self, params: NuttcpParams, layout: Layout) -> Command:

@@ -78,7 +78,6 @@ class ReferenceParams:
     folder: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a folder that depends on where a program is started."""
         check_folder(self.folder)
 
 
