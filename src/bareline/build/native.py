@@ -254,10 +254,8 @@ def trusted(build: Path) -> None:
 
 def _error_in(log: Path) -> str:
     lines = _text(log).splitlines()
-    first = next(
-        (at for at, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE)),
-        max(0, len(lines) - _LOG_LINES),
-    )
+    errors = (at for at, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE))
+    first = next(errors, max(0, len(lines) - _LOG_LINES))
     return "\n".join(lines[first : first + _LOG_LINES])
 
 

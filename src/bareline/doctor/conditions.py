@@ -21,11 +21,8 @@ def conditions() -> Iterable[HostCheck]:
 
 def judge(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
     """Judge the facts of a node; what is not known is not judged."""
-    yield from _cores(facts)
-    yield from _frequency(facts)
-    yield from _clock(facts)
-    yield from _memory(facts)
-    yield from _neighbours(facts)
+    for look in (_cores, _frequency, _clock, _memory, _neighbours):
+        yield from look(facts)
 
 
 def _cores(facts: dict[str, Scalar]) -> Iterator[HostCheck]:

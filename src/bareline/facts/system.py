@@ -72,12 +72,10 @@ def parse_system(sections: Sections) -> Facts:
             "node.name": node.strip(),
             "os.name": os.get("PRETTY_NAME") or os.get("NAME"),
             "kernel.options": " ".join(word for word in options if _OPTIONS.fullmatch(word)),
-            "kernel.mitigations": ", ".join(
-                hole for hole, text in holes if text.startswith("Mitigation")
-            ),
-            "kernel.vulnerable": ", ".join(
-                hole for hole, text in holes if text.startswith("Vulnerable")
-            ),
+            **{
+                f"kernel.{key}": ", ".join(hole for hole, text in holes if text.startswith(word))
+                for key, word in (("mitigations", "Mitigation"), ("vulnerable", "Vulnerable"))
+            },
             "clock.source": clock.get(_CLOCK + "current_clocksource"),
             "clock.available": clock.get(_CLOCK + "available_clocksource"),
             "system.product": " ".join(filter(None, product)),

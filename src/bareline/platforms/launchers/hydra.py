@@ -106,21 +106,15 @@ class IntelMpi(Hydra):
     }
 
     def settings(self, job: Job) -> dict[str, str]:
+        asked = job.pinning
         # A batch system's own placement would otherwise override -ppn.
         settings = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0", "I_MPI_PIN": "0"}
-        return {**settings, **_pinning(job), **super().settings(job)}
-
-
-def _pinning(job: Job) -> dict[str, str]:
-    asked = job.pinning
-    if asked.binding == "none":
-        return {}
-    settings = {"I_MPI_PIN": "1"}
-    if asked.binding in ("core", "hwthread"):
-        settings["I_MPI_PIN_CELL"] = "core" if asked.binding == "core" else "unit"
-        settings["I_MPI_PIN_DOMAIN"] = str(job.layout.threads_per_rank)
-    else:
-        settings["I_MPI_PIN_DOMAIN"] = asked.binding
-    if asked.domain or asked.distribution == "cyclic":
-        settings["I_MPI_PIN_ORDER"] = "scatter"
-    return settings
+        if asked.binding in ("core", "hwthread"):
+            cell = "core" if asked.binding == "core" else "unit"
+            settings |= {"I_MPI_PIN": "1", "I_MPI_PIN_CELL": cell}
+            settings["I_MPI_PIN_DOMAIN"] = str(job.layout.threads_per_rank)
+        elif asked.binding != "none":
+            settings |= {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": asked.binding}
+        if asked.binding != "none" and (asked.domain or asked.distribution == "cyclic"):
+            settings["I_MPI_PIN_ORDER"] = "scatter"
+        return {**settings, **super().settings(job)}

@@ -212,8 +212,7 @@ class SshPlatform(RemotePlatform[SshOptions]):
     @classmethod
     def available(cls, spec: PlatformSpec[SshOptions]) -> Availability:
         """Say whether ssh is here and the hosts have addresses; whether they answer shows later."""
-        found = super().available(spec)
-        if not found.ok:
+        if not (found := super().available(spec)).ok:
             return found
         names, config = spec.options.names, spec.options.config
         with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
