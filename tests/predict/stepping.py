@@ -320,7 +320,10 @@ class _Replay:
 
     def _transfer(self, message: Message, now: float) -> None:
         place = self.places[message.src][message.dst]
-        link = self.costs.link(message.src, message.dst)
+        # What carries it: a pair of nodes, or of ranks.
+        link = tuple(self.costs.ladder.host(rank) for rank in (message.src, message.dst))
+        if link[0] == link[1]:
+            link = (-1 - message.src, -1 - message.dst)
         begin = max(now, self.links.get(link, 0.0))
         self.links[link] = begin + self.costs.occupies(place, message.size)
         message.arrival = begin + self.costs.transfer(place, message.size)

@@ -50,11 +50,6 @@ class ProfiledLaunch:
         return base_time_s(self.profile) if self.clock_s is None else self.clock_s
 
     @cached_property
-    def queued(self) -> float:
-        """Share of its ranks' time without a core."""
-        return queued_share(self.profile)
-
-    @cached_property
     def trace(self) -> Trace | None:
         """Its trace, None where there is none that can be read."""
         try:
@@ -128,7 +123,11 @@ def applications(
         rows = own.sort("run", "block").iter_rows(named=True)
         launches = [one for row in rows if (one := _launch(records, row, times)).path.exists()]
         if launches:
-            quiet = tuple(one for one in launches if one.openly_shared or one.queued <= max_queued)
+            quiet = tuple(
+                one
+                for one in launches
+                if one.openly_shared or queued_share(one.profile) <= max_queued
+            )
             name, disturbed = _name(place), len(launches) - len(quiet)
             made = Application(name, str(platform), quiet, disturbed)
             found.setdefault(name, {})[made.platform] = made

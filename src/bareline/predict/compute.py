@@ -45,6 +45,9 @@ class ComputeFactor:
         return self.value or math.sqrt(self.lo * self.hi)
 
 
+AS_IT_IS = ComputeFactor(1.0, 1.0, 1.0, "the same platform")
+
+
 def same_processor(a: Ladder, b: Ladder) -> str:
     """Say in what the processors differ; empty if they are the same."""
     for key in _SAME:

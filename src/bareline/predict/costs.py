@@ -18,7 +18,6 @@ from bareline.predict.ladder import Ladder
 from bareline.predict.needs import FIRST_MESSAGE, INIT, RECEIVING, SENDING
 from bareline.profile.model import Profile
 
-_LARGE_BYTES = 1 << 20
 _Given = ParamSpec("_Given")
 _Look = Callable[Concatenate["Costs", _Given], float]
 
@@ -59,11 +58,6 @@ class Costs:
             return None
         local = rank % self.ladder.layout.ranks_per_node
         return self.ladder.host(rank), local % self.ladder.cores
-
-    def link(self, one: int, other: int) -> tuple[int, int]:
-        """Give what carries the messages of two ranks: a pair of nodes, or of ranks."""
-        hosts = self.ladder.host(one), self.ladder.host(other)
-        return hosts if hosts[0] != hosts[1] else (-1 - one, -1 - other)
 
     def eager(self, nodes: int, size: int) -> bool:
         """Whether a message is sent before it is asked for."""
@@ -122,9 +116,7 @@ class Costs:
     @_memo
     def _seconds_per_byte(self, nodes: int) -> float:
         curves = (self.ladder.message(name, nodes) for name in ("mpi.bandwidth", "mpi.pingpong"))
-        sized = [
-            (one, min(_LARGE_BYTES, float(one.sizes[-1]))) for one in curves if one is not None
-        ]
+        sized = [(one, min(1 << 20, float(one.sizes[-1]))) for one in curves if one is not None]
         return min((curve.at(size) / max(size, 1.0) for curve, size in sized), default=0.0)
 
     @_memo

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import polars as pl
+
 from bareline.predict.ladder import Ladder
 from bareline.predict.needs import curve_size
 from bareline.profile.model import Profile
@@ -89,11 +91,14 @@ def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> lis
 def _used(profile: Profile) -> dict[tuple[str, int], list[SizeUsed]]:
     """Give the sizes by probe and ranks; what waits take belongs to what they wait for."""
     wall = float(profile.rank_table["wall_ns"].sum()) or 1.0
-    rows = list(profile.calls.iter_rows(named=True))
-    waiting = sum(_spent(row) for row in rows if row["kind"] == "wait")
-    posted = sum(row["count"] for row in rows if _posts(row))
+    # A message that is only begun, and that a wait ends.
+    posts = pl.col("kind").is_in(POINT_TO_POINT) & pl.col("call").str.contains("^MPI_(I|Start)")
+    spent = pl.col("time_ns") + pl.col("waited_ns")
+    calls = profile.calls.with_columns(spent=spent, posts=posts)
+    waiting = float(calls.filter(pl.col("kind") == "wait")["spent"].sum())
+    posted = calls.filter("posts")["count"].sum()
     found: dict[tuple[str, int], dict[float, list[float]]] = {}
-    for row in rows:
+    for row in calls.iter_rows(named=True):
         collective = collective_of(row["call"])
         if row["kind"] in POINT_TO_POINT and row["peer"] != "none":
             key, size = (_MESSAGES, 2), float(row["size_high"])
@@ -102,21 +107,12 @@ def _used(profile: Profile) -> dict[tuple[str, int], list[SizeUsed]]:
             size = curve_size(collective, row["size_high"], row["comm_size"])
         else:
             continue
-        spent = _spent(row) + (waiting * row["count"] / posted if _posts(row) else 0.0)
+        waited = waiting * row["count"] / posted if row["posts"] else 0.0
         entry = found.setdefault(key, {}).setdefault(size, [0.0, 0.0])
         entry[0] += row["count"] / profile.ranks
-        entry[1] += spent / wall
+        entry[1] += (row["spent"] + waited) / wall
     return {
         key: [SizeUsed(size, *sizes[size]) for size in sorted(sizes)]
         for key, sizes in found.items()
         if sum(share for _, share in sizes.values()) > _LITTLE
     }
-
-
-def _spent(row: dict[str, Any]) -> float:
-    return float(row["time_ns"] + row["waited_ns"])
-
-
-def _posts(row: dict[str, Any]) -> bool:
-    """Whether a message is only begun, and a wait ends it."""
-    return row["kind"] in POINT_TO_POINT and row["call"].startswith(("MPI_I", "MPI_Start"))

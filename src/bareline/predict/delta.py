@@ -64,13 +64,9 @@ def _turns(costs: Costs) -> float:
     return costs.ladder.layout.ranks_per_node / cores if cores else 1.0
 
 
-def _nodes(costs: Costs, ranks: int) -> int:
-    return min(costs.ladder.layout.nodes, ranks)
-
-
 def _messages(row: dict[str, Any], size: float, costs: Costs) -> float:
     """Give what the messages of a row take: a receive its transfer, a wait one latency."""
-    nodes = _nodes(costs, 2)
+    nodes = min(costs.ladder.layout.nodes, 2)
     latency = costs.transfer(nodes, 0)
     if row["kind"] == "wait":
         return float(min(row["count"], max(0, row["receives"]))) * latency
@@ -84,7 +80,7 @@ def _messages(row: dict[str, Any], size: float, costs: Costs) -> float:
 
 def _collective(row: dict[str, Any], size: float, costs: Costs) -> float:
     ranks = row["comm_size"]
-    nodes = _nodes(costs, ranks)
+    nodes = min(costs.ladder.layout.nodes, ranks)
     if row["kind"] == "communicator":
         each = costs.collective("mpi.allreduce", ranks, nodes, 8)
         return float(row["count"]) * COMMUNICATOR_REDUCTIONS * each

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from bareline.predict.ladder import Gap, Ladder, LadderGaps
-from bareline.predict.needs import CurveNeed, needs_of
 from bareline.predict.replay import Replayed
 from bareline.profile.model import Profile
 from bareline.profile.summary import DISTURBED, queued_share
@@ -49,14 +47,8 @@ def check_ladders(profile: Profile, *ladders: Ladder) -> None:
     Raises LadderGaps: with each curve, what is wrong with it, and the measure to add.
     """
     for ladder in ladders:
-        gaps = ladder.gaps(needs_on(profile, ladder))
-        if gaps:
+        if gaps := ladder.gaps(ladder.needs(profile)):
             raise LadderGaps(ladder.platform, gaps)
-
-
-def needs_on(profile: Profile, ladder: Ladder) -> Sequence[CurveNeed]:
-    """Give the curves that a profile needs of a platform, with the ranks as they lie there."""
-    return needs_of(profile, spread=ladder.layout.nodes > 1)
 
 
 def _apart(spread: float) -> str:
@@ -72,7 +64,7 @@ def refuse_contradictions(profile: Profile, ladder: Ladder, drawn: float) -> Non
             f"prediction by {math.expm1(drawn):.0%}",
             "\n\n".join(need.measures(curve.key.nodes)),
         )
-        for need, curve in ladder.used(needs_on(profile, ladder))
+        for need, curve in ladder.used(profile)
         if curve.contradicts
     ]
     if gaps:

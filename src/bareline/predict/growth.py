@@ -41,8 +41,6 @@ class Target:
 COMPUTING, MESSAGES = "computing", "messages between two ranks"
 #: Periods of the longer replay; the shorter one has one, which pays for the beginning of both.
 _PERIODS = 3
-#: Twice the ranks that bring less than this do not count as scaling.
-_GAIN = 1.05
 #: Programs that compute nothing are divided by this.
 _LEAST_S = 1e-12
 #: Shares below this are rounding.
@@ -291,7 +289,7 @@ def _end(points: Sequence[GrownRanks]) -> tuple[int | None, str | None]:
     """Find from where on more ranks bring less than 5 % for twice as many, and by what."""
     for one, other in pairwise(points):
         doublings = np.log2(other.ranks / one.ranks)
-        if one.period_s / other.period_s < _GAIN**doublings:
+        if one.period_s / other.period_s < 1.05**doublings:
             more = {
                 name: share * other.period_s - one.shares.get(name, 0.0) * one.period_s
                 for name, share in other.shares.items()

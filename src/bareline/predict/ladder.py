@@ -22,7 +22,9 @@ from bareline.predict.needs import (
     RECEIVING,
     SENDING,
     CurveNeed,
+    needs_of,
 )
+from bareline.profile.model import Profile
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout, Scalar
@@ -78,10 +80,8 @@ class LadderGaps(AnalysisError):
 class Ladder:
     """What a prediction knows of a platform.
 
-    - `curves`: by what they are of.
     - `layout`: how the application's ranks lie on it: nodes, and ranks per node.
     - `cores`: cores of a node that its ranks may use; None where there is one for each.
-    - `facts`: the platform's facts.
     - `protocols`: by nodes between two ranks: the largest eager message, and whether the receiver
       fetches long ones. Told from the latency where nothing is said.
     """
@@ -144,27 +144,25 @@ class Ladder:
         """
         if nodes in self.protocols:
             return self.protocols[nodes]
-        curve = self.message("mpi.pingpong", nodes)
-        shared = nodes == 1 and curve is not None and curve.latency_s < _SHARED_MEMORY_S
+        way = self.message("mpi.pingpong", nodes)
+        shared = nodes == 1 and way is not None and way.latency_s < _SHARED_MEMORY_S
         limit, fetched = (_EAGER_SHARED, True) if shared else (_EAGER_NETWORK, False)
-        measured = self._eager_limit(nodes)
-        return (limit if measured is None else measured), fetched
+        sending = self.message(SENDING, nodes)
+        if sending is not None and way is not None:
+            # From where on `MPI_Send` waits for a receiver that computes.
+            waits = sending.raw > [way.at(size) + _WAITS_S for size in sending.sizes]
+            if waits[-1]:
+                # One size alone may have been disturbed: the last that goes at once counts.
+                limit = round(float(sending.sizes[~waits].max(initial=0.0)))
+        return limit, fetched
 
-    def _eager_limit(self, nodes: int) -> int | None:
-        """Find from which size on `MPI_Send` waits for a receiver that computes.
+    def needs(self, profile: Profile) -> list[CurveNeed]:
+        """Give the curves that a profile needs, with the ranks as they lie on the platform."""
+        return needs_of(profile, spread=self.layout.nodes > 1)
 
-        None where it never does up to the largest size, or nothing was measured.
-        """
-        sending, way = self.message(SENDING, nodes), self.message("mpi.pingpong", nodes)
-        if sending is None or way is None:
-            return None
-        waits = sending.raw > [way.at(size) + _WAITS_S for size in sending.sizes]
-        # One size alone may have been disturbed: the last that goes at once counts.
-        return round(float(sending.sizes[~waits].max(initial=0.0))) if waits[-1] else None
-
-    def used(self, needs: Sequence[CurveNeed]) -> Iterator[tuple[CurveNeed, Curve]]:
-        """Give the curves that are needed and that it has."""
-        for need in needs:
+    def used(self, profile: Profile) -> Iterator[tuple[CurveNeed, Curve]]:
+        """Give the curves that an application needs and that it has."""
+        for need in self.needs(profile):
             curve = self.curve(need.probe, need.ranks, need.nodes_on(self.layout))
             if curve is not None:
                 yield need, curve
@@ -222,14 +220,16 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
     measured = records.trials.filter(
         (pl.col("platform") == platform)
         & (pl.col("status") == "measured")
-        & pl.col("probe").is_in([_probe_of(name) for name in _METRICS])
+        & pl.col("probe").is_in([name.partition(" ")[0] for name in _METRICS])
         & ~pl.col("profile").fill_null(False)
     )
     joined = records.values.join(measured, on="row", how="inner", suffix="_trial").with_columns(
         pl.col("metric", "point").cast(pl.String)
     )
     for name, (loop, calls) in _METRICS.items():
-        rows = _means(joined.filter(pl.col("probe") == _probe_of(name)), loop, calls)
+        # One of two curves of a probe has a second word.
+        own = joined.filter(pl.col("probe") == name.partition(" ")[0])
+        rows = _means(own, loop, calls)
         for (ranks, layout), own in rows.group_by("ranks", "layout", maintain_order=True):
             nodes = Layout.parse(str(layout)).nodes
             yield _curve(CurveKey(name, int(str(ranks)), nodes), own)
@@ -257,11 +257,6 @@ def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
     alone = pl.col("loop").is_null() | pl.col("calls").is_null() | (pl.col("clock") == "simulated")
     value = pl.when(alone).then(pl.coalesce("loop", "calls")).otherwise(within)
     return means.with_columns(value=value).drop("loop", "calls")
-
-
-def _probe_of(name: str) -> str:
-    """Give the probe of a curve; one of two curves has a second word."""
-    return name.partition(" ")[0]
 
 
 def _curve(key: CurveKey, rows: pl.DataFrame) -> Curve:

@@ -53,7 +53,6 @@ _SLOW_LINK_BPS = 1e9
 _LARGE_WINDOW = 4
 #: Beyond here no library sends before the receiver looks: there is no overhead to be measured.
 _EAGER_BYTES, _OVERHEAD_BUDGET_S = 64 << 10, 0.1
-_SIZELESS = ("mpi.barrier", BESIDE, *START_UP)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -89,10 +88,11 @@ class CurveNeed:
 
         Short messages many times, long ones seldom, and few in flight.
         """
-        if self.probe in _SIZELESS:
+        if self.probe in ("mpi.barrier", BESIDE, *START_UP):  # of no size
             params = "" if self.probe in START_UP else f"budget_s = {_SMALL_BUDGET_S:g}"
             return [self._block(params, nodes)]
-        most = _power_above(self.largest)
+        largest = int(max(self.largest, _SMALLEST_LARGEST))
+        most = min(_MOST_BYTES, 1 << (largest - 1).bit_length())
         if self.probe == OVERHEAD:
             sizes = f"min_bytes = 1, max_bytes = {min(most, _EAGER_BYTES)}, between = true"
             return [self._block(f"{sizes}, budget_s = {_OVERHEAD_BUDGET_S:g}", nodes)]
@@ -120,11 +120,6 @@ class CurveNeed:
         lines += [f"ranks = {self.ranks}"]
         lines += [f"nodes = {nodes}"] if nodes is not None else []
         return "\n".join([*lines, f"timeout_s = {max(120, math.ceil(takes_s))}"])
-
-
-def _power_above(size: float) -> int:
-    size = max(size, _SMALLEST_LARGEST)
-    return min(_MOST_BYTES, 1 << (int(size) - 1).bit_length())
 
 
 def needs_of(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:

@@ -29,7 +29,6 @@ from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.units import format_value
 
-_FEWEST_AGAIN = 4
 #: Is told what comes next, at which position of how many.
 Note = Callable[[str, int, int], None]
 
@@ -135,7 +134,7 @@ def _pair(case: PredictionCase, base: Application, target: Application) -> Itera
 
 def _again(application: Application) -> Iterator[Trial]:
     """Hold the typical one of every second launch against the median of the others."""
-    if len(application.launches) < _FEWEST_AGAIN:
+    if len(application.launches) < 4:
         return
     first = replace(application, launches=application.launches[::2])
     second = replace(application, launches=application.launches[1::2])
@@ -168,11 +167,8 @@ def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
             yield replace(trial, lo_s=ends[0], hi_s=ends[1])
 
 
-#: Errors below are none that wants a reason; a reason explains at least such a part of one.
+#: Errors below are none that wants a reason.
 _NOTABLE = 0.03
-_PART = 0.3
-
-
 #: What may have put a prediction off: by how much it could, in ln, and in words.
 Reason = tuple[float, str]
 
@@ -200,7 +196,7 @@ def reasons(
     if reproduced is not None:
         text = f"the replay gives {reproduced:.2f} of the time on {case.a.platform}"
         found.append((abs(math.log(reproduced)), text))
-    least = _PART * abs(log_error)
+    least = 0.3 * abs(log_error)  # of an error, what a reason explains
     named = [text for size, text in sorted(found, reverse=True) if size >= least]
     if base.median_s < SHORT_S:
         named.append(f"it runs for {format_value(base.median_s, 's')} only")

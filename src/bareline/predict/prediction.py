@@ -15,13 +15,7 @@ from bareline.predict.base import Base
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.costs import INPUTS, Costs, mixed, start_up
 from bareline.predict.delta import delta, message_share
-from bareline.predict.fitness import (
-    CallLack,
-    check_base,
-    check_ladders,
-    needs_on,
-    refuse_contradictions,
-)
+from bareline.predict.fitness import CallLack, check_base, check_ladders, refuse_contradictions
 from bareline.predict.ladder import Ladder
 from bareline.predict.replay import Replayed, replay, why_not_replayable
 from bareline.vocabulary.errors import AnalysisError
@@ -39,13 +33,10 @@ _LEAST_UNSEEN = 0.05
 _WARN, REFUSE = 0.05, 0.15
 #: Shorter programs are predicted with a wider interval.
 SHORT_S = 0.05
-#: Shares of messages, and changes of the time, at which hidden and shared latency matters.
+#: Shares of messages, and changes of the time, at which hidden and shared latency matters, of
+#: which only a trace knows.
 _MESSAGES, _MOVED = 0.2, 0.1
-_WIDER = 1.5
-_LEVEL = 0.9
-_HALF = math.log(1.5)
 _DRAWS = 100
-_SPEEDS_NAMED = 3
 #: What drawing the launches anew may change, in ln, before curves that contradict themselves are
 #: refused: a rough curve that hardly counts does no harm.
 _DRAWN = math.log(1.25)
@@ -200,10 +191,11 @@ def predict(
             refuse_contradictions(case.base.profile, ladder, case.drawn)
     unseen = residual if residual is not None else _unseen(case, chosen, case.compute.hi)
     notes += _widening(case, reproduced if chosen == "replay" else None)
-    width = math.hypot(unseen, case.speeds) * _WIDER ** len(notes)
+    width = math.hypot(unseen, case.speeds) * 1.5 ** len(notes)
     notes += _speeds(case)
-    if chosen == "delta" and _is_blind(case, high):
-        width = max(width, _HALF)
+    moved, in_messages = abs(math.log(high / base_s)), message_share(case.base.profile)
+    if chosen == "delta" and (moved > _MOVED or in_messages > _MESSAGES):
+        width = max(width, math.log(1.5))
         notes.append("without a trace, codes that pass work on in a pipeline may be off by half")
     start_up_s, connections, connecting_s = start_up(case.base.profile, case.a, case.b)
     return Prediction(
@@ -215,7 +207,7 @@ def predict(
         lo_s=low * math.exp(-width),
         hi_s=high * math.exp(width),
         ratio=None if middle is None else middle / base_s,
-        level=_LEVEL,
+        level=0.9,
         reproduced=reproduced,
         residual=unseen,
         ladder=case.speeds,
@@ -247,12 +239,6 @@ def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
 def _check(case: PredictionCase) -> None:
     check_base(case.base.profile, openly_shared=case.a.cores is not None)
     check_ladders(case.base.profile, case.a, case.b)
-
-
-def _is_blind(case: PredictionCase, high_s: float) -> bool:
-    """Tell whether hidden and shared latency, of which only a trace knows, may matter."""
-    moved = abs(math.log(high_s / case.base.time_s))
-    return moved > _MOVED or message_share(case.base.profile) > _MESSAGES
 
 
 def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase:
@@ -317,10 +303,10 @@ def _speeds(case: PredictionCase) -> Iterator[str]:
     found = [
         (*curve.two_speeds, curve.key, ladder)
         for ladder in {one.platform: one for one in (case.a, case.b)}.values()
-        for _, curve in ladder.used(needs_on(case.base.profile, ladder))
+        for _, curve in ladder.used(case.base.profile)
         if curve.two_speeds[1]
     ]
-    for times, slow, key, ladder in sorted(found, key=lambda one: -one[0])[:_SPEEDS_NAMED]:
+    for times, slow, key, ladder in sorted(found, key=lambda one: -one[0])[:3]:
         yield (
             f"{key.probe} on {ladder.platform} has two speeds: {slow} of {ladder.n} launches take "
             f"{times:.2f} times as long"

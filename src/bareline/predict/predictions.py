@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import applications
-from bareline.predict.compute import ComputeFactor
+from bareline.predict.compute import AS_IT_IS
 from bareline.predict.coverage import CurveCoverage, strips
 from bareline.predict.ladder import read_ladder
 from bareline.predict.pairs import Note
@@ -31,7 +31,6 @@ from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.texts import shown_name
 
 VERSION = 1
-_AS_IT_IS = ComputeFactor(1.0, 1.0, 1.0, "the same platform")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ def look_closer(
         for one in usable.values():
             with suppress(BarelineError):  # the same refusal stands in the validation
                 ladder = read_ladder(records, one.platform, one.typical.layout)
-                case = PredictionCase(one.base(ladder), ladder, _AS_IT_IS)
+                case = PredictionCase(one.base(ladder), ladder, AS_IT_IS)
                 ranked += upgrades(one.name, case)
         own = sorted(usable.values(), key=lambda one: one.platform != records.baseline)
         if own:

@@ -11,7 +11,7 @@ from typing import Any
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import applications, name_of, usable
 from bareline.predict.base import ApplicationClock, Base
-from bareline.predict.compute import ComputeFactor, factor_between
+from bareline.predict.compute import AS_IT_IS, ComputeFactor, factor_between
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.needs import INIT
 from bareline.predict.prediction import Model, Prediction, PredictionCase, point, predict
@@ -56,7 +56,7 @@ def answer(
     a = read_ladder(source, base, layout_of(source, base, own))
     if isinstance(profile, Path):
         _check_place(own, a)
-    b, compute = a, ComputeFactor(1.0, 1.0, 1.0, "the same platform")
+    b, compute = a, AS_IT_IS
     if to is not None:
         records = ladder or source
         b = read_ladder(records, to, layout_of(records, to, own))

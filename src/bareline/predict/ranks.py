@@ -170,6 +170,7 @@ class _Maker:
         ]
         self._comms: dict[tuple[object, ...], int] = {}
         self._laws: dict[tuple[object, ...], list[Law]] = {}
+        # The calls of a place, with the laws of what each moves.
         self._templates: dict[Place, list[tuple[GridCall, tuple[list[Law], ...]]]] = {}
         self._spent = _times(own.pattern)
         self._likely: set[tuple[GridCall, int]] = set()
@@ -209,7 +210,10 @@ class _Maker:
         """Make a rank's calls."""
         place = self._own.pattern.nearest(self._grid.place(rank))
         if place not in self._templates:
-            self._templates[place] = self._template(self._own.pattern.steps[place])
+            self._templates[place] = [
+                (step, tuple(self._law(step, nth, index) for index in range(3)))
+                for step, nth in _numbered(self._own.pattern.steps[place])
+            ]
         row = terms_at(self._grid, rank, self._cells)
         shapes: dict[Shape, int] = {}
         known: dict[tuple[object, ...], tuple[int, int, float]] = {}
@@ -235,13 +239,6 @@ class _Maker:
         made = [each for own in self._templates.values() for each in own]
         likely = sum((step, id(laws[0])) in self._likely for step, laws in made)
         return likely + sum(not any(law.checked for law in laws[0]) for _, laws in made)
-
-    def _template(self, steps: Sequence[GridCall]) -> list[tuple[GridCall, tuple[list[Law], ...]]]:
-        """Give the calls of a place, with the laws of what each moves."""
-        return [
-            (step, tuple(self._law(step, nth, index) for index in range(3)))
-            for step, nth in _numbered(steps)
-        ]
 
     def _law(self, step: GridCall, nth: int, index: int) -> list[Law]:
         along = _along(step)

@@ -59,8 +59,6 @@ _RENDEZVOUS = ("MPI_Ssend", "MPI_Issend")
 class Replayed:
     """What a replay gives of each rank, in s from the common beginning.
 
-    - `ends_s`: when it ended.
-    - `compute_s`: how long it computed.
     - `taken_s`: what all its calls of each shape took.
     """
 
@@ -239,7 +237,9 @@ class _Tables:
         costs = np.array([self._cost(shape) for shape in stream.shapes], _COST)
         self.taken_s.append(np.zeros(len(stream.shapes)))
         numbers = np.ascontiguousarray(stream.shape, np.int32)
-        compute, spent = _alike(stream.compute_s, stream.spent_s)
+        compute, spent = stream.compute_s, stream.spent_s
+        if compute.strides != spent.strides:  # one distance for both: columns of a table have it
+            compute, spent = np.ascontiguousarray(compute), np.ascontiguousarray(spent)
         arrays = (numbers, compute, spent, shapes, costs, self.taken_s[-1])
         self._kept += arrays
         places = (one.ctypes.data for one in arrays)
@@ -250,21 +250,9 @@ class _Tables:
         if kind == _COLLECTIVE and is_local(shape):
             kind = _LOCAL
         ago, to = (shape.to, NOBODY) if kind == _DONE else (0, shape.to)
-        return (
-            shape.send_tag,
-            shape.receive_tag,
-            ago,
-            kind,
-            shape.posts,
-            to,
-            shape.from_,
-            shape.root,
-            self._comms[shape.comm],
-            own_comms[shape.comm],
-            shape.comm_size,
-            is_rendezvous(shape),
-            0,
-        )
+        tags, ends = (shape.send_tag, shape.receive_tag), (to, shape.from_, shape.root)
+        comm = (self._comms[shape.comm], own_comms[shape.comm], shape.comm_size)
+        return *tags, ago, kind, shape.posts, *ends, *comm, is_rendezvous(shape), 0
 
     def _cost(self, shape: Shape) -> tuple[object, ...]:
         costs, size = self._costs, shape.size
@@ -279,18 +267,7 @@ class _Tables:
         return *[(0.0, 0.0)] * 4, whole, overhead, (0, 0), _ROLES[role], 0
 
 
-def _alike(
-    compute: npt.NDArray[np.float64], spent: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Give both with one distance between their values: as two columns of a table have it."""
-    if compute.strides == spent.strides:
-        return compute, spent
-    return np.ascontiguousarray(compute), np.ascontiguousarray(spent)
-
-
 _DAMAGED, _TOO_MANY = 1, 2
-#: Values of a shape in a stream.
-_RAW_VALUES = 12
 
 
 class _Stream(ctypes.Structure):  # `struct bl_stream` of native/replay/replay.h
@@ -328,15 +305,12 @@ def read_records(stream: bytes, names: list[list[str]], ranks: int, room: Room) 
     decoded()  # how many there are
     numbers = np.empty(found.records, np.int32)
     codes = np.empty(2 * found.records, np.uint16)
-    shapes = np.empty((found.shape_count, _RAW_VALUES), np.uint64)
+    shapes = np.empty((found.shape_count, 12), np.uint64)
     found.numbers, found.codes, found.shapes = (one.ctypes.data for one in (numbers, codes, shapes))
     decoded()
     room.calls -= len(numbers)
     room.shapes -= len(shapes)
     # Five values of a shape may be below zero.
-    shapes_of = ([*v[:2], *(_signed(one) for one in v[2:7]), *v[7:]] for v in shapes.tolist())
-    return [make_shape(values, names, ranks) for values in shapes_of], numbers, codes
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 64) * (value >> 63)
+    signed = shapes[:, 2:7].view(np.int64).tolist()
+    values = ([*v[:2], *some, *v[7:]] for v, some in zip(shapes.tolist(), signed, strict=True))
+    return [make_shape(each, names, ranks) for each in values], numbers, codes

@@ -31,7 +31,6 @@ from bareline.predict.fitness import check_ladders
 from bareline.predict.ladder import read_ladder
 from bareline.predict.prediction import REFUSE, PredictionCase, drawn_case, half_width
 from bareline.predict.replay import replay
-from bareline.profile.model import Profile
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import format_value
@@ -48,8 +47,6 @@ TITLES: Mapping[str, str] = {
     "residual": "not explained",
 }
 _DRAWS = 40
-#: Half-width of the middle 90 % of a normal distribution, in standard deviations.
-_NORMAL_90 = 1.645
 
 
 class LossShare(TypedDict):
@@ -186,11 +183,7 @@ def _resample(
     return compared(_medians(b, rng), _medians(a, rng))
 
 
-#: Inputs that a replay takes from the trace itself, and thus has in full.
-_TRACED = ("compute", "cores", "io")
-
-
-def _values(case: PredictionCase, factor: float, a_s: float) -> dict[str, float]:
+def _values(case: PredictionCase, factor: float, a_s: float) -> dict[Input, float]:
     """Give what each input costs, in s.
 
     A replay that lacks a part of the time lacks it of messages: computing is in the trace. So they
@@ -215,8 +208,9 @@ def _values(case: PredictionCase, factor: float, a_s: float) -> dict[str, float]
     computing_s = min(base.profile.computing_s, wall_s)
     scale = (wall_s - computing_s) / (on_a - computing_s) if on_a > computing_s else 1.0
     median = a_s / base.launch_s
+    traced = ("compute", "cores", "io")
     return {
-        name: value * median * (1.0 if name in _TRACED else scale) for name, value in values.items()
+        name: value * median * (1.0 if name in traced else scale) for name, value in values.items()
     }
 
 
@@ -238,7 +232,7 @@ def _differing(a: Costs, b: Costs) -> list[Input]:
 
 def shapley(
     inputs: Sequence[Input], worth: Callable[[frozenset[Input]], float]
-) -> dict[str, float]:
+) -> dict[Input, float]:
     """Give each input's change of `worth`, averaged over all orders of swapping."""
     known = {
         frozenset(chosen): worth(frozenset(chosen))
@@ -258,25 +252,22 @@ def shapley(
 
 
 def _spreads(
-    case: PredictionCase, inputs: Sequence[str], rng: np.random.Generator
-) -> dict[str, float]:
+    case: PredictionCase, inputs: Sequence[Input], rng: np.random.Generator
+) -> dict[Input, float]:
     """Give half-widths of the shares over draws of ladders and of computing's factor.
 
     By the difference model.
     """
-    chosen = [name for name in INPUTS if name in inputs]
     low, high = math.log(case.compute.lo), math.log(case.compute.hi)
-    drawn = []
-    for _ in range(_DRAWS):
+
+    def once() -> dict[Input, float]:
         one = drawn_case(case, rng)
-        a, b = one.costs(math.exp(rng.normal((low + high) / 2, (high - low) / 2 / _NORMAL_90)))
-        worth = partial(_difference, case.base.profile, a, b)
-        drawn.append(shapley(chosen, worth))
+        # The bounds are those of the middle 90 % of a normal distribution.
+        a, b = one.costs(math.exp(rng.normal((low + high) / 2, (high - low) / 2 / 1.645)))
+        return shapley(inputs, lambda swapped: delta(case.base.profile, a, mixed(a, b, swapped)))
+
+    drawn = [once() for _ in range(_DRAWS)]
     return {name: half_width([values[name] for values in drawn]) for name in inputs}
-
-
-def _difference(profile: Profile, a: Costs, b: Costs, swapped: frozenset[Input]) -> float:
-    return delta(profile, a, mixed(a, b, swapped))
 
 
 #: What starting takes longer is said from this share of the application's time on.
