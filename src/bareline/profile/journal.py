@@ -37,6 +37,15 @@ _SUMS = tuple(
     if name not in CALL_KEYS and not name.endswith(("min_ns", "max_ns"))
 )
 
+#: Columns of the call table by what a row of the journal calls them: amounts, and times in ticks.
+_COUNTS = {
+    **{name: name for name in ("count", "bytes", "finished", "receives")},
+    **{f"{name}_bytes": name for name in ("sent", "received", "awaited")},
+    "queued_ns": "queued",
+}
+_TIMES = {"max_ns": "longest", **{f"{n}_ns": n for n in ("time", "waited", "window", "flight")}}
+_OVER_RANKS = ("ranks", "rank_min_ns", "rank_max_ns")
+
 _NO_ROWS = np.empty(0, layout.ROW)
 Record = Any  # one element of a structured array: numpy has no static type for its fields
 
@@ -203,48 +212,32 @@ def _call_rows(file: mmap.mmap, at: int, one: Record, names: list[list[str]]) ->
     def time(name: str) -> npt.NDArray[np.int64]:
         return np.rint(rows[name] * ns).astype(np.int64)
 
-    def whole(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        return values.astype(np.int64)
-
     never = np.uint64(0xFFFFFFFFFFFFFFFF)
-    spent = time("time")
+    whole = {
+        "region": rows["what"] >> np.uint64(24) & np.uint64(0xFF),
+        "size_low": low,
+        "size_high": high,
+        "comm_size": classes["size"],
+        "comm_nodes": classes["nodes"],
+        **{name: rows[field] for name, field in _COUNTS.items()},
+    }
     frame = pl.DataFrame(
         {
             "call": [names[call][0] for call in calls],
             "kind": [names[call][1] for call in calls],
-            "region": whole(rows["what"] >> np.uint64(24) & np.uint64(0xFF)),
-            "size_low": whole(low),
-            "size_high": whole(high),
-            "comm_size": whole(classes["size"]),
-            "comm_nodes": whole(classes["nodes"]),
             "inter": classes["inter"] != 0,
             "peer": [layout.PLACES[min(place, 4)] for place in places],
-            "count": whole(rows["count"]),
-            "bytes": whole(rows["bytes"]),
-            "sent_bytes": whole(rows["sent"]),
-            "received_bytes": whole(rows["received"]),
-            "time_ns": spent,
             "squares_ns2": rows["squares"] * ns * ns,
+            **{name: values.astype(np.int64) for name, values in whole.items()},
+            **{name: time(field) for name, field in _TIMES.items()},
             "min_ns": np.where(rows["shortest"] == never, 0, time("shortest")),
-            "max_ns": time("longest"),
-            "waited_ns": time("waited"),
             "waited_min_ns": np.where(rows["waited_least"] == never, 0, time("waited_least")),
-            "finished": whole(rows["finished"]),
-            "window_ns": time("window"),
-            "flight_ns": time("flight"),
-            "queued_ns": whole(rows["queued"]),
-            "receives": whole(rows["receives"]),
-            "awaited_bytes": whole(rows["awaited"]),
-            "ranks": np.ones(len(rows), np.int64),
-            "rank_min_ns": spent,
-            "rank_max_ns": spent,
+            **dict.fromkeys(_OVER_RANKS, np.ones(len(rows), np.int64)),
         },
         schema=dict(CALL_COLUMNS),
     )
-    united = _merge(frame)
-    return united.with_columns(
-        ranks=pl.lit(1, pl.Int64), rank_min_ns=pl.col("time_ns"), rank_max_ns=pl.col("time_ns")
-    )
+    own = dict.fromkeys(_OVER_RANKS[1:], pl.col("time_ns"))
+    return _merge(frame).with_columns(ranks=pl.lit(1, pl.Int64), **own)
 
 
 def _merge(rows: pl.DataFrame) -> pl.DataFrame:
@@ -260,12 +253,9 @@ def _merge(rows: pl.DataFrame) -> pl.DataFrame:
         rows.with_columns(size_low=low, size_high=high)
         .group_by(*CALL_KEYS)
         .agg(
-            *(pl.col(name).sum() for name in _SUMS),
-            pl.col("min_ns").min(),
-            pl.col("max_ns").max(),
-            pl.col("waited_min_ns").min(),
-            pl.col("rank_min_ns").min(),
-            pl.col("rank_max_ns").max(),
+            pl.col(_SUMS).sum(),
+            pl.col("min_ns", "waited_min_ns", "rank_min_ns").min(),
+            pl.col("max_ns", "rank_max_ns").max(),
         )
         .select(*CALL_COLUMNS)
         .sort(*CALL_KEYS)

@@ -82,7 +82,6 @@ class Profile:
 
     - `complete`: the program went through ``MPI_Finalize``; otherwise `ended` says what happened.
     - `mode`: ``split``: a barrier before every blocking collective separates waiting from transfer.
-    - `ranks`, `nodes`: how many there were.
     - `began_unix_ns`: when MPI was ready, in ns since 1970.
     - `mpi`: the library's own name and version.
     - `command`: the program and its arguments, as rank 0 was started.
@@ -131,10 +130,6 @@ class Profile:
     def title(self) -> str:
         """The program, for a heading."""
         return self.command.split(" ", 1)[0] or "unknown program"
-
-    def region_name(self, region: int) -> str:
-        """Name a region for people."""
-        return self.regions.get(region) or ("" if region == 0 else f"region {region}")
 
     def header(self) -> dict[str, Any]:
         """Give the first line of the file."""

@@ -240,15 +240,6 @@ def _mean_s(spent_ns: pl.Expr) -> pl.Expr:
     return pl.when(pl.col("count") != 0).then(spent_ns * 1e-9 / pl.col("count")).otherwise(0.0)
 
 
-def barrier_cost_s(profile: Profile) -> float:
-    """Estimate what the barriers of ``--split`` cost a rank beside the waiting that they measure.
-
-    The last rank to arrive waits for nobody: the shortest wait of a row is the barrier itself.
-    """
-    rows = profile.calls.filter(pl.col("waited_ns") > 0)
-    return float((rows["waited_min_ns"] * rows["count"]).sum()) * 1e-9 / profile.ranks
-
-
 def sizes(profile: Profile) -> list[SizeSum]:
     """Sum up calls that move data by power-of-two bins of the message size."""
     data = profile.calls.filter((pl.col("bytes") > 0) & (pl.col("kind") != "setup"))
@@ -294,8 +285,9 @@ def region_split(profile: Profile) -> list[tuple[str, float, float]]:
         spent.filter(is_compute).sum().alias("compute"),
         spent.filter(~is_compute).sum().alias("mpi"),
     )
+    named = {0: "outside"} | {number: name for number, name in profile.regions.items() if name}
     return [
-        (profile.region_name(region) or "outside", compute * 1e-9, mpi * 1e-9)
+        (named.get(region, f"region {region}"), compute * 1e-9, mpi * 1e-9)
         for region, compute, mpi in sums.sort("region").iter_rows()
     ]
 
@@ -304,7 +296,9 @@ def remarks(profile: Profile) -> list[str]:
     """Say what limits the numbers."""
     ranks = profile.rank_table
     dropped, untracked = (int(ranks[name].sum()) for name in ("dropped", "untracked"))
-    most, cost_s = stolen_share(profile), barrier_cost_s(profile)
+    most, split = stolen_share(profile), profile.calls.filter(pl.col("waited_ns") > 0)
+    # The last rank to arrive waits for nobody: the shortest wait of a row is the barrier itself.
+    cost_s = float((split["waited_min_ns"] * split["count"]).sum()) * 1e-9 / profile.ranks
     sources = ", ".join(name for name in ranks["clock_source"].unique().sort() if name != "tsc")
     limits = [
         (not profile.complete, f"unfinished: {profile.ended}; what was gathered before is shown"),

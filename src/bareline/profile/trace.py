@@ -9,7 +9,7 @@ import base64
 import mmap
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from bareline.profile import journal_layout as layout
 from bareline.profile.model import MOST_RANKS
-from bareline.profile.records import MOST_BYTES, Decode, Room, Shape, TooMany
+from bareline.profile.records import MOST_BYTES, Decode, Records, Room, Shape, TooMany
 from bareline.profile.records import decode as decode_in_python
 from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.files import open_regular, stands, step_to_read
@@ -51,11 +51,9 @@ _SLICE = layout.struct(
 class CallStream:
     """The calls of one rank.
 
-    - `shapes`: the distinct ones.
     - `shape`: number in `shapes`, for each record.
     - `compute_s`: time between calls before each, without what the rank spent ready but without a
       core.
-    - `spent_s`: time in each call.
     - `lost`: calls that did not fit; those before are whole.
     """
 
@@ -162,7 +160,10 @@ def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
     room = Room()
     try:
         places = _slices(path, content, ranks, int(head["slice_size"]))
-        found = [_stream(content, *place, names, room, ranks, decode) for place in places]
+        found = [
+            _stream(content, *place, ranks, lambda stream: decode(stream, names, ranks, room))
+            for place in places
+        ]
     except TooMany as error:
         raise _refused(path, f"the trace contains {error}", _SHORTER) from error
     except (LookupError, ArithmeticError, ValueError) as error:
@@ -197,13 +198,7 @@ def _slices(
 
 
 def _stream(
-    content: mmap.mmap | bytes,
-    at: int,
-    length: int,
-    names: list[list[str]],
-    room: Room,
-    ranks: int,
-    decode: Decode,
+    content: mmap.mmap | bytes, at: int, length: int, ranks: int, read: Callable[[bytes], Records]
 ) -> CallStream | None:
     if length < _STREAM_AT:
         return None
@@ -214,7 +209,7 @@ def _stream(
     if _STREAM_AT + used > length or used > MOST_BYTES or slice_["rank"] >= ranks:
         raise IndexError
     stream = content[at + _STREAM_AT : at + _STREAM_AT + used]
-    shapes, numbers, codes = decode(stream, names, ranks, room)
+    shapes, numbers, codes = read(stream)
     ended = len(numbers) > 0 and shapes[numbers[-1]].kind == "compute"
     seconds = (_TICKS * (_ns_per_tick(slice_) * 1e-9))[codes].reshape(-1, 2)
     return CallStream(
