@@ -212,9 +212,7 @@ def _overheads(
         if size <= _SMALL_BYTES or size / rate > _LINK_BOUND * size * _byte_s(curve)
     ]
     received = _small_as_one(_by_size(tables, _OVERHEAD, "receive"), eager_bytes)
-    sending: list[tuple[int, float]] = []
-    receiving: list[tuple[int, float]] = []
-    departure: list[tuple[int, float]] = []
+    found: dict[str, list[list[float]]] = defaultdict(list)
     for size, busy_s in _small_as_one(busy, eager_bytes):
         latency_s = seconds_at(curve, size)
         on_the_way_s = (1 - _LEAST_OF_LATENCY) * latency_s
@@ -223,15 +221,14 @@ def _overheads(
         else:
             busy_s = min(busy_s, _MOST_OF_LATENCY * latency_s)
             receive_s = min(busy_s, on_the_way_s - busy_s)
-        sending.append((size, busy_s))
-        receiving.append((size, receive_s))
-        departure.append((size, min(busy_s, on_the_way_s - receive_s)))
-    named = {"send_overhead_s": sending, "receive_overhead_s": receiving, "departure_s": departure}
-    return {
-        name: [[size, float(f"{seconds:.4g}")] for size, seconds in points]
-        for name, points in named.items()
-        if points
-    }
+        departure_s = min(busy_s, on_the_way_s - receive_s)
+        for name, seconds in (
+            ("send_overhead_s", busy_s),
+            ("receive_overhead_s", receive_s),
+            ("departure_s", departure_s),
+        ):
+            found[name].append([size, float(f"{seconds:.4g}")])
+    return found
 
 
 def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:

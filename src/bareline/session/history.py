@@ -10,6 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -162,8 +163,8 @@ class History:
             return "a simulation repeats exactly"
         if self._absent.get((trial.platform, trial.case), trial.block) < trial.block:
             return "its program is not installed"
-        enough = self._study.emulated_launches
-        if enough and trial.block >= enough and self._meets_emulation(trial, self._emulates(trial)):
+        emulates, enough = partial(self._emulates, trial), self._study.emulated_launches
+        if enough and trial.block >= enough and self._meets_emulation(trial, emulates):
             return "an emulated processor is not comparable"
         if trial.block < max(self._study.min_launches, 1):
             return ""
@@ -188,14 +189,10 @@ class History:
         others = self._on[trial.case] - twice
         return bool(others) and all(emulates(name) for name in others)
 
-    def _emulates(self, trial: Trial) -> Callable[[str], bool | None]:
-        """Give what tells whether a platform's processor was software in earlier blocks."""
-
-        def emulates(platform: str) -> bool | None:
-            record = self._measured_before(trial, platform)
-            return None if record is None else "emulated-cpu" in record.caveats
-
-        return emulates
+    def _emulates(self, trial: Trial, platform: str) -> bool | None:
+        """Tell whether a platform's processor was software in the blocks before a trial's."""
+        record = self._measured_before(trial, platform)
+        return None if record is None else "emulated-cpu" in record.caveats
 
     def _measured_before(self, trial: Trial, platform: str) -> Record | None:
         """Give the first measurement of a trial's case on a platform in the blocks before it."""

@@ -33,10 +33,6 @@ from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import count
 
-#: Type of a platform whose results were imported.
-PLATFORM_TYPE = "import"
-UNKNOWN_RANKS_CAVEAT = "the output does not say its number of ranks"
-
 _STUDY = {
     "name": "imported",
     "title": "Imported results",
@@ -94,9 +90,6 @@ class Intake:
             if row["trial"] is not None and row["status"] == "failed":
                 lines.append(f"failed: {row['file']}: {row['probe']}: {row['reason']}")
         lines += [f"skipped, of no known format: {file}" for file in self.skipped]
-        return [*lines, *self._replication()]
-
-    def _replication(self) -> list[str]:
         platforms = {row["platform"] for row in self.rows}
         cases = Counter(
             (record.trial.platform, record.trial.case)
@@ -105,10 +98,10 @@ class Intake:
         )
         single = sum(count == 1 for count in cases.values())
         few = sum(count < 6 for count in cases.values())
-        if not few:
-            return []
-        text = f"{single} of {len(cases)} cases have n = 1, {few} have fewer than 6 trials: "
-        return [text + "no interval and no verdict; import more outputs of the same cases"]
+        if few:
+            text = f"{single} of {len(cases)} cases have n = 1, {few} have fewer than 6 trials: "
+            lines.append(f"{text}no interval and no verdict; import more outputs of the same cases")
+        return lines
 
 
 def import_files(
@@ -218,7 +211,7 @@ def _open(out: Path, titles: Mapping[str, str], found: Iterable[FoundTrial]) -> 
         )
     platforms = dict(header.platforms)
     for name, title in titles.items():
-        known = platforms.get(name, {"type": PLATFORM_TYPE})
+        known = platforms.get(name, {"type": "import"})
         platforms[name] = {**known, **({"title": title} if title else {})}
     header = replace(header, platforms=platforms, probes=_declared(header.probes, found))
     return run or Run.create(out, header), header
@@ -308,7 +301,7 @@ def _blocks(records: Iterable[Record], platform: str) -> Callable[[Case], int]:
 
 
 def _caveats(imported: Reading, case: Case) -> tuple[str, ...]:
-    unknown = (UNKNOWN_RANKS_CAVEAT,) if not case.ranks else ()
+    unknown = () if case.ranks else ("the output does not say its number of ranks",)
     return ("imported", *imported.caveats, *unknown)
 
 

@@ -21,10 +21,8 @@ from bareline.vocabulary.instructions import BLAS_KERNELS, blas_caveats
 from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Scalar, Stage, Trial
 from bareline.vocabulary.units import listing
 
-_TAIL_CHARACTERS = 600
 #: Launchers frame what they add themselves, such as that a process returned a non-zero exit code.
 _FRAMED = re.compile(r"^-{60,}\n.*?\n-{60,}$\n?", re.MULTILINE | re.DOTALL)
-_NO_FACTS: Mapping[str, Scalar] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ def judge_output(
     timeout_s: float,
     *,
     profile: bool = False,
-    facts: Mapping[str, Scalar] = _NO_FACTS,
+    facts: Mapping[str, Scalar] = MappingProxyType({}),
 ) -> tuple[Measured | Failed, tuple[str, ...]]:
     """Turn what a launch printed into samples, or say why it gave none.
 
@@ -56,7 +54,7 @@ def judge_output(
     def failed(stage: Stage, reason: str) -> tuple[Failed, tuple[str, ...]]:
         # The program's own words, if it wrote any.
         said = _FRAMED.sub("", output.stderr).strip() or output.stderr.strip()
-        tail = said[-_TAIL_CHARACTERS:].strip()
+        tail = said[-600:].strip()
         parts = [reason, *output.cut, *([f"stderr ends: {tail}"] if tail else [])]
         return Failed(stage, "; ".join(parts)), doubts
 
@@ -93,7 +91,6 @@ def _wrote_its_end(stdout: str) -> bool:
 
 
 def _ended(output: Output, timeout_s: float) -> tuple[Stage, str] | None:
-    """Say how a launch went wrong; None where it ended well."""
     if output.timed_out:
         return Stage.TIMEOUT, f"no end after {timeout_s:g} s"
     if output.exit_code < 0:

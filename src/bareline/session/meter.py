@@ -140,11 +140,6 @@ class Meter:
         )
         return left / rate if rate else float("inf")
 
-    def allows(self, name: str, expected_s: float) -> bool:
-        """Tell whether a trial that is expected to take so long may begin on a platform."""
-        left_s = self.left_s(name)
-        return left_s > 0 and left_s >= expected_s
-
     def limit_words(self, left: int) -> str:
         """Say that a limit is reached, what is used, and how many trials are left to do."""
         used = ", ".join(f"{name} {hours:.3g}" for name, hours in self.core_hours.items())

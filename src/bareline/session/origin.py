@@ -104,9 +104,6 @@ def _check_metric(run: Run, what: str, today: Metric, declared: Mapping[str, Any
     raise StoreError(f"{what} {other}", where=str(run.path), hint=hint)
 
 
-_PRIVATE = 0o700
-
-
 def owner_of(path: Path) -> int | None:
     """Give the number of the user that a run belongs to; None where it is the caller's own."""
     for place in (path, path / HEADER_FILE):
@@ -132,7 +129,7 @@ def see_to_trust(run: Run, *, trust: bool) -> None:
     text = f"{run.header.to_toml()}\0{run.path.resolve()}"
     mark = cache_folder() / "trusted" / hashlib.sha256(text.encode()).hexdigest()
     if trust:
-        mark.parent.mkdir(mode=_PRIVATE, exist_ok=True)
+        mark.parent.mkdir(mode=0o700, exist_ok=True)
         mark.touch()
     elif not mark.exists():
         raise UsageError(

@@ -23,7 +23,6 @@ from bareline.profile.sites import with_sites_named
 from bareline.profile.trace import read_trace, trace_of
 from bareline.vocabulary.errors import BarelineError, PlatformError, ProfileError, ToolMissing
 
-LIBRARY = "libbareline_pmpi.so"
 #: Launchers that hand their own environment on to every rank by themselves.
 _BATCH = ("srun", "prun", "aprun", "jsrun", "flux")
 _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)(\..+|-.+)?")
@@ -127,7 +126,7 @@ def profile_environment(
 
 def profiler_library(build: Path) -> Path:
     """Find the profiler in a folder of native programs, or raise ProfileError: it was not built."""
-    found = sorted(build.glob(f"lib*/**/{LIBRARY}"))
+    found = sorted(build.glob("lib*/**/libbareline_pmpi.so"))
     if not found:
         raise ProfileError(
             "the profiler is not among the native programs",

@@ -176,7 +176,10 @@ class Reread:
 
     def rows(self) -> list[ReadAgain]:
         """Give what came out differently, and what could not be read, as rows for ``--json``."""
-        changed = [(old, new.status, _reason(new)) for old, new in self.changed]
+        changed = [
+            (old, new.status, new.outcome.reason if isinstance(new.outcome, Failed) else None)
+            for old, new in self.changed
+        ]
         unread = [(old, "unread", why) for old, why in self.unread]
         return [
             row_of(
@@ -190,10 +193,6 @@ class Reread:
             )
             for old, now, why in (*changed, *unread)
         ]
-
-
-def _reason(record: Record) -> str | None:
-    return record.outcome.reason if isinstance(record.outcome, Failed) else None
 
 
 def reparse_run(

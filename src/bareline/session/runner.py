@@ -47,7 +47,6 @@ from bareline.vocabulary.model import (
     TRIAL_VARIABLE,
     Command,
     Failed,
-    Layout,
     Measured,
     Output,
     Record,
@@ -233,7 +232,8 @@ class Runner:
 
         with self._between.apart():
             see_hours(self._hours, wait)
-        if not self._meter.allows(trial.platform, self._history.expected_s(trial)):
+        left_s = self._meter.left_s(trial.platform)
+        if left_s <= 0 or left_s < self._history.expected_s(trial):
             raise self._limit_reached()
 
     def _limit_reached(self) -> LimitReached:
@@ -291,7 +291,13 @@ class Runner:
             return allocation
         assert trial.layout is not None, "a plan lays every case out"
         try:
-            command = self._command(trial, trial.layout)
+            budgets = self._history.budgets(trial)
+            command = self._study.command_of(trial.case, trial.layout, budgets=budgets)
+            if trial.case.profile:
+                command = under_profiler(command, self._study.trace_bytes(trial.case))
+            command = self._specs[trial.platform].furnish(command)
+            mark = ((TRIAL_VARIABLE, f"{owner_mark()}-{self._run.id}-{trial.index}"),)
+            command = replace(command, env=command.env + mark)
             source = self._study.source_of(trial.case.probe)
             with self._between.apart():
                 if source is not None:
@@ -304,14 +310,6 @@ class Runner:
         except Exception as error:
             return self._failure(trial, error)
         return allocation, command
-
-    def _command(self, trial: Trial, layout: Layout) -> Command:
-        command = self._study.command_of(trial.case, layout, budgets=self._history.budgets(trial))
-        if trial.case.profile:
-            command = under_profiler(command, self._study.trace_bytes(trial.case))
-        command = self._specs[trial.platform].furnish(command)
-        mark = ((TRIAL_VARIABLE, f"{owner_mark()}-{self._run.id}-{trial.index}"),)
-        return replace(command, env=command.env + mark)
 
     def _launch(self, trial: Trial, allocation: Allocation, command: Command) -> Done:
         assert trial.layout is not None

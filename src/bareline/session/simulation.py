@@ -107,22 +107,36 @@ class Simulations:
             for case in self._cases.iter_rows(named=True):
                 if kernels and _COMPUTATION not in find_probe(case["probe"]).metrics:
                     continue
-                params = self._params(case)
-                reason = _unfit(case, params, spec)
                 try:
-                    if reason:
-                        raise AnalysisError(reason)
-                    self._tell(f"{case['probe']}, {case['ranks']} ranks, {case['params']}")
-                    samples = _simulate(cluster, case, params)
+                    samples = self._simulate(cluster, spec, case)
                 except BarelineError as error:
                     missing.append(f"{case['probe']}, {case['ranks']} ranks: {error}")
                     continue
                 yield case, samples
 
-    def _params(self, case: dict[str, Any]) -> Any:
-        given = {**self._defaults.get(case["probe"], {}), **parse_point(case["params"])}
+    def _simulate(
+        self, cluster: Allocation, spec: PlatformSpec[Any], case: dict[str, Any]
+    ) -> tuple[Sample, ...]:
+        probe, layout = find_probe(case["probe"]), Layout.parse(case["layout"])
+        # As it was measured.
+        given = {**self._defaults.get(probe.name, {}), **parse_point(case["params"])}
         given.pop("profile", None)
-        return find_probe(case["probe"]).make_params(given)
+        params = probe.make_params(given)
+        command = probe.command(params, layout)
+        reason = str(spec.options.refuses(command))
+        if case["profile"]:
+            reason = "was profiled"
+        elif layout.nodes > spec.options.node_count:
+            reason = f"needs {layout.nodes} nodes"
+        elif layout.ranks_per_node > 1:
+            reason = "has ranks that share a node: the curve between nodes says nothing of them"
+        if reason:
+            raise AnalysisError(reason)
+        self._tell(f"{case['probe']}, {case['ranks']} ranks, {case['params']}")
+        output = cluster.run(command, layout, timeout_s=_TIMEOUT_S)
+        if output.exit_code != 0:
+            raise AnalysisError(f"the simulation ended with code {output.exit_code}")
+        return probe.read(params, output)
 
     def _measured(self, case: dict[str, Any], metric: str) -> pl.DataFrame:
         return self._points.filter(
@@ -150,27 +164,6 @@ class Simulations:
                     simulated=value,
                     error=value / row["value"] - 1,
                 )
-
-
-def _unfit(case: dict[str, Any], params: Any, spec: PlatformSpec[Any]) -> str:
-    layout = Layout.parse(case["layout"])
-    command = find_probe(case["probe"]).command(params, layout)
-    if case["profile"]:
-        return "was profiled"
-    if layout.nodes > spec.options.node_count:
-        return f"needs {layout.nodes} nodes"
-    if layout.ranks_per_node > 1:
-        return "has ranks that share a node: the curve between nodes says nothing of them"
-    return str(spec.options.refuses(command))
-
-
-def _simulate(cluster: Allocation, case: dict[str, Any], params: Any) -> tuple[Sample, ...]:
-    probe = find_probe(case["probe"])
-    layout = Layout.parse(case["layout"])
-    output = cluster.run(probe.command(params, layout), layout, timeout_s=_TIMEOUT_S)
-    if output.exit_code != 0:
-        raise AnalysisError(f"the simulation ended with code {output.exit_code}")
-    return probe.read(params, output)
 
 
 _REPLAY_TIMEOUT_S = 1800.0

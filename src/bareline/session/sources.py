@@ -35,8 +35,6 @@ from bareline.vocabulary.units import count, format_duration, listing
 _FIND_S = 180.0
 #: Of several that fit, so many are named.
 _NAMED = 5
-#: Of a checksum, enough to tell two files apart.
-_DIGITS = 16
 #: What a shell, and what loads modules, keep for themselves.
 _OWN = re.compile(r"_|_.*|SHLVL|PWD|OLDPWD|PS1|BASH_.*|LOADEDMODULES|LMOD_.*|MODULE.*|ENV")
 _HASH = re.compile(r"[a-z0-9]{7,64}")
@@ -306,7 +304,7 @@ def _loaded(
     if (stack := after.get("EESSI_VERSION")) and source.kind == "eessi":
         facts["spec"] = f"{facts['spec']} (EESSI {stack} {after.get('EESSI_SOFTWARE_SUBDIR', '')})"
     if recipes := answers.get("recipe"):
-        facts["hash"] = recipes[0][:_DIGITS]
+        facts["hash"] = recipes[0][:16]  # enough to tell two files apart
     if prefix:
         facts["prefix"] = prefix
     set_: dict[str, Sequence[str]] = {}

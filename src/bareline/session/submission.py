@@ -32,7 +32,6 @@ from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.rows import row_of
 
 _RECORD = "submission.json"
-_LARGEST_RECORD = 1 << 16
 _LOG = "submission.log"
 _SCRIPT = "submission.sh"
 #: A batch system and a job, as commands get them: a run that comes from elsewhere names no option.
@@ -171,7 +170,7 @@ def submit(run: Run, order: Order) -> Submission:
 def submission_of(run: Run) -> Submission | None:
     """Give the jobs that measure a run, None where none was submitted or nobody can tell which."""
     try:
-        stored = json.loads(read_bounded(run.path / _RECORD, _LARGEST_RECORD, within=run.path))
+        stored = json.loads(read_bounded(run.path / _RECORD, 1 << 16, within=run.path))
         # Runs of earlier versions name one job.
         jobs = stored["jobs"] if "jobs" in stored else [stored["job"]]
         jobs = tuple(map(str, jobs[:_LONGEST_CHAIN]))

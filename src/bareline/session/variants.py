@@ -29,8 +29,6 @@ from bareline.vocabulary.platform import PlatformSpec, needs_build
 
 #: Of ``KEY=VALUE``; a path that holds "=" begins with "./" or "/".
 _SETTING = re.compile(r"([a-z_]+)(?:\.([A-Za-z_][A-Za-z0-9_]*))?=(.*)", re.DOTALL)
-#: Of a checksum, enough to tell two files apart.
-_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ def build_facts(spec: PlatformSpec, allocation: Allocation) -> dict[str, Scalar]
         return {}
     facts: dict[str, Scalar] = {"build.path": spec.build}
     if summed := allocation.sha256_of(spec.build):
-        facts["build.sha256"] = summed[:_DIGITS]
+        facts["build.sha256"] = summed[:16]  # enough to tell two files apart
     return facts
 
 
