@@ -247,7 +247,7 @@ def test_a_probe_that_always_failed_still_has_its_place(
     planted: Callable[..., Document],
 ) -> None:
     document = planted(("bare", "vm"), probes=("memory.stream", "compute.dgemm"))
-    gone = document.comparison.summary.filter(pl.col("probe") != "memory.stream")
+    gone = document.summary.filter(pl.col("probe") != "memory.stream")
     assert document.points is not None
     silent = document.points.with_columns(
         pl.when(pl.col("probe") == "memory.stream").then(None).otherwise("value").alias("value")

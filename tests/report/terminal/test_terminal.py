@@ -74,8 +74,8 @@ def test_platforms_of_one_layer_share_a_line(planted: Callable[..., Document]) -
 
 
 def test_long_sweeps_keep_the_usual_sizes(document: Document) -> None:
-    short = blocks_text(summary_blocks(document.comparison.summary))
-    full = blocks_text(summary_blocks(document.comparison.summary, details=True))
+    short = blocks_text(summary_blocks(document.summary))
+    full = blocks_text(summary_blocks(document.summary, details=True))
     assert "left out; --all shows them" in short
     assert "256 KiB" in short and "128 KiB" not in short
     assert "128 KiB" in full and "latency p99" in full

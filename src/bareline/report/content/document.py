@@ -100,6 +100,11 @@ class Document:
         return () if self.comparison.alone else self.comparison.findings
 
     @cached_property
+    def summary(self) -> pl.DataFrame:
+        """Every point on every platform."""
+        return self.comparison.summary
+
+    @cached_property
     def points(self) -> pl.DataFrame | None:
         """Every point compared with the baseline; None for a single platform."""
         return None if self.comparison.alone else self.comparison.points
@@ -138,7 +143,7 @@ class Document:
         A launch that was profiled beside others tells where time goes, and is no point of its own.
         """
         points = None if self.points is None else unprofiled(self.points)
-        return choose(unprofiled(self.comparison.summary), points)
+        return choose(unprofiled(self.summary), points)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:

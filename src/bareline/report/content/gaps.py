@@ -150,7 +150,7 @@ def _unfit(document: Document) -> Iterator[Section]:
 def _caveats(document: Document) -> list[str]:
     """Count the values that carry each caveat, leaving out what does not fit; say what to do."""
     value = ["platform", *KEY]
-    frames = [unprofiled(document.comparison.summary)]
+    frames = [unprofiled(document.summary)]
     if document.points is not None:
         unfit = document.points.filter(pl.col("verdict") == Verdict.DOES_NOT_FIT.value)
         frames = [

@@ -221,7 +221,7 @@ def embed_numbers(document: Document) -> tuple[list[Download], list[str]]:
         (
             "summary.csv",
             "medians, intervals and spread of every value",
-            document.comparison.summary,
+            document.summary,
         ),
         ("trials.csv", "every trial, failed ones with their reason", document.records.trials),
     ]
