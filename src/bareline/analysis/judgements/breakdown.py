@@ -53,8 +53,7 @@ _LEAST = 0.0005
 class Call:
     """All calls of one function with messages of about one size.
 
-    `times` is how many times one of them takes as long, None where the baseline makes none;
-    `extra` is what they add, over the baseline's time.
+    Each takes `times` as long, None where the baseline makes none; all add `extra` times its time.
     """
 
     name: str
@@ -75,7 +74,7 @@ class Piece:
     """A part of the extra time.
 
     `extra` is over the baseline's time (0.12 is 12 % of it more): the median over paired launches,
-    whose range is `lo` to `hi`. `dearest` is the call that most of it goes to.
+    whose range is `lo` to `hi`. Most of it goes to the `dearest` call.
     """
 
     name: str
@@ -86,7 +85,7 @@ class Piece:
 
     @property
     def call(self) -> str:
-        """The call that most of it goes to, in words; empty without one."""
+        """Its dearest call in words; empty without one."""
         return str(self.dearest or "")
 
 
@@ -94,9 +93,8 @@ class Piece:
 class Breakdown:
     """A program's loss in pieces, in the order of `PIECES`.
 
-    `ratio` and `base_s` are by all launches; by the profiled pair where only one was profiled.
-    `launches` counts the pairs that the pieces come from. `by_profile` tells whether profiles say
-    the pieces, or the program itself.
+    `ratio` and `base_s` are by all launches; by the profiled pair where only one was profiled. The
+    pieces come from so many pairs of `launches`, by their profiles or by the program itself.
     """
 
     title: str
@@ -223,8 +221,6 @@ class _Calls(NamedTuple):
 
 
 _NONE = _Calls()
-
-
 #: What such calls add in a pair of launches, over the baseline's time, and both sides' calls.
 _Paired = tuple[float, _Calls, _Calls]
 #: A function, its kind and the power of two of its messages' sizes, -1 for none.

@@ -48,12 +48,10 @@ class PlaceLoss:
 class Outcome:
     """What a run says to a claim.
 
-    - `status`: whether it says the same; never "weaker", which needs the printed figure.
-    - `own`: times worse, or the last of a growth; of an order the pair that is nearest to the
-      contrary.
-    - `first`: where a growth begins.
+    - `status`: never "weaker", which needs the printed figure.
+    - `own`: times worse; of a growth the last, of an order the pair nearest to the contrary.
+    - `first`: where a growth begins; `losses`, `first_losses` are what these are the means of.
     - `change`: what the status rests on: `own`, or by how many times the loss grows.
-    - `losses`, `first_losses`: what they are the means of.
     - `of`: of an order, how many ratios must hold.
     - `reason`: why it is not measured; else what of it is not.
     """
@@ -72,10 +70,7 @@ _Ends = tuple[Sequence[PlaceLoss], Sequence[PlaceLoss]]
 
 
 class Replication:
-    """The cells of a run, for asking what one published platform loses against another.
-
-    - `cast`: who took the part of each published platform.
-    """
+    """The cells of a run, for asking what one published platform, as cast, loses to another."""
 
     def __init__(
         self, cells: Sequence[Cell], baseline: str, cast: Mapping[str, str], margin: float
@@ -86,10 +81,9 @@ class Replication:
         self._margin = margin
 
     def outcome(self, check: ClaimCheck, prefer: Callable[[Place], bool]) -> Outcome:
-        """Evaluate a claim.
+        """Evaluate a claim: a ratio at the places to `prefer`, if there are any, or most ranks.
 
-        - `prefer`: tells the places for which the document prints a figure: a ratio is taken there,
-          if the run has any of them, else at its most ranks.
+        The document prints figures for these places.
         """
         absent = [name for name in check.platforms if name not in self._cast]
         if check.platform in absent or set(absent) >= set(check.against):
@@ -116,27 +110,19 @@ class Replication:
         if "placement" not in check.at:
             # Where no message leaves a node, networks are equal: that contradicts no order of them.
             known = [loss for loss in known if not loss.place.on_one_node] or known
-        statuses = [self._status(check, loss.ratio) for loss in known]
-        # All must hold, so that each may be judged by its own interval.
         order = (ClaimStatus.NO, ClaimStatus.CANNOT_TELL, ClaimStatus.YES)
-        worst = min(statuses, key=order.index)
 
-        def speaks_for(loss: PlaceLoss) -> float:
+        def doubt(loss: PlaceLoss) -> tuple[int, float]:
             toward = _toward(check, loss.ratio).value
-            return -abs(math.log(toward)) if check.expect == "equal" else toward
+            speaks_for = -abs(math.log(toward)) if check.expect == "equal" else toward
+            return order.index(self._status(check, loss.ratio)), speaks_for
 
-        doubtful = [loss for loss, s in zip(known, statuses, strict=True) if s is worst]
-        least = min(doubtful, key=speaks_for)
+        # All must hold, so that each may be judged by its own interval.
+        least = min(known, key=doubt)
+        ratio, status = least.ratio, self._status(check, least.ratio)
         without = sorted({*check.against} - {loss.against for loss in known})
-        return Outcome(
-            worst,
-            least.ratio,
-            None,
-            least.ratio,
-            (least,),
-            of=len(known),
-            reason=f"without {', '.join(without)}" if without else lacking,
-        )
+        reason = f"without {', '.join(without)}" if without else lacking
+        return Outcome(status, ratio, None, ratio, (least,), of=len(known), reason=reason)
 
     def _change(self, check: ClaimCheck, known: Sequence[PlaceLoss], lacking: str) -> Outcome:
         pairs = list(self._ends(check, known))
@@ -197,10 +183,10 @@ class Replication:
                 parts.append(None)
                 continue
             cell = self._cells.get((name, place))
-            if cell is None or cell.verdict not in COMPARED or cell.ratio is None:
-                nothing = f"nothing was measured on {name}"
-                reason = f"{name}: {cell.reason or 'no ratio'}" if cell else nothing
-                return PlaceLoss(place, None, reason, against)
+            if cell is None:
+                return PlaceLoss(place, None, f"nothing was measured on {name}", against)
+            if cell.verdict not in COMPARED or cell.ratio is None:
+                return PlaceLoss(place, None, f"{name}: {cell.reason or 'no ratio'}", against)
             simulated = simulated or cell.simulated
             ratio = cell.ratio
             if cell.exact and not ratio.bounded:  # without noise, and no model's error is known

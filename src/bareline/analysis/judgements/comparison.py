@@ -33,8 +33,8 @@ from bareline.vocabulary.errors import AnalysisError
 class JudgedComparison:
     """Platforms compared with a baseline: each result is computed when it is first asked for.
 
-    - `baseline`: what to compare with: the first run's own without it, or the only platform.
-    - `margin`: relative difference that does not matter: the first run's own without it.
+    The baseline and the margin (a relative difference that does not matter) are the first run's own
+    by default.
 
     Raises AnalysisError: the baseline is none of the platforms.
     """

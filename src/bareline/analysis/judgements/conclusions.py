@@ -69,10 +69,7 @@ def _share(values: Iterable[float]) -> PlatformShare | None:
 def _ratio(
     over: _Values, under: _Values, *context: _Values, size_bytes: int = 0
 ) -> PlatformShare | None:
-    """Summarize the quotients of values that belong to the same trial or block.
-
-    Beside it are the medians of other values; there is nothing where some have none.
-    """
+    """Summarize quotients within a trial or block, beside the medians of values that all have."""
     share = _share(over[key] / under[key] for key in over if under.get(key, 0) > 0)
     beside = [_share(values.values()) for values in context]
     known = tuple(one.value.value for one in beside if one is not None)
@@ -142,10 +139,7 @@ def conclude(records: Records) -> list[Conclusion]:
 
 
 def _translation(figures: _Figures, platform: str) -> PlatformShare | None:
-    """What 4 KiB pages cost above 2 MiB ones at the largest working set that all have with both.
-
-    Platforms without any are not among them.
-    """
+    """What 4 KiB pages cost above 2 MiB ones at the largest working set that all have with both."""
     pages, sizes = (4 << 10, 2 << 20), []
     for name in figures.platforms:
         rows = figures.rows(name, "latency")

@@ -67,11 +67,7 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A row that meets a condition.
-
-    - `mean`: the finding that differs in the mean alone, for its worst point.
-    - `value`: the estimate, or the end of it, that is held against the limit.
-    """
+    """A row that meets a condition, by the mean of a finding, or a value held against its limit."""
 
     cell: Cell
     how: How

@@ -30,8 +30,7 @@ class Control:
     """What came of comparing the baseline with itself.
 
     - `platform`, `again`: the platform that was measured twice, and its name the second time.
-    - `tested`, `differ`, `equal`: rows that have a test, those that are called slower or faster,
-      those called equal.
+    - `tested`, `differ`, `equal`: rows with a test, called slower or faster, and called equal.
     - `claims`: certain differences that sentences would claim.
     - `floors`: for each layer in which rows differ, the largest difference, as a ratio above 1;
       None where it is off the scale.

@@ -34,8 +34,7 @@ class Finding:
     """How one probe, or one class of its points, compares on one platform.
 
     - `points`: every point, also those that could not be compared; all of one probe and platform.
-    - `sizes`: the class of sizes that its points are of; None for all of them.
-    - `where`: its layout in words; empty where the probe has one only.
+    - `sizes`, `where`: the class of its sizes and its layout in words, where these tell it apart.
     - `mean`: how its points compare together; None where fewer than two have a ratio.
     """
 

@@ -53,11 +53,9 @@ class GradedRows:
     """The rows of a page with their grades, and what their certainty rests on.
 
     - `floors`: by layer the largest ratio between the baseline and itself: what lies below is open.
-    - `table`: what `bareline.analysis.numbers.points.compare_points` made of the pairs, with the
-      column "grade".
+    - `table`: what `bareline.analysis.numbers.points.compare_points` gives, with "grade".
     - `tests`: how many comparisons "certain" holds over.
-    - `exchanged`: how many blocks, or boots, names were exchanged in; 0 where nothing was in common
-      blocks.
+    - `exchanged`: as of `Family`.
     """
 
     def __init__(
@@ -117,10 +115,7 @@ class GradedRows:
         return found
 
     def beyond(self, limit: float, *, above: bool) -> set[tuple[str, int]]:
-        """Give the platform and "point_row" of what certainly lies above, or below, a limit.
-
-        It holds over the whole family, as the grades do: no filter changes it.
-        """
+        """Give platform and "point_row" of what certainly, all together, lies beyond a limit."""
         found = certainly_beyond(self._pairs, self._tested, self._weights, limit, above=above)
         return {
             (pair.platform, int(row))
@@ -130,10 +125,7 @@ class GradedRows:
         }
 
     def known(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Give the rows of other comparisons the grades that they have here, either way round.
-
-        What is not compared here is likely at most.
-        """
+        """Grade the rows of other comparisons as here, either way round; others likely at most."""
         own = self.table.select(*_PAIR, "point_row", "verdict", "grade")
         turned = own.rename({"platform": "baseline", "baseline": "platform"}).select(own.columns)
         both = pl.concat([own, turned.with_columns(pl.col("verdict").replace(_MIRRORED))])
@@ -180,18 +172,6 @@ def _groups(rows: pl.DataFrame) -> Iterator[_Group]:
             yield own[chosen], sizes, where
 
 
-def _sure(pair: PlatformPair, p: FloatCube, by_loss: IntCube) -> pl.DataFrame:
-    """Say of each point of a pair which difference holds over the family: 1 worse, -1 better.
-
-    With fewer than six boots nothing does: what was exchanged are launches of these boots. 2 is
-    either, by the exchange; lost launches decide for their side alone.
-    """
-    sure = np.where(pair.boots.few, 0, np.where(p <= stats.CERTAIN_ALPHA, 2, by_loss))
-    return pl.DataFrame(
-        {"point_row": np.arange(p.size), "sure": sure}, {"point_row": pl.Int64, "sure": pl.Int64}
-    ).with_columns(platform=pl.lit(pair.platform), baseline=pl.lit(pair.baseline))
-
-
 def _grade(verdict: str | None, exact: bool | None, sure: int | None = None) -> Grade | None:
     if verdict is None:
         return None
@@ -220,11 +200,24 @@ def _unlikely(q: FloatCube, grades: Sequence[Grade | None]) -> IntCube:
 def _decided(
     table: pl.DataFrame, pairs: Sequence[PlatformPair], family: Family
 ) -> tuple[list[Grade | None], list[str | None]]:
-    """Give the grade and the verdict of every row, by what the family is sure of."""
-    sure = [_sure(*of) for of in zip(pairs, family.points, family.by_loss, strict=True)]
-    on = [*_PAIR, "point_row"]
-    table = table.join(pl.concat(sure), on=on, how="left", maintain_order="left")
-    grades = [_grade(*row) for row in table.select("verdict", "exact", "sure").iter_rows()]
+    """Give the grade and the verdict of every row, by what the family is sure of.
+
+    Of a point 1 or -1 is sure where lost launches decide for worse or better alone, 2 where the
+    exchange decides either way. With fewer than six boots nothing is: what was exchanged are
+    launches of these boots.
+    """
+    sure = {
+        (pair.platform, pair.baseline): np.where(
+            pair.boots.few, 0, np.where(p <= stats.CERTAIN_ALPHA, 2, by_loss)
+        )
+        for pair, p, by_loss in zip(pairs, family.points, family.by_loss, strict=True)
+    }
+    grades = [
+        _grade(verdict, exact, None if at is None else int(sure[platform, baseline][at]))
+        for verdict, exact, platform, baseline, at in table.select(
+            "verdict", "exact", *_PAIR, "point_row"
+        ).iter_rows()
+    ]
     verdicts = table.get_column("verdict").to_list()
     for at in _unlikely(table.get_column("p_adjusted").to_numpy(), grades).tolist():
         grades[at], verdicts[at] = Grade.OPEN, Verdict.INCONCLUSIVE.value

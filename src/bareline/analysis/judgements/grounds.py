@@ -41,10 +41,7 @@ WEAKENING = frozenset(
 
 
 class GroundSource(NamedTuple):
-    """Which metric of which probe speaks of a class of applications.
-
-    - `size`: only messages that are "small" or "large"; all of them without it.
-    """
+    """Which metric of which probe, of which size of messages, speaks of a class of applications."""
 
     application_class: str
     size: str
@@ -54,7 +51,7 @@ class GroundSource(NamedTuple):
 
 _COLLECTIVES = tuple((collective.probe, "latency") for collective in MEASURED)
 
-#: By class and size of messages, the metrics of probes that speak of it.
+#: By class and size of messages, "" for any, the metrics of probes that speak of it.
 _SOURCES = {
     ("parallel", ""): (("npb.ep", "time"), ("hpcc", "dgemm_rate")),
     ("compute", ""): (
@@ -97,14 +94,11 @@ class Ground:
     """How much worse one thing is on a platform than on the baseline.
 
     - `lo`, `hi`: span of the ratio; None where a bound or too few trials leave it open.
-    - `printed`: the figure as it is printed; empty for what was measured.
-    - `figure`, `rate`, `cell`: what was measured, whether more is better, and of which cell.
-    - `varies`: the span is a range over several programs or sizes that was seen, not an
-      uncertainty.
+    - `printed`, `source`: the figure as it is printed, and where; empty for what was measured.
+    - `figure`, `rate`, `cell`, `grade`: what was measured, and whether more of it is better.
+    - `varies`: the span is a range over programs or sizes that was seen, not an uncertainty.
     - `approximate`: printed with "about".
-    - `source`: place in the publication, or nothing for what was measured here.
-    - `failure`: why there is no figure, in words; empty where there is one.
-    - `grade`: how sure the difference is; None for a published one.
+    - `failure`: why there is no figure, in words.
     - `crashed`: how many of how many launches crashed or never ended.
     """
 
@@ -142,8 +136,7 @@ def measured_grounds(
 ) -> list[Ground]:
     """Give what a comparison says of each class, one ground per point.
 
-    - `emulated`: the platforms whose processor is software, by their facts or by what their trials
-      said.
+    - `emulated`: the platforms whose processor is software.
     """
     of_probe: dict[str, list[Place]] = {}
     for cell in cells:
@@ -318,4 +311,4 @@ def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSourc
     if ratio.text.endswith(("times worse", "times better")):
         text = ratio.text
     about = ratio.approx and not ratio.computed and not text.startswith("about")
-    return replace(ground, printed=f"about {text}" if about else text)
+    return replace(ground, printed=f"{'about ' if about else ''}{text}")

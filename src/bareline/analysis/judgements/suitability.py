@@ -117,10 +117,8 @@ class Judgement:
     """What one platform means for one class of applications.
 
     - `basis`, `shown`: what the answer rests on, and the grounds that show it.
-    - `grounds`: all with a figure, the worst first; those that a caveat voids are not among them.
-    - `of_measured`: the answer by these alone, whatever failed beside them.
-    - `failed`: grounds that failed in every launch.
-    - `voided`: grounds that say nothing about this class, because of their caveats.
+    - `grounds`: all with a figure, the worst first, but those `voided` for this class by caveats.
+    - `of_measured`: the answer by these alone, whatever `failed` in every launch beside them.
     """
 
     application_class: ApplicationClass

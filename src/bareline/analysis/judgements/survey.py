@@ -62,10 +62,7 @@ class NodeMap:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What is known of a fleet.
-
-    - `deviating`: what is certainly worse, switches first, the worst first.
-    """
+    """What is known of a fleet: what certainly deviates, switches first, and maps of all nodes."""
 
     fleet: NodeFleet
     deviating: tuple[DeviatingUnit, ...]
@@ -90,8 +87,7 @@ class _Judge:
     def __init__(self, fleet: NodeFleet, margin: float) -> None:
         self.fleet = fleet
         self.groups = fleet.groups
-        self.names = [(name,) for name in fleet.nodes]
-        self.switches = [(name,) for name in fleet.switches]
+        self.names, self.switches = [(n,) for n in fleet.nodes], [(n,) for n in fleet.switches]
         self.margin = math.log1p(margin)
         # What a metric judges must be known before the first is.
         nodes, switches = len(fleet.nodes), len(fleet.switches)

@@ -43,7 +43,7 @@ class ChangePoint:
 
     - `at`: number of the first run of the new level.
     - `ratio`: the new level by the old one, above 1 worse, with its 95 % interval over runs.
-    - `changed`: facts of the platform that are others on the two sides: name, before, after.
+    - `changed`: facts of the platform that changed with it: name, before, after.
     """
 
     at: int
@@ -75,9 +75,8 @@ class TrendSeries:
     @property
     def words(self) -> str:
         """Say which point of which metric: ``mpi.pingpong latency, 8 B, 2 ranks``."""
-        return ", ".join(
-            filter(None, [f"{self.place.probe} {self.place.metric}", self.place.words])
-        )
+        place = self.place
+        return ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words]))
 
 
 class TrendValue(TypedDict):
@@ -113,10 +112,7 @@ class SeriesRow(TypedDict):
 
 @dataclass(frozen=True)
 class Trend:
-    """Runs in the order of their dates, and what they show.
-
-    - `asked`: which rows are looked at; a step is certain over all of these.
-    """
+    """Runs in the order of their dates; a step is certain over all rows that are asked for."""
 
     runs: tuple[Run, ...]
     margin: float
@@ -236,19 +232,13 @@ class Trend:
 def trend_of(
     runs: Sequence[Run], margin: float | None = None, asked: Selection | None = None
 ) -> Trend:
-    """Put runs into the order of their dates.
-
-    - `margin`: relative difference that does not matter; without it, what the latest run declares.
-    """
+    """Put runs into the order of their dates; the margin is by default the latest run's."""
     ordered = tuple(sorted(runs, key=lambda run: (run.header.created, run.path.name)))
     return Trend(ordered, margin or margin_of(ordered[-1]), asked or Selection())
 
 
 def history_of(runs: Sequence[Run]) -> Sequence[Run]:
-    """Give the runs that a report tells the history of.
-
-    That is those it was given; of a single one, those of its study that lie beside it, up to it.
-    """
+    """Give runs that have a history; of a single one, those of its study beside it, up to it."""
     if len(runs) > 1:
         return runs
     own = runs[0]

@@ -13,15 +13,12 @@ from bareline.vocabulary.place import CASE
 
 #: The caveat of a trial in which a probe left points out because they exceeded its time budget.
 CUT = "cut"
-
 #: A launch that exceeded its limit. Runs of before call what was not started by the same stage.
 _TIMED_OUT = (pl.col("stage") == Stage.TIMEOUT.value) & ~pl.col("reason").str.starts_with(
     "not started: "
 )
-
 #: A launch that ended otherwise than it should; what the platform failed to give is none.
 _CRASHED = pl.col("stage").is_in([stage.value for stage in (Stage.SIGNAL, Stage.EXIT, Stage.PARSE)])
-
 #: Numbers of cases, blocks and platforms: ten million samples carry each.
 _CODE = pl.Int32
 
@@ -34,11 +31,10 @@ class Cube:
     """Values as an array of shape (platforms, points, blocks), NaN where there is none.
 
     - `runs`: the run of each block: blocks of different runs never coincide.
-    - `lost`: which values are absent because the launch, or its point, exceeded a time limit: they
-      would be slower than what was measured. What was not started any more is not among them.
-    - `limit_s`: the time limit of the launches that exceeded it, shape (platforms, cases); NaN
-      where none did.
-    - `took_s`: what each measured launch took as a whole, shape (platforms, cases, blocks).
+    - `lost`: values that are absent because the launch, or its point, exceeded a time limit: slower
+      than what was measured. What was not started any more is not among them.
+    - `limit_s`: of launches that exceeded it, shape (platforms, cases); NaN where none did.
+    - `took_s`: of each measured launch as a whole, shape (platforms, cases, blocks).
     """
 
     def __init__(
@@ -92,14 +88,10 @@ class Cube:
         """Mark the points of trials that have no value, shape of `values`."""
         cases = np.zeros((len(self.platforms), self.cases.height, self.values.shape[-1]), np.bool_)
         cases[tuple(trials.get_column(name).to_numpy() for name in ("p", "case", "at"))] = True
-        found: BoolCube = cases[:, self.points.get_column("case").to_numpy()]
-        return found & np.isnan(self.values)
+        return cases[:, self.points.get_column("case").to_numpy()] & np.isnan(self.values)
 
     def _lost(self, placed: pl.DataFrame) -> BoolCube:
-        """Mark what is absent from launches that exceeded their limit, or left points out.
-
-        Of the latter only points of metrics that they gave.
-        """
+        """Mark what launches that exceeded their limit lack, or cut ones of metrics they gave."""
         numbers = self.points.select(pl.struct("case", "metric").rank("dense").cast(pl.Int64))
         metric = numbers.to_series().to_numpy()
         lost = self._absent(placed.filter("cut"))
@@ -108,10 +100,7 @@ class Cube:
         return lost | self._absent(placed.filter("timed_out"))
 
     def boots_of(self, platforms: Sequence[str]) -> tuple[IntCube, IntCube]:
-        """Give which blocks ran, wholly or in part, in which boot of any of some platforms.
-
-        Gives as `bareline.stats.grouped` takes them; nothing of what boots nowhere.
-        """
+        """Give which blocks ran in which boot of some platforms, for `bareline.stats.grouped`."""
         codes = [self.platforms.index(name) for name in platforms]
         own = self._boots.filter(pl.col("p").is_in(codes))
         number = own.select(pl.struct("p", "boot_code").rank("dense")).to_series()

@@ -18,10 +18,8 @@ from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.units import BASE_UNITS, conversion
 
 _ALONE = "look at each run by itself (`bareline show RUN`), or measure one of them again"
-#: A run, and how it declares a metric.
-_Declared = tuple[Run, Mapping[str, Any]]
-#: By probe and metric.
-Factors = dict[tuple[str, str], float]
+_Declared = tuple[Run, Mapping[str, Any]]  #: A run, and how it declares a metric.
+Factors = dict[tuple[str, str], float]  #: By probe and metric.
 
 
 def declarations(runs: Sequence[Run]) -> tuple[pl.DataFrame, list[Factors]]:

@@ -27,13 +27,10 @@ _SHARE = 4
 class Family:
     """What is certain of points and of means over several of them, all together.
 
-    - `points`: for each pair the p-value of each point; NaN where nothing was asked.
-    - `by_loss`: for each pair and point: 1 or -1 where lost launches alone make it worse or better,
-      else 0.
-    - `means`: for each pair and group of points their mean; None where it has fewer than two points
-      with a ratio, or too few launches.
-    - `exchanged`: how many blocks, or boots, names were exchanged in: the fewest, if pairs differ;
-      0 where nothing was in common blocks.
+    - `points`, `by_loss`: for each pair the p-value of each point, NaN where nothing was asked; and
+      1 or -1 where lost launches alone make it worse or better, else 0.
+    - `means`: for each pair and group; None below two points with a ratio, or with few launches.
+    - `exchanged`: the fewest blocks, or boots, of any pair; 0 where none has common blocks.
     """
 
     points: list[FloatCube]
@@ -89,10 +86,9 @@ def family_wise(
 def discoveries(
     pairs: Sequence[PlatformPair], tested: Sequence[BoolCube], margin: float
 ) -> tuple[list[FloatCube], list[IntCube]]:
-    """Give q-values over all points of all pairs together: the false discovery rate.
+    """Give q-values over all points of all pairs together, as `Family.points` and `Family.by_loss`.
 
-    - `tested`: as for `family_wise`.
-    Gives as `Family.points` and `Family.by_loss`.
+    They hold the false discovery rate. `tested` is as for `family_wise`.
     """
     members = [Members(*of, (), np.ones(of[1].shape)) for of in zip(pairs, tested, strict=True)]
     q = [member.blank() for member in members]
@@ -127,9 +123,7 @@ def certainly_beyond(
     """Tell of which points the ratio certainly lies above, or below, a limit.
 
     The probability of any false "certainly" among all points of all pairs is at most 5 %. A point
-    without a ratio is never certain.
-
-    - `tested`, `weights`: as for `family_wise`.
+    without a ratio is never certain. `tested` and `weights` are as for `family_wise`.
     """
     asked = [mask & pair.ratio.on_logs for pair, mask in zip(pairs, tested, strict=True)]
     found = [np.zeros(mask.shape, dtype=np.bool_) for mask in asked]
@@ -168,13 +162,11 @@ def _unpaired(pairs: Sequence[PlatformPair]) -> list[int]:
 def _families(
     pairs: Sequence[PlatformPair], *, exact: bool = False
 ) -> list[tuple[IntCube, list[int]]]:
-    """Give the blocks that are exchanged together, and the pairs that this serves.
+    """Give the blocks that are exchanged together, and the pairs that this serves, noisy or all.
 
     One exchange serves all pairs: blocks that share a boot in any of them go together. Where that
     leaves a pair fewer than six groups that has more by itself, pairs with unlike boots are
     families of their own. A pair with few boots is asked about these boots, and binds no other.
-
-    - `exact`: also give pairs without noise.
     """
     numbers = [k for k, pair in enumerate(pairs) if pair.paired and (exact or not pair.exact)]
     if not numbers:

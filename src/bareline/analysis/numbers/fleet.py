@@ -27,8 +27,7 @@ _NODE = "node="
 class FleetMetric:
     """One metric of a probe over a fleet.
 
-    - `units`: of each row the node, or the two nodes.
-    - `ends`: their indices among the fleet's nodes, shape (rows, 1 or 2).
+    - `units`, `ends`: of each row the node, or both; indices have the shape (rows, 1 or 2).
     - `values`: of shape (rows, launches), logarithms, larger is worse; NaN where a launch has none.
     """
 
@@ -49,11 +48,7 @@ class FleetMetric:
 
 @dataclass(frozen=True, slots=True)
 class NodeFleet:
-    """The nodes of a platform and what was measured of each.
-
-    - `nodes`: names, in the order in which they are first told.
-    - `switches`: which of them hang on which switch; empty where nobody says.
-    """
+    """The nodes of a platform, the switches they hang on if known, and what was measured."""
 
     platform: str
     nodes: tuple[str, ...]

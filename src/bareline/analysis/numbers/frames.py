@@ -126,10 +126,7 @@ ANY = "any"
 
 
 def layouts(trials: pl.DataFrame) -> pl.DataFrame:
-    """Give the layout of each case on each platform, where it is one and known.
-
-    Gives platform, the columns of a case, layout, nodes_used.
-    """
+    """Give platform, case, layout and nodes_used of each case whose layout is one and known."""
     every = trials.drop_nulls("layout").select("platform", *CASE, "layout").unique()
     known = every.filter(pl.len().over("platform", *CASE) == 1)
     nodes = {text: Layout.parse(text).nodes for text in known.get_column("layout").unique()}
@@ -153,8 +150,6 @@ def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
     """Give trials with the nodes and threads that theirs ran on as those of the case.
 
     A study may ask for the same with its nodes said: such launches are more blocks of one case.
-
-    - `split`: as of `split_of`.
     """
     if split.is_empty():
         return trials
@@ -177,8 +172,7 @@ def split_of(trials: pl.DataFrame) -> pl.DataFrame:
     """Find the cases whose layout changed on a platform, e.g. since a run went on on other nodes.
 
     They are split on every platform, so that like still meets like. Gives the columns of a case,
-    one of the layouts that it had anywhere, its nodes and threads, and the case's parameters with
-    where on a node its ranks were.
+    each layout that it had anywhere, and its nodes, threads and parameters (with the pinning).
     """
     known = trials.drop_nulls("layout")
     several = known.filter(pl.col("layout").n_unique().over("platform", *CASE) > 1)

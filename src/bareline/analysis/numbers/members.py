@@ -14,19 +14,16 @@ from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.verdicts import Verdict
 
-#: The points of one finding, by their rows in the cube.
-Points = IntCube
+Points = IntCube  #: Of one finding, by their rows in the cube.
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
     """How several points compare together: the mean of their logarithms.
 
-    - `ratio`: times worse than the baseline; lost launches leave an end open.
     - `n`: values behind it: blocks, or boots where launches share one.
     - `verdict`: as certain as all else of its family at `bareline.stats.CERTAIN_ALPHA`.
-    - `lost`, `tried`, `base_lost`, `base_tried`: launches of its cases on both sides: how many
-      exceeded their limit, of how many.
+    - `lost`, `base_lost`: launches of its cases that exceeded their limit.
     - `by_loss`: 1 or -1 where lost launches alone make it certainly worse or better, else 0.
     """
 

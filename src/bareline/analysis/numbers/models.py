@@ -33,10 +33,9 @@ _ERROR = "sim.calibration_error_ratio"
 
 
 def is_emulated(facts: Mapping[str, Scalar], caveats: Iterable[Caveat] = ()) -> bool:
-    """Tell whether a processor is software: facts of its platform or caveats of its trials say so.
+    """Tell whether a processor is software, by its platform's facts or by its trials' caveats.
 
-    Facts may be lacking (an imported run has none), and caveats may (what was measured on one side
-    only).
+    An imported run has no facts, and what was measured on one side only no caveats.
     """
     return facts.get("cpu.emulated") is True or EMULATED_CPU in codes(caveats)
 
@@ -54,9 +53,7 @@ def unlike_processors(
     """Tell of which points only one side has a real processor, so that they do not compare.
 
     Beside a real baseline a run launches an emulated processor twice and no more: two such
-    platforms do not compare with each other then, either.
-
-    - `points`: with "layer", in the order of the pair's values.
+    platforms do not compare with each other then, either. Points are those of the pair's values.
     """
     theirs = points.get_column("layer").is_in([layer.value for layer in PROCESSOR_LAYERS])
     least = np.minimum(pair.ratio.n, pair.ratio.n_baseline)

@@ -19,19 +19,17 @@ from bareline.analysis.numbers.cube import BoolCube, Cube, FloatCube, IntCube
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: A platform's name, and the blocks in which it was launched.
-Side = tuple[str, BoolCube]
+Side = tuple[str, BoolCube]  #: A platform's name, and the blocks in which it was launched.
 
 
 @dataclass(frozen=True, slots=True)
 class Boots:
     """What is independent in the comparison of two platforms.
 
-    - `groups`: the group of each block; blocks of one group stand for one value. Each block has a
-      group of its own where nothing boots, and where there are too few boots.
-    - `count`: how many independent boots there are (of two platforms that boot, groups of blocks
-      that share none); None where nothing boots.
-    - `few`: there are so few that whatever is claimed holds for these boots alone.
+    - `groups`: of each block; blocks of one group stand for one value. Each block is alone where
+      nothing boots, and where there are too few boots.
+    - `count`: independent boots: groups of blocks that share none; None where nothing boots.
+    - `few`: what is claimed holds for these boots alone.
     """
 
     groups: IntCube
@@ -40,10 +38,7 @@ class Boots:
 
     @classmethod
     def between(cls, cube: Cube, platform: Side, baseline: Side, *, paired: bool) -> Boots:
-        """Find the boots of two platforms.
-
-        - `paired`: they share blocks. If not, either has boots of its own.
-        """
+        """Find the boots of two platforms; where they share no blocks either has its own."""
         blocks = cube.values.shape[-1]
         alone = np.arange(blocks)
         names = (platform[0], baseline[0])
@@ -88,33 +83,26 @@ _FIXED_WORK = (Layer.NPB.value, Layer.APP.value)
 def repeat_values(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
     """Give a platform without noise its value in every block that another one was measured in.
 
-    A simulation prints the same whenever it is repeated, so a run does not repeat it.
-
-    - `values`, `beside`: of the platform without noise and of the other one, shape (points,
-      blocks).
-    - `but`: where a value is absent for a reason: it exceeded a time limit.
+    A simulation prints the same whenever it is repeated, so a run does not repeat it. What exceeded
+    a time limit (`but`) stays absent. Shapes are (points, blocks).
     """
-    alike = stats.summarize(values).median[:, None]
     there = np.isnan(values) & ~np.isnan(beside) & ~but
-    filled: FloatCube = np.where(there, alike, values)
-    return filled
+    return np.where(there, stats.summarize(values).median[:, None], values)
 
 
 class PlatformPair:
     """A platform and what it is compared with.
 
     For rates the baseline stands on top, so that a ratio above 1, and a difference above 0, is
-    worse.
+    worse. Of shape (points, blocks), and with `base_` in front the baseline's:
+
+    - `values`: as they were measured (`base`).
+    - `lost`: launches that exceeded a limit. What `crashed` counts as lost, and bounds nothing.
+    - `tried`: what was launched and did not crash: it gave a value, or met a limit.
 
     - `noiseless`: platforms that give the same value in every block.
-    - `values`, `base`, of shape (points, blocks): as they were measured.
     - `exact`: neither side has noise: no test, and no least number of launches.
-    - `boots`: which blocks are one for every test and interval, because they share a boot.
-    - `lost`, `base_lost`, of shape (points, blocks): launches that exceeded a limit.
-    - `tried`, `base_tried`, as these: what was launched and did not crash: it gave a value, or met
-      a limit.
-    - `crashed`, `base_crashed`, as these: what crashed: it counts as lost, and bounds nothing.
-    - `case`, of shape (points,): the number of each point's case.
+    - `case`: the number of each point's case.
     """
 
     exact = False
@@ -231,10 +219,9 @@ class PlatformPair:
 
     @cached_property
     def dependent(self) -> BoolCube:
-        """Tell of which points neighbouring differences of their case drift or resemble each other.
+        """Of which points neighbouring differences of their case drift or resemble each other.
 
-        What drifts on both platforms alike is no matter here: blocks remove it. Of platforms
-        without common blocks their own series tell.
+        Blocks remove what drifts on both platforms alike; without common ones their series tell.
         """
         found = np.zeros(self.case.shape, dtype=np.bool_)
         rows = np.flatnonzero(self._headline)
@@ -266,6 +253,4 @@ class PlatformPair:
 
     def tolerance(self, margin: float) -> FloatCube:
         """Give the difference that does not matter, in the unit of each point."""
-        median = stats.summarize(self._than).median
-        tolerance: FloatCube = margin * np.nan_to_num(np.abs(median))
-        return tolerance
+        return margin * np.nan_to_num(np.abs(stats.summarize(self._than).median))

@@ -65,10 +65,7 @@ def case_texts(
     """Say which text names each case, so that equal texts are equal parameters.
 
     A parameter that a run does not know has the default on which all others agree: what a probe
-    learns later is what it did before.
-
-    - `known`: what `defaults_of` gives for each run.
-    Gives for each run the text of every case.
+    learns later is what it did before. `known` is what `defaults_of` gives for each run.
     """
     common = common_defaults(known)
     differing = {
@@ -92,22 +89,18 @@ def case_texts(
         case: format_point({name: whole[case][name] for name in names})
         for case, names in named.items()
     }
-    found = []
-    for own in cases:
-        alike = Counter(own.values())
-        # Two that an older run held for different stay two.
-        texts = {one: texts_of[case] if alike[case] == 1 else one[1] for one, case in own.items()}
-        found.append(texts)
-    return found
+    # Two that an older run held for different stay two.
+    counted = [(own, Counter(own.values())) for own in cases]
+    return [
+        {one: texts_of[case] if alike[case] == 1 else one[1] for one, case in own.items()}
+        for own, alike in counted
+    ]
 
 
 def differences(
     said: Sequence[Iterable[Said]], known: Sequence[Mapping[str, Params]], runs: Sequence[str]
 ) -> tuple[str, ...]:
-    """Say which parameters had other defaults in some runs, whose cases are not each other's like.
-
-    - `said`, `known`: as for `case_texts`.
-    """
+    """Say which parameters had other defaults in some runs: such cases are not alike."""
     silent: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for texts, defaults, run in zip(said, known, runs, strict=True):
         for probe, text in texts:

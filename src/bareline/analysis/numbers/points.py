@@ -90,9 +90,7 @@ def compare_points(
 ) -> pl.DataFrame:
     """Compare platforms with what they are paired with, point by point.
 
-    - `summary`: of the same records.
-    - `margin`: relative difference that does not matter.
-    - `any_layout`: also compare what was measured on unlike layouts.
+    Differences below `margin`, relative, do not matter; `any_layout` compares unlike layouts, too.
     Gives the columns of `Compared` but the grade. A point that only one side has is there, with
     the verdict that says why. For findings also point_row, nodes_used, unlike, and refused (why it
     is not comparable).
@@ -196,10 +194,7 @@ def _figures(
 def _with_sides(
     table: pl.DataFrame, records: Records, summary: pl.DataFrame, pair: PlatformPair
 ) -> pl.DataFrame:
-    """Say what is missing, failed or skipped, with the caveats of both sides in "own" and "base".
-
-    The cases that no platform delivered are added.
-    """
+    """Say what is missing, failed or skipped; caveats of both sides are in "own" and "base"."""
     table = _with_asked(_with_silent(table, records, pair), records, pair)
     lost = failures(records)
     for side, n_failed, name, where in (
@@ -285,9 +280,10 @@ def _with_budgets(table: pl.DataFrame, records: Records) -> pl.DataFrame:
         for probe, params in cases.iter_rows()
     ]
     known = cases.with_columns(pl.Series("budget_s", budgets, dtype=pl.Float64, strict=False))
-    return table.join(
-        known, on=["probe", "params"], how="left", maintain_order="left"
-    ).with_columns(limit_s=pl.when(cut).then("budget_s").otherwise("limit_s"), by_points=cut)
+    joined = table.join(known, on=["probe", "params"], how="left", maintain_order="left")
+    return joined.with_columns(
+        limit_s=pl.when(cut).then("budget_s").otherwise("limit_s"), by_points=cut
+    )
 
 
 def _with_caveats(table: pl.DataFrame) -> pl.DataFrame:
@@ -321,10 +317,6 @@ def _with_caveats(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-#: Rows that are looked at together: of one kind, on one platform.
-_TOGETHER = ["platform", "baseline", "layer", "headline"]
-
-
 def mark_lopsided(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
     """Mark differences that the shape of the noise alone may have made.
 
@@ -335,7 +327,7 @@ def mark_lopsided(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.Data
     compared = table.filter(pl.col("verdict").is_in([str(v) for v in COMPARED]))
     decided = pl.col("verdict").is_in([Verdict.SLOWER.value, Verdict.FASTER.value])
     found = []
-    for key, group in compared.group_by(_TOGETHER):
+    for key, group in compared.group_by("platform", "baseline", "layer", "headline"):
         pair = by_names[key[0], key[1]]
         rows = group.filter(decided)
         if rows.is_empty() or pair.exact or not pair.paired:

@@ -84,12 +84,10 @@ _Case = tuple[str, str, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """How a program divides its time on the baseline.
+    """How a program divides its time on the baseline: shares, whose rest is files.
 
-    - `computing`, `communicating`: shares of the time; what is neither is files.
     - `source`: who tells it, in words.
-    - `own_computing`, `own_communicating`: times worse that the parts themselves are, where the
-      program tells it.
+    - `own_computing`, `own_communicating`: how many times worse the parts are, if it tells.
     """
 
     computing: float

@@ -38,15 +38,11 @@ class Records:
       layout, status, stage, reason, started, duration_s, clock, caveats.
     - `values`: one row per sample: trial number, metric and point (categorical), value, caveats.
     - `declarations`: one row per probe and metric: layer, unit, better, detail, headline.
-    - `left_out`: one row per case that a plan did not ask of a platform: platform, the case's
-      columns, reason.
+    - `left_out`, `planned`: one row per case that a plan did not ask of a platform, with the
+      reason, or did; `planned` is None where a run did not keep that (imported, or of before).
     - `controls`: platforms that are their run's baseline measured again, each with that baseline.
-      None of `platforms`, and in no frame here: `with_controls` holds them.
-    - `whole`: the same records with those of the controls; None where there are none.
-    - `planned`: one row per case that a plan asks of a platform: platform, the case's columns; None
-      where a run did not keep that (imported results, runs of before).
-    - `unlike_defaults`: sentences on parameters whose defaults differ between runs, so that these
-      are not compared.
+      None of `platforms`, and in no frame here: `with_controls`, or `whole`, holds them.
+    - `unlike_defaults`: sentences on parameters that are not compared: their defaults differ.
     """
 
     trials: pl.DataFrame
@@ -76,14 +72,10 @@ class Records:
     @property
     def platforms(self) -> list[str]:
         """Names of the platforms, in the order of their runs and of each run's command line."""
-        present = set(self.trials.get_column("platform").unique().to_list())
-        names = (
-            shown
-            for run in self.runs
-            for name in run.header.platforms
-            for shown in (name, _run_name(name, run))
-        )
-        return [name for name in dict.fromkeys(names) if name in present]
+        present = set(self.trials.get_column("platform").unique())
+        own = [(name, run) for run in self.runs for name in run.header.platforms]
+        names = dict.fromkeys(shown for one in own for shown in (one[0], _run_name(*one)))
+        return [name for name in names if name in present]
 
     @property
     def study(self) -> Mapping[str, Any]:
@@ -153,10 +145,7 @@ class Records:
         return self._samples(self.trials.filter(pl.col("probe") == probe), self.values)
 
     def samples_at(self, places: pl.DataFrame) -> pl.DataFrame:
-        """Give the rows of `samples` at some points of some probes, and all of the other probes.
-
-        - `places`: the columns of a case, and point.
-        """
+        """Give `samples` at some places (a case's columns, and point), and of all other probes."""
         theirs = pl.col("probe").is_in(places.get_column("probe").unique().implode())
         crowded, others = self.trials.filter(theirs), self.trials.filter(~theirs)
         wanted = crowded.join(places, on=CASE).select("row", text="point")

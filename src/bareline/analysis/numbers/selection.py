@@ -31,10 +31,7 @@ def selector_filter(selector: str) -> pl.Expr:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Names that a row must have, one of each kind that is given.
-
-    - `probe`, `platform`, `metric`, `layer`: names; none of a kind means all.
-    """
+    """Names that a row must have, one of each kind that is given; none of a kind means all."""
 
     probe: Sequence[str] = ()
     platform: Sequence[str] = ()
@@ -45,11 +42,7 @@ class Selection:
         return any(getattr(self, field.name) for field in fields(self))
 
     def of(self, table: pl.DataFrame, records: Records) -> pl.DataFrame:
-        """Give the rows of a table that were asked for.
-
-        - `table`: rows with a column "probe", and "platform", "metric", "layer" where they have
-          such.
-        - `records`: what was measured: it has all that could be asked for.
+        """Give the rows of a table that were asked for; records have all that could be.
 
         Raises UsageError: a name stands nowhere in the records.
         """
@@ -61,9 +54,7 @@ class Selection:
         return table.join(chosen.select(on).unique(), on=on, how="semi", maintain_order="left")
 
     def among(self, known: pl.DataFrame) -> pl.DataFrame:
-        """Give the rows of a table that itself has all that could be asked for.
-
-        - `known`: rows with the columns probe, platform, metric and layer.
+        """Give the rows of a table that itself has all that could be asked for, in four columns.
 
         Raises UsageError: a name stands in none of them.
         """

@@ -62,8 +62,7 @@ CLASSES: tuple[SizeClass, ...] = (
 def classes(places: Sequence[Place]) -> Iterator[tuple[SizeClass | None, list[int]]]:
     """Split places into classes of sizes, each with the numbers of its places.
 
-    Places without a common size are one class, which is None; a place without a point belongs to no
-    size and stands with them (a case that failed has none).
+    Places without a common size are one class, None, and so is a failed case, without a point.
     """
     delivered = [number for number, place in enumerate(places) if place.point]
     points = [parse_point(places[number].point) for number in delivered]

@@ -25,9 +25,8 @@ _OWN = frozenset((*_FIRST, *_PLACE, *_VALUE, *_TRIAL, "params", "point"))
 
 
 def tidy_samples(records: Records, samples: pl.DataFrame) -> pl.DataFrame:
-    """Give samples with a column for each parameter.
+    """Give samples, as of `Records.samples`, with a column for each parameter.
 
-    - `samples`: rows of ``records.samples``, or of those with controls.
     Gives a row per sample: run, study, platform, control, layer, probe, title, ranks, threads,
     nodes, placement, layout; the parameters of case and point, null where a probe has none of that
     name (``param_NAME`` where a column of ours has the name); metric, value (SI base units), unit,

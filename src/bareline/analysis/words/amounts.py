@@ -25,10 +25,7 @@ _MOST_LAUNCHES = 200
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How amounts of one sentence are written: all of them alike.
-
-    `write` takes a ratio (above 1 is worse).
-    """
+    """How amounts of one sentence, ratios above 1 for worse, are written: all of them alike."""
 
     write: Callable[[float], str]
     unit: str
@@ -118,8 +115,7 @@ def span(lo: float | None, hi: float | None, rate: bool) -> str:
 def amount_pieces(points: Sequence[Cell], rate: bool) -> list[Piece]:
     """Say how much worse, or better, points are that agree in direction, largest first.
 
-    One point has its interval; several have their range, and the first of them is named with its
-    interval.
+    One point has its interval; several have their range.
     """
     first = points[0]
     if first.ratio is None:
@@ -136,10 +132,7 @@ def amount_pieces(points: Sequence[Cell], rate: bool) -> list[Piece]:
 
 
 def at_most(point: Cell, rate: bool, *, of_several: bool, direction: bool) -> list[Piece]:
-    """Say a change without its interval, as the largest of several: ``up to 2.34 times slower``.
-
-    Without its direction where the sentence has said it.
-    """
+    """Say a change without its interval, as the largest of several: ``up to 2.34 times slower``."""
     if point.ratio is None:
         return amount_pieces([point], rate)
     text = Form.of(point.ratio.value, rate).text(point.ratio.value)
@@ -171,11 +164,6 @@ def worst_pieces(finding: Finding, points: Sequence[Cell]) -> list[Piece]:
     return [f"most at {finding.label(first)}: {form.write(first.ratio.value)}{percent}", *bounds]
 
 
-def baseline_value(point: Cell) -> str:
-    """Write the baseline's median."""
-    return format_value(point.base.value if point.base else None, point.metric.unit)
-
-
 def reach(point: Cell, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
     """Say from where to where an open point may lie, as a bound where one side hardly matters."""
     ratio = point.ratio
@@ -194,10 +182,7 @@ def reach(point: Cell, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
 
 
 def outlook_words(points: Sequence[Cell], margin: float) -> str:
-    """Say about how many launches would decide the middle one of some points of one platform.
-
-    Nothing is said where launches decide nothing.
-    """
+    """Say how many launches would decide the middle one of points of one platform, if any would."""
     outlooks = [
         stats.launches_to_decide(
             point.ratio.value, point.ratio.lo, point.ratio.hi, point.n_both, margin=margin

@@ -66,18 +66,14 @@ _Clause = list[Piece]
 
 @dataclass(frozen=True, slots=True)
 class AnswerScope:
-    """What the answer rests on.
-
-    - `cells`: those that the question names.
-    - `with_nodes`: names need the nodes: not all ran on as many.
-    """
+    """What the answer rests on: findings, cells that the question names, and what explains them."""
 
     findings: Sequence[Finding]
     cells: Sequence[Cell]
     margin: float
     breakdowns: Sequence[Breakdown] = ()
     predicted: Predicted | None = None
-    with_nodes: bool = False
+    with_nodes: bool = False  #: Names need the nodes: not all ran on as many.
 
     def of(self, platform: str) -> AnswerScope:
         """Give what is of one platform."""

@@ -51,11 +51,6 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def control_texts(controls: Sequence[Control]) -> str:
-    """Say in one line what the controls found."""
-    return listing([control_text(control) for control in controls])
-
-
 def promise(
     judged: GradedRows, pairs: Sequence[PlatformPair], rows: int, controls: Sequence[Control] = ()
 ) -> str:

@@ -29,7 +29,7 @@ _Named = Callable[[Sequence[str]], str]
 def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
     """Name the causes of losses: what explains, what contributes, what differs, what has none.
 
-    - `named`: lists subjects, those of one probe together.
+    Subjects are listed as `named` does, those of one probe together.
     """
     heaviest = sorted(explanations, key=lambda one: -one.point.size)
     by_causes: dict[tuple[str, Word | None, tuple[str, ...]], list[Explanation]] = {}
@@ -80,11 +80,7 @@ def _differing_reasons(explanations: Sequence[Explanation], named: _Named) -> li
 
 
 def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    """Say of which losses no cause is known, and what was thought of.
-
-    Every loss stands by name in the clauses before: of many that have no cause the heaviest is
-    named, the others are counted.
-    """
+    """Say of which losses no cause is known: of many the heaviest by name, as clauses name all."""
     unknown: dict[tuple[str, str], list[str]] = {}
     for one in explanations:
         if not one.known:

@@ -82,10 +82,7 @@ def launches_words(findings: Sequence[Finding]) -> str:
 
 
 def incomparable(findings: Sequence[Finding]) -> dict[str, list[str]]:
-    """Give the layers that are not comparable by the reason; several layouts are one reason.
-
-    Which layouts they are stands in the matrix.
-    """
+    """Give the layers that are not comparable by the reason; the matrix has several layouts."""
     unlike = [finding for finding in findings if finding.verdict is Verdict.NOT_COMPARABLE]
     layouts = {finding.reason for finding in unlike} - {EMULATED}
     several = len(layouts) > 1 or any("; " in layout for layout in layouts)

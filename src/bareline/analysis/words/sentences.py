@@ -13,7 +13,6 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.words.amounts import (
     amount_pieces,
-    baseline_value,
     lost_words,
     mean_pieces,
     outlook_words,
@@ -37,7 +36,7 @@ from bareline.analysis.words.reasons import reasons_of, said_as_causes
 from bareline.analysis.words.remarks import launches_words, seen_range, undecided_yet
 from bareline.vocabulary.caveats import briefs, codes
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import listing, percent
+from bareline.vocabulary.units import format_value, listing, percent
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 _Clause = list[Piece]
@@ -81,9 +80,8 @@ def clauses_of(
 ) -> list[_Clause]:
     """Say what findings say, a clause for each kind of verdict and each changed subject.
 
-    - `with_platforms`: name each finding's platform; a sentence about a single one does so in its
-      lead.
-    - `causes`: platforms and codes of caveats that are said as causes: they are not said twice.
+    Platforms are named unless the lead does; platforms and codes of caveats that are said as causes
+    are not said twice.
     """
 
     def on(found: Iterable[Finding]) -> list[Piece]:
@@ -191,7 +189,8 @@ def _change(finding: Finding, margin: float, on: _On) -> _Clause:
             pieces.append(f" at {label}" if single else f" at {len(points)} of {compared} points")
         if naming := worst_pieces(finding, points):
             aside.append(naming)
-        aside.append([f"{finding.baseline} {baseline_value(points[0])}"])
+        base, unit = points[0].base, points[0].metric.unit
+        aside.append([f"{finding.baseline} {format_value(base.value if base else None, unit)}"])
         # Among others that have a ratio, those without one are named with what they lost.
         apart = [point for point in points if point.ratio is None]
         if 0 < len(apart) < len(points):
@@ -241,11 +240,7 @@ def _by_platforms(findings: Sequence[Finding], on: _On, name: _Names) -> list[Pi
 
 
 def _open(findings: Sequence[Finding], margin: float, on: _On, name: _Names) -> list[_Clause]:
-    """Say what is open on each platform, by name, with the interval that reaches farthest.
-
-    Every interval is in the tables; here a reader wants to know what is open, how much it may be
-    worse at most, and what would decide it there.
-    """
+    """Say what is open on each platform, by name, with the interval that reaches farthest."""
     kinds: dict[tuple[str, bool, bool], list[Finding]] = {}
     for finding in findings:
         key = (finding.platform, undecided_yet(finding), finding.exact)

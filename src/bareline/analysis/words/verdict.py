@@ -24,11 +24,9 @@ from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
 class Square:
     """One layer on one platform.
 
-    - `mark`: the worst of its findings: a certain change before what failed, equal only if all of
-      it is.
-    - `words`: what stands in the matrix: the worst certain change with its interval, or the mark.
-    - `subject`: what it is of, e.g. ``MPI ping-pong below 8 KiB, 8 B``; empty where it is of all.
-    - `point`: the point that `words` say; None where no change is certain.
+    - `mark`: a certain change before what failed, equal only if all of it is.
+    - `words`, `subject`, `point`: the worst certain change with its interval, and what it is of:
+      ``MPI ping-pong below 8 KiB, 8 B``; where no change is certain, the mark of all.
     - `more`: how many further findings change certainly.
     - `note`: what failed or is missing besides; why it is not comparable, or not measured.
     """
@@ -45,12 +43,9 @@ class Square:
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """The verdict at a glance.
+    """The verdict at a glance: a line, a matrix by layers and platforms, and how sure all of it is.
 
-    - `layers`, `platforms`: rows and columns of the matrix, in order; the baseline is not among the
-      platforms.
-    - `squares`: by layer and platform; a layer that was not measured there has none.
-    - `promise`: how sure all of it is, with the number of comparisons.
+    A layer that was not measured on a platform has no square there; the baseline has none at all.
     """
 
     headline: Sentence

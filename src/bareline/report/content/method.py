@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from bareline.analysis.words.promise import control_texts
+from bareline.analysis.words.promise import control_text
 from bareline.report.blocks import Block, Note, Prose, Rows, Section, Table
 from bareline.report.content.document import Document, study_title
 from bareline.store.run import Run
@@ -71,7 +71,7 @@ def _details(document: Document) -> dict[str, str]:
         "core hours used": listing(costs) if costs else "",
         "time budget": f"{budget:g} s" if budget else "",
         "target half-width of an interval": f"{precision:.1%} of the median" if precision else "",
-        "negative control": control_texts(controls) if controls else "",
+        "negative control": listing([control_text(one) for one in controls]),
         "measured on several machines": "; ".join(filter(None, moves)),
         "other defaults": "; ".join(records.unlike_defaults),
         f"changed by scale {study.get('scale')}": "; ".join(study.get("scale_changes") or ()),

@@ -56,8 +56,7 @@ class Measurement:
 class LossCase:
     """What a rule may look at.
 
-    - `findings`: all of them about the same platform.
-    - `others`: the same thing measured on other platforms, each with that platform's facts.
+    - `findings`: all of the same platform; `others`: of the same probe, elsewhere, with the facts.
     - `split`: what of a program's time is computation and what communication; None where unknown.
     """
 
@@ -141,13 +140,10 @@ class Rule:
 
     It declares facts and probes, so that what is not found can say what it lacked.
 
-    - `name`: what it is, e.g. ``link rate``.
-    - `layers`: those whose losses it may explain.
-    - `find`: looks; every fact of `needs` is there then.
-    - `needs`: facts; of ``one or another`` either will do.
-    - `both`: it needs them of both platforms, not of the slower one alone.
+    - `layers`, `only`: those whose losses it may explain, and which of their probes, if not all.
+    - `find`: looks; every fact of `needs` is there then, of ``one or another`` either.
     - `probes`: probes that measure its effect; any of them will do, and most causes do without.
-    - `only`: the probes whose losses it may explain; empty for all of its layers.
+    - `both`: it needs facts of both platforms, not of the slower one alone.
     - `between`: it explains losses between nodes alone.
     """
 
@@ -166,11 +162,7 @@ class Rule:
 
 
 def bound_below(ratio: Estimate, cause: Cause, where: str) -> Cause:
-    """Bound the part of a cause below by a platform without it, or withdraw it.
-
-    - `ratio`: how much more the loss is than on the other platform; see `LossCase.against`.
-    - `where`: the other platform, and what it has instead.
-    """
+    """Bound a cause below by what is lost above a platform without it, or withdraw it."""
     (lo, hi), amount = ratio.ends, with_interval(ratio)
     if hi <= 1 + DEFAULT_MARGIN:
         return replace(cause, withdrawn=f"it takes {amount} times as long as {where}")

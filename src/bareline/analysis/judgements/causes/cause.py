@@ -28,17 +28,13 @@ class Cause:
 
     - `words`: what differs, as the end of a sentence.
     - `lo`, `hi`: bounds of the factor; `hi` is None where nothing bounds it.
-    - `measurement`: the probe whose figures bound the factor; empty where facts do. Causes that
-      rest on one measurement explain one factor together.
-    - `measured`: what that probe measured, in words; empty where `words` say it.
-    - `withdrawn`: why it is no cause after all; empty where it is one.
+    - `measurement`, `measured`: the probe whose figures bound the factor, and what it measured
+      unless `words` say it. Causes that rest on one measurement explain one factor together.
+    - `withdrawn`: why it is no cause after all.
     - `name`: what it is, e.g. ``link rate``; a rule that leaves it empty lends its own.
-    - `rule`: the name of the rule that found it.
-    - `part`: it is what one part of the program's time costs: parts add up, whereas factors
-      multiply.
+    - `part`: it is what a part of the program's time costs: parts add up, factors multiply.
     - `repeated`: the sentence of an earlier layer says it in full.
-    - `caveat`: code of the caveat that says the same: what a sentence says as a cause it need not
-      repeat.
+    - `caveat`: code of the caveat that says the same, which need not be repeated.
     """
 
     words: str

@@ -23,12 +23,7 @@ _Bounds = tuple[float, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What explains the worst certain loss of a finding.
-
-    - `finding`, `point`: what is explained.
-    - `causes`: what is known to differ; those withdrawn have their reason.
-    - `absent`: why the other causes that concern it are none, by name.
-    """
+    """What explains the worst certain loss of a finding, and why other causes are absent."""
 
     finding: Finding
     point: Cell
@@ -47,11 +42,8 @@ class Explanation:
 
     @property
     def bounded(self) -> tuple[Cause, ...]:
-        """The standing causes of which something bounds what they cost, if that says anything.
-
-        Between simulations all of them: nothing but what was given can differ.
-        """
-        if self.point.exact:
+        """The standing causes of which something bounds what they cost, if that says anything."""
+        if self.point.exact:  # between simulations nothing but what was given can differ
             return self.standing
         found = tuple(cause for cause in self.standing if cause.bounded)
         lo, hi = product(found)

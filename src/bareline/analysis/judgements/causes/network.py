@@ -141,9 +141,7 @@ def _carried(case: LossCase, most: float, least: float, ratio: Estimate) -> tupl
 
     A message that crosses the link once takes at least the wire's time, and at most that beside all
     of its time on the baseline, or what a stream loses if it never reached the stream's rate. What
-    crosses the link many times, or both ways, loses what a stream loses.
-
-    - `ratio`: what a stream loses.
+    crosses the link many times, or both ways, loses what a stream loses, the `ratio`.
     """
     (lo, hi), unit = ratio.ends, case.point.metric.unit
     base, size = case.base_value, case.place.size_bytes

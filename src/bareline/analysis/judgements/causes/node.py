@@ -151,10 +151,7 @@ def cores(case: LossCase) -> Cause | NoCause:
 
 
 def uses_all_cores(place: Place) -> bool:
-    """Tell whether a value is of all cores together, however many a node has.
-
-    Of "star", every core by itself, the rate is that of one core. A case does not name a default.
-    """
+    """Tell whether a value is of all cores together; of "star" it is that of one core."""
     return place.coordinates.get("mode", _MODES.get(place.probe)) == "all"
 
 
@@ -170,10 +167,7 @@ def shared_cores(case: LossCase) -> Cause | NoCause:
 
 
 def emulated_processor(case: LossCase) -> Cause | NoCause:
-    """A processor that is software.
-
-    Nothing bounds its part: its arithmetic is no measure of what a message costs it.
-    """
+    """A processor that is software; its arithmetic is no measure of what a message costs it."""
     if not case.emulated:
         return NoCause("its processor is not emulated, or the baseline's is as well")
     if case.finding.layer is Layer.MPI and (below := measured_below(case)):

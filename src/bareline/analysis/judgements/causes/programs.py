@@ -45,10 +45,8 @@ def _part(
     """Give what a part of a program's time costs it, by the probes of what it consists of.
 
     A program that times its parts itself narrows what the probes leave open; it never widens it,
-    since what no probe below it lost has another reason.
-
-    - `own`: how much longer the part got by itself.
-    - `worse`: those probes that are certainly worse; `least`: what all of them lose at least.
+    since what no probe below it lost has another reason. All probes, of which some are certainly
+    `worse`, lose the `least`; the part by itself its `own`.
     """
     most = max(worse, key=lambda each: each.ratio.value)
     loses, subject = with_interval(most.ratio), most.finding.subject

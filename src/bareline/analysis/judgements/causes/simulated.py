@@ -18,11 +18,9 @@ _PROGRAMS = (Layer.NPB, Layer.APP)
 def _given(
     name: str, key: str, words: str, *, higher: bool = False, computes: bool = False
 ) -> Rule:
-    """Make the rule that a parameter was given another value.
+    """Make the rule that a parameter, of which higher may be better, was given another value.
 
-    - `words`: what it is, as the subject of "was given as".
-    - `higher`: more of it is better.
-    - `computes`: it is of computation: it then concerns programs, not messages.
+    One of computation concerns programs, not messages.
     """
 
     def find(case: LossCase) -> Cause | NoCause:

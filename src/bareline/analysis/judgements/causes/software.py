@@ -56,10 +56,7 @@ def user_namespaces(case: LossCase) -> Cause | NoCause:
 
 
 def _most(case: LossCase, size: int) -> float | None:
-    """Bound the second copy: each piece takes as long as a message that is copied twice anyway.
-
-    That is without any overlap of the two copies. None where no such message was measured there.
-    """
+    """Bound the second copy, without any overlap: as messages that are copied twice anyway."""
     pieces = [
         (piece, point.ratio.value * piece_s)
         for finding in case.findings

@@ -77,10 +77,7 @@ WhyNotRow = NeededFact | NeededMeasurement | AnswerRow
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """Why a cause is, or is not, named on one platform.
-
-    - `measured`: the worst of what each probe that it needs measured; None for nothing on both.
-    """
+    """Why a cause is, or is not, named on a platform, with the worst cell of each probe, if any."""
 
     rule: Rule
     platform: str
