@@ -6,7 +6,7 @@ A folder and an environment module are those of the nodes, so only there can be 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -67,7 +67,7 @@ def installed_command(program: str, options: Sequence[str], params: Any, variabl
 
 
 def only_samples(
-    readings: Iterable[Reading], probe: str, wanted: Iterable[str], largest_bytes: int
+    readings: Iterable[Reading], probe: str, wanted: Container[str], largest_bytes: int
 ) -> Iterable[Sample]:
     """Give the wanted metrics of the one reading that was asked for.
 
@@ -83,8 +83,5 @@ def only_samples(
     last_bytes = max(int(sample.point.get("size_bytes", 0)) for sample in samples)
     if largest_bytes and last_bytes != largest_bytes:
         raise ParseError(f"the sizes end at {last_bytes} instead of {largest_bytes}")
-    metrics = frozenset(wanted)
-    for sample in samples:
-        if sample.metric in metrics:
-            # That the output ends where it was told to is no caveat.
-            yield Sample(sample.metric, sample.value, sample.point)
+    # That the output ends where it was told to is no caveat.
+    return [Sample(one.metric, one.value, one.point) for one in samples if one.metric in wanted]

@@ -49,6 +49,11 @@ def options(params: object, *names: str) -> tuple[str, ...]:
     return tuple(words)
 
 
+def counted(**counts: int) -> tuple[str, ...]:
+    """Give numbers as options of one letter; 0 leaves the program's choice."""
+    return tuple(word for key, n in counts.items() if n for word in (f"-{key}", str(n)))
+
+
 def spread_metrics(metric: str, unit: str, better: Better) -> dict[str, Metric]:
     """Give the metrics of `spread_samples`."""
     details = {f"{metric}_{name}": Metric(unit, better, detail=True) for name in QUANTILES}
@@ -66,9 +71,10 @@ class MeasuredPoint:
         """Give a numeric field, or raise ParseError: it is missing or no number."""
         return _number(self.fields, name, self.at)
 
-    def positive(self, name: str) -> float:
-        """Give a time or rate that cannot be zero or negative; see `number`."""
-        return positive(self.number(name), name, self)
+    def positive(self, name: str, quantile: str = "") -> float:
+        """Give a time or rate, or its quantile, that cannot be zero or negative; see `number`."""
+        value = self.quantile(name, quantile) if quantile else self.number(name)
+        return positive(value, name, self)
 
     def quantile(self, series: str, name: str) -> float:
         """Give a quantile of a per-iteration series; see `number`."""

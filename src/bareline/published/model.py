@@ -24,6 +24,13 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class _Placed(_Table):
+    """What stands in a part, given by its id, at a place, given in words."""
+
+    part: str
+    where: str
+
+
 class Printed(_Table):
     """A number as it is printed: a value, a range with both ends, or a bound with one of them.
 
@@ -106,7 +113,7 @@ class Part(_Table):
     plotted_only: bool = False
 
 
-class PublishedPlatform(_Table):
+class PublishedPlatform(_Placed):
     """A ``[[platform]]`` of the document.
 
     - `against`: the platform that its figures are read against where the document gives no ratio.
@@ -119,8 +126,6 @@ class PublishedPlatform(_Table):
     against: str | None = None
     variant_of: str | None = None
     part_of: str | None = None
-    part: str
-    where: str
     note: str = ""
     facts: dict[str, Any] = {}
 
@@ -146,7 +151,7 @@ class Benchmark(_Table):
     also: list[Likewise] = []
 
 
-class Result(Printed):
+class Result(Printed, _Placed):
     """A ``[[result]]``: one published figure.
 
     - `platform`, `baseline`: ids of platforms; the baseline "peak" is the hardware's limit.
@@ -158,7 +163,6 @@ class Result(Printed):
     - `restates`: results of which this is another printing.
     - `members`, `excludes`: the programs over which the figure is a range, and those that it leaves
       out.
-    - `part`, `where`: where it stands: the id of a part, and the place in words.
     """
 
     id: str
@@ -179,8 +183,6 @@ class Result(Printed):
     members: list[str] = []
     excludes: list[str] = []
     at: dict[str, Condition] = {}
-    part: str
-    where: str
     note: str = ""
 
     @model_validator(mode="after")
@@ -206,7 +208,7 @@ class Result(Printed):
         return f"{self} {behind[self.kind]}"
 
 
-class Trials(_Table):
+class Trials(_Placed):
     """A ``[[trials]]``: all trials of one platform, as the document lists them.
 
     - `order`: "time" as they were run, "sorted" where the document sorted them.
@@ -221,8 +223,6 @@ class Trials(_Table):
     platform: str
     order: Literal["time", "sorted"]
     nodes: int
-    part: str
-    where: str
     values: list[Decimal]
     retransmissions: list[int] | None = None
 
@@ -233,15 +233,13 @@ class Trials(_Table):
         return self
 
 
-class NotCompleted(_Table):
+class NotCompleted(_Placed):
     """A ``[[not_completed]]``: what the authors could not or did not run, and why."""
 
     benchmark: str
     platform: str
     at: dict[str, Condition] = {}
     reason: str
-    part: str
-    where: str
 
 
 class Inconsistency(_Table):
@@ -251,17 +249,15 @@ class Inconsistency(_Table):
     says: str
 
 
-class Workload(_Table):
+class Workload(_Placed):
     """A ``[[workload]]``: how a benchmark or application was used."""
 
     name: str
-    part: str
-    where: str
     note: str = ""
     facts: dict[str, Any] = {}
 
 
-class InstanceType(_Table):
+class InstanceType(_Placed):
     """An ``[[instance_type]]`` that the cloud offered."""
 
     name: str
@@ -270,19 +266,15 @@ class InstanceType(_Table):
     local_disk_gb: Decimal | None = None
     tenancy: str | None = None
     note: str = ""
-    part: str
-    where: str
 
 
-class PrintedFact(Printed):
+class PrintedFact(Printed, _Placed):
     """A ``[[fact]]``: a number that is no measurement."""
 
     quantity: str
     unit: str
     nominal: int | None = None
     note: str = ""
-    part: str
-    where: str
 
 
 class PublishedStudy(_Table):

@@ -29,19 +29,16 @@ if TYPE_CHECKING:
 
 #: Rows of bareline's own studies, each with what identifies the file that it was made from.
 LISTING = "listing.json"
+_OWN = resources.files("bareline") / "studies"
 
 
 @cache
 def _files() -> Mapping[str, Traversable]:
     """Find the files of all studies by name; none is read."""
-    ours = [("bareline.studies", _own_folder())]
+    ours = [("bareline.studies", _OWN)]
     others = ((where, resources.files(package)) for where, package in brought("bareline.studies"))
     found = ((where, file) for where, folder in chain(ours, others) for file in _toml(folder))
     return named("study", found, lambda file: file.name.removesuffix(".toml"))
-
-
-def _own_folder() -> Traversable:
-    return resources.files("bareline") / "studies"
 
 
 def _toml(folder: Traversable) -> Iterator[Traversable]:
@@ -109,7 +106,7 @@ class StudyListed(TypedDict):
 
 def study_rows() -> list[StudyListed]:
     """List the studies of the catalogue for ``bareline studies``."""
-    listed = json.loads((_own_folder() / LISTING).read_bytes())
+    listed = json.loads((_OWN / LISTING).read_bytes())
     rows = []
     for name, file in _files().items():
         known = listed.get(name)
@@ -120,7 +117,7 @@ def study_rows() -> list[StudyListed]:
 
 def listing() -> dict[str, Any]:
     """Make what is kept of bareline's own studies, for the package."""
-    own = {file.name.removesuffix(".toml"): file for file in _toml(_own_folder())}
+    own = {file.name.removesuffix(".toml"): file for file in _toml(_OWN)}
     return {
         name: {"crc32": zlib.crc32(file.read_bytes()), "row": _row(_read(name))}
         for name, file in own.items()

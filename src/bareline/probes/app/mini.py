@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Final, Literal
 
 from bareline.probes._kernel import KERNEL_METRICS, Kernel, squarest
@@ -123,9 +124,9 @@ def _prime_factors(number: int) -> list[int]:
 _EDGES = {"S": 8, "W": 16, "A": 32, "B": 64, "C": 112}
 _TETRAHEDRA = {name: 6 * edge**3 // 48 for name, edge in _EDGES.items()}
 
+_program = partial(declared, MiniProgram)
 PROBES = (
-    declared(
-        MiniProgram,
+    _program(
         "app.cartesian",
         title="cartesian (CART3D's kind)",
         summary="cut-cell flow (CART3D's pattern): point to point on every level of a multigrid",
@@ -133,8 +134,7 @@ PROBES = (
         # Bricks of 16 cells along an edge that are not wholly inside the sphere.
         rank_rule=_most(S=8, W=64, A=512, B=4088, C=7968),
     ),
-    declared(
-        MiniProgram,
+    _program(
         "app.lattice",
         title="lattice (MILC's kind)",
         summary="lattice QCD (MILC's pattern): faces point to point; Allreduce of 32 bytes",
@@ -149,8 +149,7 @@ PROBES = (
         source="Marshall et al. 1997",
         rank_rule=_ocean,
     ),
-    declared(
-        MiniProgram,
+    _program(
         "app.overset",
         title="overset (OVERFLOW-2's kind)",
         summary="overlapping zones (OVERFLOW-2's pattern): line solves, halos",
@@ -167,8 +166,7 @@ PROBES = (
         # Planes of the grid.
         rank_rule=_most(S=24, W=32, A=48, B=64, C=96),
     ),
-    declared(
-        MiniProgram,
+    _program(
         "app.unstructured",
         title="unstructured (USM3D's kind)",
         summary="unstructured flow solver (USM3D's pattern): neighbours point to point; small "

@@ -107,8 +107,7 @@ class Hpcc(Probe[HpccParams]):
                 raise ParseError(f"{benchmark}: {found.outcome.reason}")
             for sample in found.outcome.samples:
                 values[f"{benchmark}_{sample.metric}"] = sample.value
-        for name, value in values.items():
-            yield Sample(name, value)
+        yield from (Sample(*pair) for pair in values.items())
         single = ranks * values["dgemm_rate_single"]
         yield Sample("hpl_efficiency", values["hpl_rate"] / single)
 

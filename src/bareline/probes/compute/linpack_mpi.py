@@ -26,7 +26,6 @@ from bareline.probes._native import (
     kernels_of_header,
     kernels_printed,
     options,
-    positive,
     read_report,
 )
 from bareline.probes.base import Probe
@@ -149,7 +148,7 @@ class LinpackMpi(Probe[LinpackMpiParams]):
         point = report.point
         if solved_order(point) != params.n:
             raise ParseError(f"the order is not the {params.n} that was asked for")
-        rate = positive(point.quantile("rate", "median"), "rate", point)
+        rate = point.positive("rate", "median")
         yield Sample("rate", rate)
         yield Sample("time", hpl.operations(params.n) / rate)
 

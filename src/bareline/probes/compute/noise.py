@@ -22,7 +22,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import MeasuredPoint, Nodebench, Report, positive
+from bareline.probes._native import MeasuredPoint, Nodebench, Report
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample
 
@@ -84,7 +84,7 @@ class Noise(Nodebench[NoiseParams]):
 
     def samples(self, params: NoiseParams, report: Report) -> Iterable[Sample]:
         point = report.point
-        shortest = positive(point.quantile("quantum", "min"), "quantum", point)
+        shortest = point.positive("quantum", "min")
         lost = _share(point, "lost_share")
         # A ratio of slowdowns is what it costs; one of small shares would look like much.
         yield Sample("slowdown", 1 + lost)

@@ -22,14 +22,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import (
-    MeasuredPoint,
-    Nodebench,
-    Report,
-    positive,
-    spread_metrics,
-    spread_samples,
-)
+from bareline.probes._native import MeasuredPoint, Nodebench, Report, spread_metrics, spread_samples
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.instructions import INSTRUCTION_SETS
 from bareline.vocabulary.model import Layer, Metric, Sample
@@ -252,7 +245,7 @@ class Peak(Nodebench[PeakParams]):
             words = str(point.at.get("instructions")).split()
             if not words or not set(words) <= _SETS:
                 raise ParseError(f"the point {dict(point.at)} is of no known instruction set")
-            widest = positive(point.quantile("rate", "median"), "rate", point)
+            widest = point.positive("rate", "median")
             yield Sample("set_rate", widest, point.at)
         yield Sample("rate", widest)
         yield Sample("cores", report.count("threads"))

@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import MeasuredPoint, native, options, positive, read_report
+from bareline.probes._native import MeasuredPoint, native, options, read_report
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -188,7 +188,7 @@ class Create(Probe[CreateParams]):
             expected = params.calls[phase]
             if point.number("iterations") != expected:
                 raise ParseError(f"the phase {phase} is not of {expected} calls")
-            median_s = positive(point.quantile("time", "median"), "time", point)
+            median_s = point.positive("time", "median")
             yield Sample("phase_time", median_s, point.at)
             yield Sample("phase_time_p99", point.quantile("time", "p99"), point.at)
         for metric, phase in (("create_rate", "file"), ("unlink_rate", "unlink")):

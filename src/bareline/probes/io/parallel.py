@@ -24,7 +24,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import MeasuredPoint, Report, native, options, positive, read_report
+from bareline.probes._native import MeasuredPoint, Report, native, options, read_report
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -70,8 +70,8 @@ def _phase_samples(
     field, ranks = f"loop_{'rate' if phase else metric}", f"{name}_rank_time"
     time_s = point.positive(f"{name}_time_s")
     rate = point.positive(field)
-    slowest_s = positive(point.quantile(ranks, "max"), ranks, point)
-    median_s = positive(point.quantile(ranks, "median"), ranks, point)
+    slowest_s = point.positive(ranks, "max")
+    median_s = point.positive(ranks, "median")
     call_max_s = point.number(f"{name}_call_max_s")
     if not math.isclose(rate * time_s, each * report.count("ranks"), rel_tol=1e-6):
         raise ParseError(f"{name}: rate, amount and time contradict each other")

@@ -11,6 +11,7 @@ from pydantic import Field
 from bareline.probes._native import (
     MeasuredPoint,
     Report,
+    counted,
     cut_caveats,
     native,
     read_report,
@@ -24,11 +25,6 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 #: Means as classic programs report them: over the plain loop and all ranks, and of its slowest one;
 #: over the calls timed one by one and all ranks, and of the slowest one.
 _MEANS = ("loop_mean", "loop_mean_max", "rank_mean", "rank_mean_max")
-
-
-def counted(**counts: int) -> tuple[str, ...]:
-    """Give numbers as options of one letter; 0 leaves the program's choice."""
-    return tuple(word for key, n in counts.items() if n for word in (f"-{key}", str(n)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,16 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import MeasuredPoint, Report, positive
+from bareline.probes._native import MeasuredPoint, Report, counted, positive
 from bareline.probes.base import declared
 from bareline.probes.mpi._mpibench import (
     MpiFunction,
     MpiParams,
-    counted,
     latency_metrics,
     latency_samples,
     rate_metrics,
@@ -152,7 +152,7 @@ def _of_ends(point: MeasuredPoint) -> Iterable[Sample]:
     message that waits for its receiver (rendezvous) includes that waiting, and means nothing.
     """
     for metric in ("send", "receive"):
-        yield Sample(metric, positive(point.quantile(metric, "median"), metric, point), point.at)
+        yield Sample(metric, point.positive(metric, "median"), point.at)
 
 
 def _of_overlap(point: MeasuredPoint) -> Iterable[Sample]:
@@ -167,12 +167,12 @@ def _of_overlap(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_init(point: MeasuredPoint) -> Iterable[Sample]:
-    yield Sample("time", positive(point.quantile("time", "max"), "time", point))
+    yield Sample("time", point.positive("time", "max"))
     yield Sample("time_rank_mean", point.number("rank_mean"))
 
 
 def _of_first_message(point: MeasuredPoint) -> Iterable[Sample]:
-    yield Sample("time", positive(point.quantile("time", "max"), "time", point))
+    yield Sample("time", point.positive("time", "max"))
     yield Sample("time_next", point.positive("next"))
 
 
@@ -186,7 +186,7 @@ def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
     for name, time in times.items():
         yield Sample(name, time)
     for name in ("allreduce", "allreduce_cold"):
-        yield Sample(name, positive(point.quantile(name, "median"), name, point))
+        yield Sample(name, point.positive(name, "median"))
 
 
 def _trimean(point: MeasuredPoint, name: str) -> float:
@@ -201,9 +201,9 @@ def _times(detail: str) -> Mapping[str, Metric]:
 _TIME = Metric("s", "lower")
 _TIME_AND_RATE = {**latency_metrics(), **rate_metrics()}
 
+_function, _sizeless = partial(declared, MpiFunction), partial(declared, SizelessFunction)
 PROBES = (
-    declared(
-        MpiFunction,
+    _function(
         "mpi.pingpong",
         title="MPI ping-pong",
         summary="ping-pong of two ranks: latency and bandwidth by message size",
@@ -211,8 +211,7 @@ PROBES = (
         metrics={**latency_metrics(), "bandwidth": Metric("B/s", "higher")},
         point_samples=_with_bandwidth,
     ),
-    declared(
-        MpiFunction,
+    _function(
         "mpi.bandwidth",
         title="MPI bandwidth",
         summary="a window of messages from the first to the last rank",
@@ -222,8 +221,7 @@ PROBES = (
         metrics=rate_metrics(),
         point_samples=rate_samples,
     ),
-    declared(
-        MpiFunction,
+    _function(
         "mpi.bibandwidth",
         title="MPI bidirectional bandwidth",
         summary="windows of messages both ways between the first and the last rank",
@@ -232,8 +230,7 @@ PROBES = (
         metrics=rate_metrics(),
         point_samples=rate_samples,
     ),
-    declared(
-        MpiFunction,
+    _function(
         "mpi.multi_pair",
         title="MPI bandwidth of all pairs",
         summary="bandwidth and message rate of all pairs of ranks together",
@@ -242,8 +239,7 @@ PROBES = (
         metrics={**rate_metrics(), **rate_metrics("message_rate", "op/s")},
         point_samples=_of_pairs,
     ),
-    declared(
-        MpiFunction,
+    _function(
         "mpi.sendrecv",
         title="MPI_Sendrecv",
         summary="MPI_Sendrecv around a ring: to the right, from the left",
@@ -251,8 +247,7 @@ PROBES = (
         metrics=_TIME_AND_RATE,
         point_samples=_with_rate,
     ),
-    declared(
-        MpiFunction,
+    _function(
         "mpi.exchange",
         title="MPI neighbour exchange",
         summary="boundary exchange with both neighbours in a ring",
@@ -260,9 +255,8 @@ PROBES = (
         metrics=_TIME_AND_RATE,
         point_samples=_with_rate,
     ),
-    declared(
+    _function(
         # In the random order neighbours are anywhere: almost every message leaves its node.
-        MpiFunction,
         "mpi.ring",
         title="the MPI ring",
         summary="HPC Challenge's natural or random order ring: latency and bandwidth",
@@ -273,8 +267,7 @@ PROBES = (
         metrics=_TIME_AND_RATE,
         point_samples=_with_rate,
     ),
-    declared(
-        MpiFunction,
+    _function(
         "mpi.overhead",
         title="MPI overhead of a message",
         summary="what a message costs sender and receiver themselves (LogP)",
@@ -283,8 +276,7 @@ PROBES = (
         metrics={"send": _TIME, "receive": _TIME},
         point_samples=_of_ends,
     ),
-    declared(
-        MpiFunction,
+    _function(
         "mpi.overlap",
         title="non-blocking communication beside computation",
         summary="computation hidden behind non-blocking communication",
@@ -301,8 +293,7 @@ PROBES = (
         point_samples=_of_overlap,
     ),
     *(
-        declared(
-            MpiFunction,
+        _function(
             each.probe,
             title=each.function,
             summary=each.summary,
@@ -312,16 +303,14 @@ PROBES = (
         )
         for each in SIZED
     ),
-    declared(
-        SizelessFunction,
+    _sizeless(
         "mpi.barrier",
         title="MPI_Barrier",
         summary=COLLECTIVES["barrier"].summary,
         source="osu_barrier, IMB Barrier",
         collective=True,
     ),
-    declared(
-        SizelessFunction,
+    _sizeless(
         "mpi.init",
         title="MPI_Init",
         summary="MPI_Init: time of the slowest rank and the mean over ranks",
@@ -331,8 +320,7 @@ PROBES = (
         metrics=_times("time_rank_mean"),
         point_samples=_of_init,
     ),
-    declared(
-        SizelessFunction,
+    _sizeless(
         "mpi.first_message",
         title="the first message between two ranks",
         summary="the first message between two ranks, which connects them",
@@ -341,8 +329,7 @@ PROBES = (
         metrics=_times("time_next"),
         point_samples=_of_first_message,
     ),
-    declared(
-        SizelessFunction,
+    _sizeless(
         "mpi.beside_compute",
         title="computing between messages",
         summary="what the network costs the processor: code after messages and after itself",

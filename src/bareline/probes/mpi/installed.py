@@ -19,8 +19,8 @@ from pydantic import Field
 
 from bareline.formats import imb, osu
 from bareline.probes._installed import check_folder, installed_command, only_samples
+from bareline.probes._native import counted
 from bareline.probes.base import Probe, declared
-from bareline.probes.mpi._mpibench import counted
 from bareline.vocabulary.collectives import COLLECTIVES
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -142,18 +142,16 @@ class ImbParams:
             raise ValueError(f"max_bytes = {self.max_bytes} is no power of two above 1")
 
     def options(self, ranks: int) -> tuple[str, ...]:
-        chosen = ["-npmin", str(2 if self.benchmark in _PAIRS else ranks)]
-        if self.max_bytes:
-            chosen += ["-msglog", str(self.max_bytes.bit_length() - 1)]
-        if self.iterations:
-            chosen += ["-iter", str(self.iterations)]
-        if self.benchmark in _REDUCTIONS and self.red_data_type != "float":
-            chosen += ["-red_data_type", self.red_data_type]
-        if self.root_shift != "off":
-            chosen += ["-root_shift", self.root_shift]
-        if self.sync != "on":
-            chosen += ["-sync", self.sync]
-        return tuple(chosen)
+        summed = self.red_data_type if self.benchmark in _REDUCTIONS else "float"
+        chosen = {
+            "-npmin": 2 if self.benchmark in _PAIRS else ranks,
+            "-msglog": self.max_bytes and self.max_bytes.bit_length() - 1,
+            "-iter": self.iterations,
+            "-red_data_type": "" if summed == "float" else summed,
+            "-root_shift": "" if self.root_shift == "off" else self.root_shift,
+            "-sync": "" if self.sync == "on" else self.sync,
+        }
+        return tuple(word for name, n in chosen.items() if n for word in (name, str(n)))
 
 
 class Imb(Probe[ImbParams]):

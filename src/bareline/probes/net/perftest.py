@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from bareline.formats import perftest as format_
+from bareline.probes._native import counted
 from bareline.probes.base import Probe, declared
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Server
@@ -42,11 +43,8 @@ class Perftest(Probe[PerftestParams]):
         return self.name.removeprefix("net.")
 
     def command(self, params: PerftestParams, layout: Layout) -> Command:
-        options = ["-a", "-F", "-p", "{server_port}"]
-        if params.iterations:
-            options += ["-n", str(params.iterations)]
-        if params.device:
-            options += ["-d", params.device]
+        device = ("-d", params.device) if params.device else ()
+        options = ("-a", "-F", "-p", "{server_port}", *counted(n=params.iterations), *device)
         return Command(
             argv=(self._program, *options, "{server_host}"),
             server=Server(argv=(self._program, *options)),

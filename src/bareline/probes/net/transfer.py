@@ -15,6 +15,7 @@ from pydantic import Field
 
 from bareline.formats import iperf3, nuttcp
 from bareline.formats.transfer import METRICS
+from bareline.probes._native import counted
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Server
@@ -50,14 +51,11 @@ class Nuttcp(Probe[NuttcpParams]):
     }
 
     def command(self, params: NuttcpParams, layout: Layout) -> Command:
-        options = ["-fparse", "-T", str(params.duration_s)]
-        if params.streams > 1:
-            options += ["-N", str(params.streams)]
-        if params.window_kib:
-            options += ["-w", str(params.window_kib)]
+        several = params.streams if params.streams > 1 else 0
+        chosen = counted(T=params.duration_s, N=several, w=params.window_kib)
         ports = ("-P", "{server_port}", "-p", "{server_data_port}")
         return Command(
-            argv=("nuttcp", "-t", *options, *ports, "{server_host}"),
+            argv=("nuttcp", "-t", "-fparse", *chosen, *ports, "{server_host}"),
             server=Server(argv=("nuttcp", "-S", "--nofork", "-P", "{server_port}")),
             requires=("nuttcp",),
         )
@@ -109,11 +107,9 @@ class Iperf3(Probe[Iperf3Params]):
     }
 
     def command(self, params: Iperf3Params, layout: Layout) -> Command:
-        options = ["-t", str(params.duration_s), "-P", str(params.streams), "-i", "1"]
-        if params.window_bytes:
-            options += ["-w", str(params.window_bytes)]
+        chosen = counted(t=params.duration_s, P=params.streams, i=1, w=params.window_bytes)
         return Command(
-            argv=("iperf3", "-c", "{server_host}", "-p", "{server_port}", "-J", *options),
+            argv=("iperf3", "-c", "{server_host}", "-p", "{server_port}", "-J", *chosen),
             server=Server(argv=("iperf3", "-s", "-p", "{server_port}")),
             requires=("iperf3",),
         )
