@@ -67,6 +67,8 @@ _COLUMNS: Mapping[str, Column] = {
     "99.9% percentile[usec]": ("latency_p99_9", _DETAIL, 1e-6),
 }
 _PLAIN = ("#bytes", "#iterations")
+_PERCENTILES = ("99% percentile[usec]", "99.9% percentile[usec]")
+_ORDER = ("t_min[usec]", "t_typical[usec]", *_PERCENTILES, "t_max[usec]")
 _TITLES = re.compile("|".join(re.escape(title) for title in (*_PLAIN, *_COLUMNS)))
 
 
@@ -154,7 +156,8 @@ def _samples(table: PrintedTable, titles: Sequence[str]) -> Iterable[Sample]:
     table.integers("#iterations")
     check_sizes(sizes, doubling=True)
     messages = _check_rates(table)
-    _check_order(table)
+    check_ascending(table, [one for one in _ORDER if one in table.titles], uniform=False)
+    check_ascending(table, ("t_min[usec]", "t_avg[usec]", "t_max[usec]"), uniform=False)
     for title in titles:
         name, metric, scale = _COLUMNS[title]
         texts = table.column(title)
@@ -195,14 +198,6 @@ def _check_rates(table: PrintedTable) -> list[str]:
             if highest and highest < 0.99 * value:
                 raise ParseError(f"line {line.number}: the peak is below the average")
     return rates
-
-
-def _check_order(table: PrintedTable) -> None:
-    percentiles = ("99% percentile[usec]", "99.9% percentile[usec]")
-    order = ("t_min[usec]", "t_typical[usec]", *percentiles, "t_max[usec]")
-    present = [title for title in order if title in table.titles]
-    check_ascending(table, present, uniform=False)
-    check_ascending(table, ("t_min[usec]", "t_avg[usec]", "t_max[usec]"), uniform=False)
 
 
 IMPORTER = Importer(

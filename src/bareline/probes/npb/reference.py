@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bareline.probes._installed import check_folder
 from bareline.probes.base import Probe, find_probe
+from bareline.probes.mpi.installed import check_folder
 from bareline.probes.npb.kernels import ProblemClass, operation_count
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
