@@ -64,6 +64,10 @@ class StudyScale(_Table):
     platforms: list[str] | None = None
     baseline: str | None = None
 
+    def over(self, head: dict[str, Any]) -> dict[str, Any]:
+        """Lay this over the content of a ``[study]``."""
+        return {**head, **self.model_dump(exclude_none=True)}
+
 
 class MeasureScale(_Table):
     """A measure's ``scale.NAME``: what takes other values at this scale.

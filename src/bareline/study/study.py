@@ -229,8 +229,7 @@ class Study(Limits, BaseModel):
             table.pop("scale", None)
             if not change.skip:
                 measures.append(change.over(table))
-        head = {**content["study"], **self.scales[name].model_dump(exclude_none=True)}
-        head["scale"] = name
+        head = {**self.scales[name].over(content["study"]), "scale": name}
         head["scale_changes"] = list(dict.fromkeys(changes))
         scaled = {**content, "study": head, "measure": measures}
         scaled.pop("scale")
