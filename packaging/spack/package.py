@@ -21,7 +21,6 @@ class Bareline(PythonPackage):
 
     version("develop")
 
-    variant("figures", default=False, description="Figures as SVG, PNG and PDF")
     variant("openblas", default=True, description="BLAS for the probes of linear algebra")
 
     depends_on("c", type="build")
@@ -36,7 +35,7 @@ class Bareline(PythonPackage):
     depends_on("py-jinja2@3.1.5:3", type=("build", "run"))
     depends_on("py-tomli-w@1.1:1", type=("build", "run"))
     depends_on("py-typing-extensions@4.12:4", type=("build", "run"))
-    depends_on("py-altair@6", when="+figures", type=("build", "run"))
+    # Figures need vl-convert-python, which Spack lacks: without it, tables replace them.
     depends_on("cmake@3.18:", type="run")
     depends_on("ninja", type="run")
     depends_on("mpi", type="run")

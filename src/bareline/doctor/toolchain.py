@@ -33,7 +33,6 @@ _LIBRARIES = [
     "rich",
     "polars",
     "numpy",
-    "altair",
     "vl-convert-python",
     "jinja2",
     "tomli-w",

@@ -29,7 +29,7 @@ from bareline.vocabulary.nodeset import fold
 def versions() -> dict[str, str]:
     """Give the versions that measure today, by name."""
     found = {"bareline": __version__, "python": platform.python_version()}
-    for library in ("polars", "numpy", "altair", "pydantic"):
+    for library in ("polars", "numpy", "pydantic"):
         with suppress(PackageNotFoundError):
             found[library] = version(library)
     return found

@@ -10,8 +10,6 @@ from pathlib import Path
 from bareline.vocabulary.errors import ReportError
 
 _LIFT = "see `ulimit -v`, and run it where that is unlimited"
-#: What draws, all of the extra ``figures``.
-_PACKAGES = {"altair": "altair", "vl_convert": "vl-convert-python"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +29,9 @@ def why_undrawn() -> Obstacle | None:
     The engine that draws reserves addresses, without using them, and ends the whole process where
     it gets none.
     """
-    missing = [name for module, name in _PACKAGES.items() if find_spec(module) is None]
-    if missing:
-        reason = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
-        return Obstacle(reason, "to get them: pip install 'bareline[figures]'")
+    if find_spec("vl_convert") is None:
+        step = "to get it: pip install 'bareline[figures]'"
+        return Obstacle("vl-convert-python is not installed", step)
     # 64 GiB, and a little for what it does.
     reason = _too_few(66 << 30, "drawing reserves 66 GiB of it")
     return Obstacle(reason, _LIFT) if reason else None
