@@ -87,7 +87,8 @@ class Replication:
         """
         absent = [name for name in check.platforms if name not in self._cast]
         if check.platform in absent or set(absent) >= set(check.against):
-            return _unmeasured(f"no platform here stands for {absent[0]}")
+            reason = f"no platform here stands for {absent[0]}"
+            return Outcome(ClaimStatus.NOT_MEASURED, reason=reason)
         present = [name for name in check.against if name not in absent]
         sides = present if check.kind == "order" else check.against[:1]
         losses = [loss for name in sides for loss in self._losses(check, check.probe, name)]
@@ -95,7 +96,7 @@ class Replication:
         if not known:
             reasons = list(dict.fromkeys(loss.reason for loss in losses if loss.reason))
             nothing = f"the run has no {', '.join(check.probe)} there"
-            return _unmeasured("; ".join(reasons[:2]) or nothing)
+            return Outcome(ClaimStatus.NOT_MEASURED, reason="; ".join(reasons[:2]) or nothing)
         lost = [loss for loss in losses if loss.ratio is None]
         lacking = f"without {len(lost)} of {len(losses)} points ({lost[0].reason})" if lost else ""
         if check.kind == "order":
@@ -132,7 +133,7 @@ class Replication:
                 "rise": "one node and two do not both have a ratio",
                 "more": "there is nothing to compare it with",
             }
-            return _unmeasured(wanted[check.kind])
+            return Outcome(ClaimStatus.NOT_MEASURED, reason=wanted[check.kind])
         before, after = (tuple(chain.from_iterable(ends)) for ends in zip(*pairs, strict=True))
         # Each pair counts once, however many places stand at either end of it.
         first, last = (mean_of(map(_mean, ends)) for ends in zip(*pairs, strict=True))
@@ -268,7 +269,3 @@ def _most_ranks(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
 
 def _at(losses: Sequence[PlaceLoss], ranks: int) -> list[PlaceLoss]:
     return [loss for loss in losses if loss.place.ranks == ranks]
-
-
-def _unmeasured(reason: str) -> Outcome:
-    return Outcome(ClaimStatus.NOT_MEASURED, reason=reason)

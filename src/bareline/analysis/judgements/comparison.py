@@ -81,8 +81,6 @@ class JudgedComparison:
         """The platforms in the order of the steps, the baseline last."""
         return [*self.others, self.baseline]
 
-    # Figures -------------------------------------------------------------------------------------
-
     @cached_property
     def summary(self) -> pl.DataFrame:
         """Every point on every platform; columns as of `summarize`."""
@@ -143,8 +141,6 @@ class JudgedComparison:
         )
         return withhold_small(mark_lopsided(table, pairs), self.controls)
 
-    # The baseline against itself -----------------------------------------------------------------
-
     @cached_property
     def _against_itself(self) -> list[JudgedComparison]:
         """Every control compared with what it repeats, as any platform is."""
@@ -187,8 +183,6 @@ class JudgedComparison:
         parts += [] if again is None else [(again, True)]
         marked = [table.with_columns(pl.lit(twice).alias("control")) for table, twice in parts]
         return pl.concat(marked)
-
-    # Judgements -----------------------------------------------------------------------------------
 
     @cached_property
     def findings(self) -> list[Finding]:

@@ -128,9 +128,6 @@ class Ground:
         return bool(WEAKENING & codes(self.caveats))
 
 
-# Measured here ------------------------------------------------------------------------------------
-
-
 def measured_grounds(
     cells: Sequence[Cell], titles: Mapping[str, str], emulated: Collection[str] = ()
 ) -> list[Ground]:
@@ -235,9 +232,6 @@ def _subject(cell: Cell, title: str, telling: Sequence[str]) -> str:
     at = cell.place.words_of(name for name in telling if name not in ("size_bytes", "nodes"))
     at = ", ".join(filter(None, [at, cell.place.where]))
     return f"{title}{of_size}" + (f" ({at})" if at else "")
-
-
-# Published ----------------------------------------------------------------------------------------
 
 
 def published_grounds(study: PublishedStudy) -> list[Ground]:

@@ -152,8 +152,7 @@ class Judgement:
 
 def levels_of(ground: Ground) -> tuple[Suitability, ...]:
     """Give the answers that a ground allows: one where its whole span gives the same."""
-    low = 0.0 if ground.lo is None else ground.lo
-    high = inf if ground.hi is None else ground.hi
+    low, high = ground.lo or 0.0, inf if ground.hi is None else ground.hi
     best = next(number for number, (_, end) in enumerate(_LEVELS) if low <= end)
     worst = next(number for number, (_, end) in enumerate(_LEVELS) if high <= end)
     return tuple(answer for answer, _ in _LEVELS[best : worst + 1])

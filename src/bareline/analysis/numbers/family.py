@@ -152,9 +152,6 @@ def certainly_beyond(
     return found
 
 
-# Which blocks are exchanged together ----------------------------------------------------------
-
-
 def _unpaired(pairs: Sequence[PlatformPair]) -> list[int]:
     return [number for number, pair in enumerate(pairs) if not (pair.paired or pair.exact)]
 

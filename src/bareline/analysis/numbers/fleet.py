@@ -20,8 +20,6 @@ from bareline.vocabulary.facts import NODES_EXCLUDED, NODES_SWITCHES
 from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.nodeset import unfold
 
-_NODE = "node="
-
 
 @dataclass(frozen=True, slots=True)
 class FleetMetric:
@@ -66,7 +64,7 @@ class NodeFleet:
 def fleets(records: Records) -> list[NodeFleet]:
     """Give the fleet of every platform of which nodes were measured one by one."""
     points = records.values.get_column("point").unique().cast(pl.String)
-    ours = points.filter(points.str.starts_with(_NODE))
+    ours = points.filter(points.str.starts_with("node="))
     if ours.is_empty():
         return []
     samples = records.values.with_columns(pl.col("metric", "point").cast(pl.String)).filter(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -74,8 +75,6 @@ def unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(~under | under.all().over("probe"))
 
 
-# The parts of its time ---------------------------------------------------------------------------
-
 #: Parts of a program's time by its own clock: means over the ranks, which add up to its time.
 COMPUTING, COMMUNICATING = "compute_mean", "communication_mean"
 
@@ -104,7 +103,7 @@ class Splits:
         self._records = records
         self._cells = {(c.platform, c.place.case, c.place.metric): c for c in cells if c.base}
         self._baseline = baseline
-        self._profiles: dict[_Case, Split | None] = {}
+        self._by_profile = cache(self._read)
 
     def of(self, platform: str, place: Place) -> Split | None:
         """Give the split of a program on the baseline; None where nothing tells it."""
@@ -118,10 +117,7 @@ class Splits:
                 return Split(own / total, other / total, source, computes.ratio, talks.ratio)
         if place.ranks == 1:
             return Split(1.0, 0.0, "with one rank")
-        case = under_profiler(place).case  # measured beside it or as it
-        if case not in self._profiles:
-            self._profiles[case] = self._read(case)
-        return self._profiles[case]
+        return self._by_profile(under_profiler(place).case)  # measured beside it or as it
 
     def _read(self, case: _Case) -> Split | None:
         shares = []

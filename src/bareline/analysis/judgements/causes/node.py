@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bareline.analysis.judgements.causes.case import Facts, LossCase, Rule, bound_by_probe, number
+from bareline.analysis.judgements.causes.case import LossCase, Rule, bound_by_probe, number
 from bareline.analysis.judgements.causes.cause import Cause, NoCause
 from bareline.analysis.judgements.causes.network import measured_below
 from bareline.analysis.numbers.models import EMULATED_CPU
@@ -52,7 +52,8 @@ _PAGE_WALK = 3.0
 
 def neighbours(case: LossCase) -> Cause | NoCause:
     """More tenants, or others, beside the platform than beside the baseline."""
-    own, base = _count(case.facts), _count(case.baseline_facts)
+    both = (number(facts, "neighbours.count") for facts in (case.facts, case.baseline_facts))
+    own, base = (int(count or 0) for count in both)
     load, base_load = case.both("neighbours.load")
     if own == 0 or load == "idle":
         return NoCause("nobody works beside it")
@@ -75,11 +76,6 @@ def neighbours(case: LossCase) -> Cause | NoCause:
     if not reached:
         return NoCause(f"neighbours of load {load} share {what} alone")
     return Cause(f"{crowd} use{'' if own > 1 else 's'} {what}, {beside}")
-
-
-def _count(facts: Facts) -> int:
-    count = facts.get("neighbours.count")
-    return count if isinstance(count, int) else 0
 
 
 # The processor ------------------------------------------------------------------------------------

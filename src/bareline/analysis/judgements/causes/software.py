@@ -116,7 +116,10 @@ def kind_of_disk(case: LossCase) -> Cause | NoCause:
 
 def mpi_library(case: LossCase) -> Cause | NoCause:
     """Another MPI library, or another version of it: what is compared are the libraries, too."""
-    own, base = _library(case.facts), _library(case.baseline_facts)
+    own, base = (
+        f"{format_fact('mpi.flavour', facts['mpi.flavour'])} {facts['mpi.version']}"
+        for facts in (case.facts, case.baseline_facts)
+    )
     if own == base:
         return NoCause(f"both run {own}")
     return Cause(f"it runs {own}, the baseline {base}: what differs may be the library's doing")
@@ -133,11 +136,6 @@ def kernel(case: LossCase) -> Cause | NoCause:
     if own == base:
         return NoCause(f"both run Linux {own}")
     return Cause(f"its kernel is Linux {own}, the baseline's is {base}")
-
-
-def _library(facts: Facts) -> str:
-    flavour = format_fact("mpi.flavour", facts["mpi.flavour"])
-    return f"{flavour} {facts['mpi.version']}"
 
 
 def _kernel(facts: Facts) -> str:

@@ -147,24 +147,19 @@ def why_not(
     ]
     measured: list[tuple[str, Cell | None]] = []
     for probe in rule.probes:
-        by_nodes: dict[int, Cell] = {}  # on each number of nodes, the worst point
-        for finding in findings:
-            cell = finding.worst if (finding.platform, finding.probe) == (platform, probe) else None
-            if cell is not None:
-                before = by_nodes.setdefault(cell.place.ran_on, cell)
-                if _ratio(cell) > _ratio(before):
-                    by_nodes[cell.place.ran_on] = cell
-        measured += [(probe, worst) for worst in by_nodes.values()] or [(probe, None)]
+        own_findings = [f for f in findings if (f.platform, f.probe) == (platform, probe)]
+        cells = [finding.worst for finding in own_findings if finding.worst]
+        for nodes in dict.fromkeys(cell.place.ran_on for cell in cells):
+            there = [cell for cell in cells if cell.place.ran_on == nodes]
+            worst = max(there, key=lambda cell: cell.ratio.value if cell.ratio else 0.0)
+            measured.append((probe, worst))
+        measured += [] if cells else [(probe, None)]
     answers = [
         _answer(head, one)
         for one in explanations
         if one.finding.platform == platform and rule.concerns(one.finding.layer, one.finding.probe)
     ]
     return WhyNot(rule, platform, baseline, known, measured, answers)
-
-
-def _ratio(cell: Cell) -> float:
-    return cell.ratio.value if cell.ratio else 0.0
 
 
 def _answer(head: tuple[str, str, str], one: Explanation) -> AnswerRow:
@@ -181,14 +176,7 @@ def _answer(head: tuple[str, str, str], one: Explanation) -> AnswerRow:
             others = [other.name for other in one.bounded if other is not cause]
             beside = f"together with {listing(others)}: " if others else ""
             figures = f"{beside}{one.text}"
+    point, word = finding.label(one.point), one.word_of(cause) if cause else None
     return AnswerRow(
-        *head,
-        "answer",
-        finding.layer,
-        finding.probe,
-        finding.subject,
-        finding.label(one.point),
-        one.word_of(cause) if cause else None,
-        reason,
-        figures,
+        *head, "answer", finding.layer, finding.probe, finding.subject, point, word, reason, figures
     )
