@@ -30,7 +30,6 @@ from bareline.vocabulary.model import Failed, Layer, Metric, Sample, Scalar, Sta
 
 _SNIFF = re.compile(r'"results"\s*:\s*\[\s*\{\s*"command"\s*:')
 _TIME = Metric("s", "lower")
-_MEMORY = as_detail(Metric("B", "lower"))
 
 
 class _Result(JsonModel):
@@ -120,7 +119,7 @@ def _launch(
     metrics = {"time": _TIME}
     if memory:
         samples.append(Sample("memory", float(memory)))
-        metrics["memory"] = _MEMORY
+        metrics["memory"] = as_detail(Metric("B", "lower"))
     return _reading(params, outcome_of(metrics, lambda: samples), metrics)
 
 

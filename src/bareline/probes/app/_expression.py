@@ -85,7 +85,10 @@ def _evaluate(tree: ast.AST, values: Mapping[str, float]) -> Any:
         case ast.Constant(value=value):
             return float(value)  # type: ignore[arg-type]
         case ast.Call(func=ast.Name(id=name), args=parts):
-            return _FUNCTIONS[name](*_several([_evaluate(part, values) for part in parts]))
+            found = [_evaluate(part, values) for part in parts]
+            # A value that is no number spoils a minimum, which would otherwise pass it over.
+            spoiled = any(map(math.isnan, found))
+            return _FUNCTIONS[name](*([math.nan] * len(found) if spoiled else found))
         case ast.BinOp(left=left, op=how, right=right):
             return _OPERATORS[type(how)](_evaluate(left, values), _evaluate(right, values))
         case ast.UnaryOp(op=how, operand=operand):
@@ -98,8 +101,3 @@ def _evaluate(tree: ast.AST, values: Mapping[str, float]) -> Any:
             join = all if isinstance(how, ast.And) else any
             return join(bool(_evaluate(part, values)) for part in parts)
     raise AssertionError(tree)
-
-
-def _several(values: list[float]) -> list[float]:
-    """Let a value that is no number spoil a minimum, which would otherwise pass it over."""
-    return [math.nan] * len(values) if any(math.isnan(value) for value in values) else values

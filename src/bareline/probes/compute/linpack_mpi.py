@@ -164,8 +164,7 @@ class LinpackMpi(Probe[LinpackMpiParams]):
 
 
 def _hpl_samples(params: LinpackMpiParams, text: str) -> Iterable[Sample]:
-    launches = split_before(hpl.TITLE, text)
-    trials = [trial for launch in launches for trial in hpl.read(launch)]
+    trials = [trial for launch in split_before(hpl.TITLE, text) for trial in hpl.read(launch)]
     if len(trials) != 1:
         raise ParseError(
             f"HPL solved {len(trials)} systems, not one: is it linked with the platform's MPI?"

@@ -158,9 +158,10 @@ def find_period(series: Sequence[float], step_s: float) -> Disturbance:
     power = np.abs(np.fft.rfft((values - values.mean()) * window)) ** 2
     power[:2] = 0  # the mean, and what the window spreads of it
     line_hz = 1 / (values.size * step_s)
+    edges = _edges(power.size, line_hz)
     total = float(power.sum())
     if total <= 0:
-        return Disturbance(0.0, 0.0, tuple((edge, 0.0) for edge in _edges(power.size, line_hz)))
+        return Disturbance(0.0, 0.0, tuple((edge, 0.0) for edge in edges))
     power /= total
     lines, scores = _combs(power)
     best = int(np.flatnonzero(scores >= _AS_GOOD * scores.max())[-1])
@@ -168,7 +169,9 @@ def find_period(series: Sequence[float], step_s: float) -> Disturbance:
     near = slice(max(0, best - 2 * _SPREAD), best + 1)
     best = near.start + int(np.argmax(scores[near]))
     share = min(1.0, max(0.0, float(scores[best])))
-    return Disturbance(float(lines[best] * line_hz), share, _bands(power, line_hz))
+    starts = [0, *(round(edge / line_hz) + 1 for edge in edges[:-1])]
+    sums = map(float, np.add.reduceat(power, starts))
+    return Disturbance(float(lines[best] * line_hz), share, tuple(zip(edges, sums, strict=True)))
 
 
 def _combs(power: Any) -> tuple[Any, Any]:
@@ -194,15 +197,6 @@ def _edges(lines: int, line_hz: float) -> list[float]:
     count = max(1, round(octaves * _BANDS_PER_OCTAVE))
     edges = [2 ** (octaves * (band + 1) / count) * line_hz for band in range(count)]
     return [float(f"{edge:.4g}") for edge in edges]
-
-
-def _bands(power: Any, line_hz: float) -> tuple[tuple[float, float], ...]:
-    import numpy as np
-
-    edges = _edges(power.size, line_hz)
-    ends = [*(round(edge / line_hz) + 1 for edge in edges[:-1]), power.size]
-    sums = np.add.reduceat(power, [0, *ends[:-1]])
-    return tuple(zip(edges, map(float, sums), strict=True))
 
 
 PROBE = Noise()

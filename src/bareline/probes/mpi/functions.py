@@ -181,17 +181,15 @@ def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
 
     Beside it an all-reduce of 8 B, and one after 100 us of reading memory.
     """
-    times = {name: _trimean(point, name) for name in ("between", "alone")}
+    times = {}
+    for name in ("between", "alone"):
+        low, middle, high = (point.quantile(name, one) for one in ("q1", "median", "q3"))
+        times[name] = positive((low + 2 * middle + high) / 4, name, point)
     yield Sample("ratio", times["between"] / times["alone"])
     for name, time in times.items():
         yield Sample(name, time)
     for name in ("allreduce", "allreduce_cold"):
         yield Sample(name, point.positive(name, "median"))
-
-
-def _trimean(point: MeasuredPoint, name: str) -> float:
-    low, middle, high = (point.quantile(name, one) for one in ("q1", "median", "q3"))
-    return positive((low + 2 * middle + high) / 4, name, point)
 
 
 def _times(detail: str) -> Mapping[str, Metric]:
