@@ -128,8 +128,10 @@ def applications(
                 for one in launches
                 if one.openly_shared or queued_share(one.profile) <= max_queued
             )
-            name, disturbed = _name(place), len(launches) - len(quiet)
-            made = Application(name, str(platform), quiet, disturbed)
+            name = f"{program_of(place.probe, place.params)} ranks={place.ranks}"
+            name += f" threads={place.threads}" if place.threads > 1 else ""
+            name += f" nodes={place.nodes}" if place.nodes else ""
+            made = Application(name, str(platform), quiet, len(launches) - len(quiet))
             found.setdefault(name, {})[made.platform] = made
     if not found:
         raise AnalysisError(
@@ -196,11 +198,3 @@ def _launch(
     shared, key = "oversubscribed" in (row["caveats"] or ()), (row["run"], row["block"])
     layout = Layout.parse(row["layout"])
     return ProfiledLaunch(path, trace_path, layout, shared, times.get(key), key)
-
-
-def _name(place: Place) -> str:
-    """Name a case in one line; its nodes stand last."""
-    parts = [program_of(place.probe, place.params), f"ranks={place.ranks}"]
-    parts += [f"threads={place.threads}"] if place.threads > 1 else []
-    parts += [f"nodes={place.nodes}"] if place.nodes else []
-    return " ".join(parts)

@@ -23,8 +23,6 @@ _Look = Callable[Concatenate["Costs", _Given], float]
 
 
 def _memo(method: _Look[_Given]) -> _Look[_Given]:
-    """Look a cost up once for the same arguments."""
-
     @wraps(method)
     def known(costs: Costs, /, *args: _Given.args, **named: _Given.kwargs) -> float:
         key = (method.__name__, *args, *named.items())

@@ -36,7 +36,6 @@ class SizeUsed:
 class CurveCoverage:
     """A curve that an application is looked up on.
 
-    - `probe`, `ranks`: the curve.
     - `used`: sizes, ascending.
     - `measured`: sizes that the ladder of the base has.
     - `least`, `most`: smallest and largest size that every ladder has.

@@ -142,7 +142,6 @@ def read_predictions_of(text: bytes | None, run: Path) -> Predictions | None:
     """Read what a run directory keeps; None where nothing was predicted, or by another version.
 
     - `text`: as `Predictions.to_json` wrote it.
-    - `run`: where it was kept, for the error.
 
     Raises StoreError: it is damaged.
     """

@@ -92,7 +92,36 @@ def parse_profile(text: bytes | str, path: Path) -> Profile:
     if not text.strip():
         raise ProfileError("the profile is empty", where=str(path), hint=_AGAIN)
     content = text.encode() if isinstance(text, str) else text
-    return _assemble(path, content.split(b"\n"))
+    lines = list(_parse(path, content.split(b"\n")))
+    header, end = _header(path, lines[0]), lines[-1]
+    if end.get("type") != "end":
+        raise ProfileError("the profile is cut off", where=str(path), hint=_AGAIN)
+    if end.get("lines") != len(lines) - 1:
+        what = f"the profile has {len(lines) - 1} of its {end.get('lines')} lines"
+        raise ProfileError(what, where=str(path), hint=_AGAIN)
+    kinds: dict[str, list[dict[str, Any]]] = {k: [] for k in ("rank", "call", "site", "sends")}
+    added = {} if lines[0]["version"] == VERSION else dict.fromkeys(ADDED, -1)
+    for number, line in enumerate(lines[1:-1], start=2):
+        kind = line.get("type")
+        if not isinstance(kind, str) or kind not in kinds:
+            raise _damaged(path, f"a line of unknown type {kind!r}", number)
+        kinds[kind].append(added | line)
+    ranks = _frame(path, kinds["rank"], RANK_COLUMNS, "rank")
+    numbers = ranks["rank"].sort()
+    if numbers.is_duplicated().any() or not numbers.is_between(0, header.ranks - 1).all():
+        raise _damaged(path, "it has a rank twice, or one that does not exist")
+    if numbers.len() < header.ranks and header.complete:
+        what = f"the profile lacks some of its {header.ranks} ranks"
+        raise ProfileError(what, where=str(path), hint=_AGAIN)
+    regions = {int(number): name for number, name in header.regions.items()}
+    return Profile(
+        path=path,
+        **{**header.model_dump(), "regions": regions},
+        rank_table=ranks,
+        call_table=_frame(path, kinds["call"], CALL_COLUMNS, "call"),
+        site_table=_frame(path, kinds["site"], SITE_COLUMNS, "site"),
+        send_table=_sends(path, kinds["sends"], -(-header.ranks // header.ranks_per_cell)),
+    )
 
 
 def is_profile(path: Path) -> bool:
@@ -158,41 +187,6 @@ def _in_seconds(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # Reading ------------------------------------------------------------------------------------------
-
-
-def _assemble(path: Path, raw: Sequence[bytes]) -> Profile:
-    lines = list(_parse(path, raw))
-    header, end = _header(path, lines[0]), lines[-1]
-    if end.get("type") != "end":
-        raise ProfileError("the profile is cut off", where=str(path), hint=_AGAIN)
-    if end.get("lines") != len(lines) - 1:
-        what = f"the profile has {len(lines) - 1} of its {end.get('lines')} lines"
-        raise ProfileError(what, where=str(path), hint=_AGAIN)
-    kinds: dict[str, list[Mapping[str, Any]]] = {
-        name: [] for name in ("rank", "call", "site", "sends")
-    }
-    added = {} if lines[0]["version"] == VERSION else dict.fromkeys(ADDED, -1)
-    for number, line in enumerate(lines[1:-1], start=2):
-        kind = line.get("type")
-        if not isinstance(kind, str) or kind not in kinds:
-            raise _damaged(path, f"a line of unknown type {kind!r}", number)
-        kinds[kind].append(added | line)
-    ranks = _frame(path, kinds["rank"], RANK_COLUMNS, "rank")
-    numbers = ranks["rank"].sort()
-    if numbers.is_duplicated().any() or not numbers.is_between(0, header.ranks - 1).all():
-        raise _damaged(path, "it has a rank twice, or one that does not exist")
-    if numbers.len() < header.ranks and header.complete:
-        what = f"the profile lacks some of its {header.ranks} ranks"
-        raise ProfileError(what, where=str(path), hint=_AGAIN)
-    regions = {int(number): name for number, name in header.regions.items()}
-    return Profile(
-        path=path,
-        **{**header.model_dump(), "regions": regions},
-        rank_table=ranks,
-        call_table=_frame(path, kinds["call"], CALL_COLUMNS, "call"),
-        site_table=_frame(path, kinds["site"], SITE_COLUMNS, "site"),
-        send_table=_sends(path, kinds["sends"], -(-header.ranks // header.ranks_per_cell)),
-    )
 
 
 def _damaged(path: Path, what: str, number: int | None = None) -> ProfileError:

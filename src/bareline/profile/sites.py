@@ -58,10 +58,9 @@ def with_sites_named(profile: Profile) -> Profile:
 
 
 def _ask(path: str, offsets: Sequence[int]) -> list[tuple[str, str, int]]:
-    line = ["addr2line", "-f", "-C", "-e", path]
     try:
         done = subprocess.run(
-            line,
+            ["addr2line", "-f", "-C", "-e", path],
             input="".join(f"{at:#x}\n" for at in offsets),
             capture_output=True,
             text=True,

@@ -95,7 +95,8 @@ def profile_command(
             write_period(find_period(read_trace(traced), read_profile(out)), period_file(out))
     finally:
         if not trace:
-            _remove(traced, journal_of(traced))
+            traced.unlink(missing_ok=True)
+            journal_of(traced).unlink(missing_ok=True)
     return done
 
 
@@ -184,17 +185,13 @@ def preloaded(
     return [argv[0], *given, *argv[1:]], environment
 
 
-def _remove(*paths: Path) -> None:
-    for path in paths:
-        path.unlink(missing_ok=True)
-
-
 def _make_way(out: Path) -> None:
     if out.is_dir():
         raise ProfileError("is a folder", where=str(out), hint="give the name of a file to -o")
     try:
         beside = (journal_of(out), trace_of(out), journal_of(trace_of(out)), period_file(out))
-        _remove(out, *beside)
+        for path in (out, *beside):
+            path.unlink(missing_ok=True)
         out.touch()
         out.unlink()
     except OSError as error:
