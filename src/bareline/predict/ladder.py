@@ -47,13 +47,7 @@ _METRICS: Mapping[str, tuple[str, str]] = {
 #: What a loop takes longer than its single calls by their trimean was a lost core: a rank waits
 #: milliseconds for a time slice, and a loop of a few ms is twice as long for it.
 _LOOP_SLACK = 1.02
-#: A message through shared memory; every network takes longer.
-_SHARED_MEMORY_S = 4e-6
-#: Share of the time that a curve must carry before its shape matters.
-_CARRIES = 0.01
 _EAGER_SHARED, _EAGER_NETWORK = 4096, 65536
-#: Beside a message's way: `mpi.overhead` lets its receiver look twice that later at least.
-_WAITS_S = 20e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +139,14 @@ class Ladder:
         if nodes in self.protocols:
             return self.protocols[nodes]
         way = self.message("mpi.pingpong", nodes)
-        shared = nodes == 1 and way is not None and way.latency_s < _SHARED_MEMORY_S
+        # Every network takes longer than 4 us.
+        shared = nodes == 1 and way is not None and way.latency_s < 4e-6
         limit, fetched = (_EAGER_SHARED, True) if shared else (_EAGER_NETWORK, False)
         sending = self.message(SENDING, nodes)
         if sending is not None and way is not None:
-            # From where on `MPI_Send` waits for a receiver that computes.
-            waits = sending.raw > [way.at(size) + _WAITS_S for size in sending.sizes]
+            # From where on `MPI_Send` waits for a receiver that computes: `mpi.overhead` lets it
+            # look 40 us later at least.
+            waits = sending.raw > [way.at(size) + 20e-6 for size in sending.sizes]
             if waits[-1]:
                 # One size alone may have been disturbed: the last that goes at once counts.
                 limit = round(float(sending.sizes[~waits].max(initial=0.0)))
@@ -176,9 +172,9 @@ class Ladder:
         key = CurveKey(need.probe, need.ranks, nodes)
         curve = self.curves.get(key)
         about = curve.at(largest) if curve else self.tree_s(need.ranks, nodes, largest)
-        # A curve that carries next to nothing, here or there, may be missing, cut, and as rough as
-        # it likes.
-        if max(need.share, need.rate * about) < _CARRIES:
+        # A curve that carries next to nothing of the time, here or there, may be missing, cut, and
+        # as rough as it likes.
+        if max(need.share, need.rate * about) < 0.01:
             return None
         if curve is None:
             what = "is not measured"

@@ -27,8 +27,6 @@ Form = Literal["ratio", "difference"]
 #: 90 % of the errors |ln(true/predicted)| of programs that were not looked at, by model, where no
 #: validation of one's own is at hand (docs/method/prediction.md).
 RESIDUAL = {"replay": 0.17, "delta": 0.25}
-#: Half-width that is left where nothing differs: a launch is no median.
-_LEAST_UNSEEN = 0.05
 #: How far a replay may be from the time that it replays.
 _WARN, REFUSE = 0.05, 0.15
 #: Shorter programs are predicted with a wider interval.
@@ -255,7 +253,8 @@ def _unseen(case: PredictionCase, model: str, factor: float) -> float:
     a, b = case.costs(factor)
     changes = (delta(case.base.profile, a, mixed(a, b, {name})) for name in INPUTS)
     moved = math.log1p(sum(map(abs, changes)) / case.base.wall_s)
-    return min(RESIDUAL[model], max(_LEAST_UNSEEN, moved))
+    # Where nothing differs 5 % are left: a launch is no median.
+    return min(RESIDUAL[model], max(0.05, moved))
 
 
 def _choose(

@@ -52,7 +52,6 @@ from bareline.vocabulary.errors import AnalysisError, BarelineError
 #: Local bookkeeping of a call that waits for nothing.
 LOCAL_S = 1e-7
 _ENDS_COMMUNICATOR = ("MPI_Comm_free", "MPI_Comm_disconnect")
-_RENDEZVOUS = ("MPI_Ssend", "MPI_Issend")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def is_local(shape: Shape) -> bool:
 
 def is_rendezvous(shape: Shape) -> bool:
     """Tell whether a send waits for its receiver, however short the message is."""
-    return shape.call in _RENDEZVOUS
+    return shape.call in ("MPI_Ssend", "MPI_Issend")
 
 
 def nodes_of_communicators(streams: Sequence[CallStream], costs: Costs) -> dict[int, int]:
@@ -130,8 +129,8 @@ _KINDS = {
     "compute": _COMPUTE,
     "done": _DONE,
 }
-_ROLES = {"all": 0, "from-root": 1, "to-root": 2}
 _ANY_TAG = -1
+_ROLES = {"all": 0, "from-root": 1, "to-root": 2}
 
 # `struct bl_shape`, `bl_cost`, `bl_rank` and `bl_replay` of native/replay/replay.h.
 _SHAPE = struct(

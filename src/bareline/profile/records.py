@@ -16,8 +16,6 @@ import numpy.typing as npt
 MOST_BYTES = 512 << 20
 _MOST_CALLS = 32 << 20
 _MOST_SHAPES = 1 << 20
-#: No call moves more bytes.
-_MOST_AMOUNT = 1 << 60
 #: As ranks of a call: nobody (or no such argument), any or an unknown one.
 NOBODY, ANYBODY = -2, -1
 #: Kinds of calls that move messages between two ranks.
@@ -61,7 +59,7 @@ class Shape:
         return (
             all(NOBODY <= end < ranks for end in ends)
             and self.comm_size <= ranks
-            and all(amount <= _MOST_AMOUNT for amount in amounts)
+            and all(amount <= 1 << 60 for amount in amounts)  # no call moves more bytes
         )
 
 

@@ -27,7 +27,6 @@ from bareline.vocabulary.files import open_regular, stands, step_to_read
 MAGIC = b"BLTRACE\0"
 _VERSION = 1
 _STREAM_AT = 4096
-_COMPRESSED = b"\x1f\x8b"
 _AGAIN = "trace the program again"
 #: How a trace gets more room: by hand, and in a study's measure.
 RAISE = 'raise --limit, or write profile = { trace = "256MB" } into the measure'
@@ -135,7 +134,7 @@ def _unpacked(path: Path, file: BinaryIO) -> bytes:
     text = file.read(MOST_BYTES)
     try:
         content = base64.b64decode(text, validate=True)
-        if content.startswith(_COMPRESSED):  # as a run keeps it
+        if content.startswith(b"\x1f\x8b"):  # as a run keeps it
             content = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(content, MOST_BYTES)
         return content
     except (ValueError, zlib.error) as error:

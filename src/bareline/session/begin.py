@@ -28,8 +28,6 @@ from bareline.vocabulary.rows import row_of
 _FEWEST_ROLES = 2
 #: Types of platforms that can stand for a role on one machine.
 _STAND_INS = ("netns", "local", "null")
-#: Reasons that an error names why roles cannot be measured.
-_MOST_REASONS = 2
 
 
 def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str | None) -> str:
@@ -130,7 +128,7 @@ def _alone(
     why = list(dict.fromkeys(one.reason for one in lacking.values()))
     return UsageError(
         f"{len(taken)} of {len(study.roles)} roles can be measured here "
-        f"({'; '.join(why[:_MOST_REASONS]) or 'the others have no platform'}): nothing would be "
+        f"({'; '.join(why[:2]) or 'the others have no platform'}): nothing would be "
         "compared",
         where=f"study '{study.name}'",
         hint=", or ".join([*steps, "go on with --anyway"]),

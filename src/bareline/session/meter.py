@@ -152,11 +152,6 @@ class Meter:
         )
 
 
-#: So many of the latest runs of a study are asked how long its trials took.
-_MOST_RUNS = 3
-_MOST_BYTES = 16 << 20
-
-
 @dataclass(frozen=True, slots=True)
 class CostOutlook:
     """What a platform is going to cost.
@@ -229,9 +224,9 @@ def _earlier(study: str) -> dict[tuple[str, Case], float]:
     """Give the mean time of a trial in the latest runs of a study here, by platform and case."""
     took: dict[tuple[str, Case], list[float]] = defaultdict(list)
     runs = [run for run in list_runs(RUNS) if run.header.study["study"]["name"] == study]
-    for run in runs[-_MOST_RUNS:]:
+    for run in runs[-3:]:
         with suppress(StoreError):
-            if run.records_bytes <= _MOST_BYTES:
+            if run.records_bytes <= 16 << 20:
                 for record in run.heads().values():
                     took[record.trial.platform, record.trial.case].append(record.duration_s)
     return {key: sum(times) / len(times) for key, times in took.items()}

@@ -67,9 +67,6 @@ def closed_until(not_between: str, now: datetime) -> datetime | None:
     return None if at == now else at
 
 
-#: Others disturb only if they kept cores busy for so long: it is no rounding of ticks of 10 ms.
-BUSY_LEAST_S = 0.05
-
 #: Begin to look at this machine's load; what is asked later then needs not wait.
 look = read_load
 
@@ -107,7 +104,8 @@ def foreign_load(
     if after is None or helpers_after_s is None:
         return None, ()
     cores = foreign_cores(before, after, max(0.0, helpers_after_s - helpers_s))
-    busy = cores > BUSY_CORES and cores * (after.at_s - before.at_s) > BUSY_LEAST_S
+    # Others disturb only if they kept cores busy for 50 ms: no rounding of ticks of 10 ms.
+    busy = cores > BUSY_CORES and cores * (after.at_s - before.at_s) > 0.05
     return round(cores, 4), ("busy-machine",) if busy else ()
 
 

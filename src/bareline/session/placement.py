@@ -19,8 +19,6 @@ from bareline.vocabulary.errors import BuildError, ParseError, PlatformError, To
 from bareline.vocabulary.model import Command, Layout, Scalar, Trial
 from bareline.vocabulary.pinning import Pinning, SeenBinding
 
-_TIMEOUT_S = 60.0
-
 
 @dataclass(frozen=True, slots=True)
 class SeenLayout:
@@ -80,7 +78,7 @@ def look(
     """
     given = {name for name, _ in PLACE.env}
     own = tuple((name, value) for name, value in command.env if name not in given)
-    output = allocation.run(replace(PLACE, env=(*PLACE.env, *own)), layout, timeout_s=_TIMEOUT_S)
+    output = allocation.run(replace(PLACE, env=(*PLACE.env, *own)), layout, timeout_s=60.0)
     if output.exit_code or output.timed_out:
         raise ParseError(f"the launch ended with code {output.exit_code}")
     seen = read_place(output)

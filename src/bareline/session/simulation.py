@@ -25,7 +25,6 @@ from bareline.vocabulary.place import CASE
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.rows import Params
 
-_TIMEOUT_S = 600.0
 #: Metric of the kernels: seconds of computation, mean over the ranks.
 _COMPUTATION = "compute_mean"
 
@@ -133,7 +132,7 @@ class Simulations:
         if reason:
             raise AnalysisError(reason)
         self._tell(f"{case['probe']}, {case['ranks']} ranks, {case['params']}")
-        output = cluster.run(command, layout, timeout_s=_TIMEOUT_S)
+        output = cluster.run(command, layout, timeout_s=600.0)
         if output.exit_code != 0:
             raise AnalysisError(f"the simulation ended with code {output.exit_code}")
         return probe.read(params, output)
@@ -164,9 +163,6 @@ class Simulations:
                     simulated=value,
                     error=value / row["value"] - 1,
                 )
-
-
-_REPLAY_TIMEOUT_S = 1800.0
 
 
 @contextmanager
@@ -200,7 +196,7 @@ def simulated(
                     hint="give it more nodes or cores in a platform file, or a larger --per-node",
                 )
             assert isinstance(here, SimAllocation)
-            return here.replayed_s(trace, layout, timeout_s=_REPLAY_TIMEOUT_S)
+            return here.replayed_s(trace, layout, timeout_s=1800.0)
 
         with platform.acquire(Layout(1)) as here:
             yield run
