@@ -109,6 +109,9 @@ def test_one_of_several(take: str, value: float) -> None:
         ({"verify": []}, "at least 1 item"),
         ({"verify": ["residul < 1"]}, "names residul, which is no value"),
         ({"verify": ["energy"]}, "compares nothing"),
+        ({"verify": ["abs(energy, 1) < 1"]}, "calls abs of 2 values"),
+        ({"verify": ["energy" + " + 1" * 600 + " < 1"]}, "more than 100 deep"),
+        ({"verify": ["energy" + " + 1" * 6000 + " < 1"]}, "is no expression"),
         ({"verify": ["__import__('os').system('id') == 0"]}, "more than an expression may"),
         ({"command": []}, "at least 1 item"),
         ({"command": ["a\nb"]}, "line break"),
@@ -131,6 +134,8 @@ def test_impossible_descriptions_are_refused(changed: dict[str, Any], reason: st
 @pytest.mark.parametrize(
     ("text", "holds"),
     [
+        ("min(a) < b", True),
+        ("abs(min(nan, a)) < b", False),
         ("a < b", True),
         ("1 <= a < b <= 2", True),
         ("max(a, b) == 2 and not_there < 1", False),

@@ -22,7 +22,14 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-_FUNCTIONS: Mapping[str, Callable[..., float]] = {"abs": abs, "min": min, "max": max}
+#: Reading and evaluating take a frame of Python's stack for each part inside a part.
+_DEEPEST = 100
+#: Each takes a list of numbers; ``abs`` has one alone.
+_FUNCTIONS: Mapping[str, Callable[[list[float]], float]] = {
+    "abs": lambda values: abs(values[0]),
+    "min": min,
+    "max": max,
+}
 
 
 class Condition:
@@ -51,8 +58,10 @@ class Condition:
             return False
 
 
-def _names(tree: ast.AST, text: str) -> set[str]:
+def _names(tree: ast.AST, text: str, depth: int = 0) -> set[str]:
     """Give the names of an expression, and refuse what it may not hold."""
+    if depth > _DEEPEST:
+        raise ValueError(f"'{text[:80]}' has parts inside parts, more than {_DEEPEST} deep")
     match tree:
         case ast.Name(id=name):
             return {name}
@@ -63,6 +72,8 @@ def _names(tree: ast.AST, text: str) -> set[str]:
         case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]) if name in _FUNCTIONS:
             if not parts:
                 raise ValueError(f"'{text[:80]}' calls {name} of nothing")
+            if name == "abs" and len(parts) > 1:
+                raise ValueError(f"'{text[:80]}' calls abs of {len(parts)} values")
         case ast.BinOp(left=left, op=how, right=right) if type(how) in _OPERATORS:
             parts = [left, right]
         case ast.UnaryOp(op=how, operand=operand) if type(how) in _OPERATORS:
@@ -75,7 +86,7 @@ def _names(tree: ast.AST, text: str) -> set[str]:
             pass
         case _:
             raise ValueError(f"'{text[:80]}' contains more than an expression may")
-    return set().union(*(_names(part, text) for part in parts))
+    return set().union(*(_names(part, text, depth + 1) for part in parts))
 
 
 def _evaluate(tree: ast.AST, values: Mapping[str, float]) -> Any:
@@ -88,7 +99,7 @@ def _evaluate(tree: ast.AST, values: Mapping[str, float]) -> Any:
             found = [_evaluate(part, values) for part in parts]
             # A value that is no number spoils a minimum, which would otherwise pass it over.
             spoiled = any(map(math.isnan, found))
-            return _FUNCTIONS[name](*([math.nan] * len(found) if spoiled else found))
+            return math.nan if spoiled else _FUNCTIONS[name](found)
         case ast.BinOp(left=left, op=how, right=right):
             return _OPERATORS[type(how)](_evaluate(left, values), _evaluate(right, values))
         case ast.UnaryOp(op=how, operand=operand):
