@@ -1,8 +1,7 @@
 """What a platform is, and how its types are found.
 
-A platform type is one module or package of this package that ends in ``PLATFORM = ...`` (a
-subclass of `Platform`). Others install theirs under the entry-point group
-``bareline.platforms``.
+A type is a module or package here that ends in ``PLATFORM = ...``, a subclass of `Platform`, or one
+that others install under the entry-point group ``bareline.platforms``.
 """
 
 from __future__ import annotations
@@ -46,8 +45,7 @@ class Allocation(ABC):
         """Execute a command and bring back all it said; never leaves a process behind.
 
         Raises ToolMissing: a program of ``command.requires`` is not on a node.
-        Raises PlatformError: the platform itself broke; a program that fails is an `Output`
-        instead.
+        Raises PlatformError: the platform broke; a program that fails is an `Output` instead.
         """
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
@@ -100,10 +98,8 @@ class Platform(ABC, Generic[O_co]):
     - `options`: its checked options.
     - `boots`: its nodes are made when it is acquired, and a new acquisition makes them anew.
     - `cases_per_turn`: how many cases it takes at a turn: more than one where a turn costs seconds.
-    - `exact`: a trial gives the same values whenever it is repeated: one of each case is all there
-      is.
-    - `borrows`: a batch system or a cloud chooses its nodes, when it is acquired: other names of
-      them mean nothing.
+    - `exact`: a trial gives the same values whenever it is repeated, so each case runs once.
+    - `borrows`: a batch system or a cloud chooses its nodes: other names of them mean nothing.
     - `here`: trials run on this machine, and what else runs on it disturbs them.
     """
 

@@ -85,10 +85,7 @@ def load_platforms(
 
 
 def _own(path: Path) -> Path:
-    """Refuse a file that nobody named, where somebody else put it: what it says is run.
-
-    Root's is not refused, nor that of the user who became root by sudo.
-    """
+    """Refuse a file that nobody named unless it is ours, root's or the sudo user's: it is run."""
     owner = path.stat().st_uid
     friends = {0, os.geteuid()}
     if os.geteuid() == 0 and os.environ.get("SUDO_UID", "").isdecimal():

@@ -1,8 +1,7 @@
 """What is kept of what a program writes: all of it, or both ends of what is too long.
 
-A program that prints a line a step may print its figures last: its end counts as much as its
-beginning. What is left out is told in words, and whole lines are left out, so that no number is
-read that was cut in two.
+A program may print its figures last: its end counts as much as its beginning. Whole lines are left
+out, so that no number is read that was cut in two.
 """
 
 from __future__ import annotations
@@ -12,10 +11,7 @@ MOST_BYTES = 32 << 20
 
 
 class Ends:
-    """Collects what a program prints, and keeps both ends of it.
-
-    - `most_bytes`: of both together.
-    """
+    """Collects what a program prints, and keeps both ends of it, `most_bytes` together."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.total = 0

@@ -132,7 +132,6 @@ class HereAllocation(HostsAllocation):
 
     @property
     def cores(self) -> int:
-        """Cores of all nodes, which may share those of this machine."""
         return min(super().cores, os.cpu_count() or 1)
 
     @cached_property
@@ -153,7 +152,6 @@ class HereAllocation(HostsAllocation):
         return run_against_copies(super().run, copies, command, layout, timeout_s)
 
     def background(self, token: str) -> AbstractContextManager[None]:
-        """Keep the neighbours busy, but for those that run the same command."""
         if self._all_measure:
             return nullcontext()
         return busy_neighbours(self._tenants, self._neighbours, token)
@@ -176,17 +174,13 @@ class HereAllocation(HostsAllocation):
         return self._native
 
     def work_folder(self) -> str:
-        """Give the folder whose file system is measured: all nodes see the machine's."""
         if self.mounted is not None:
             return self.mounted.folder
         return str((self._io_folder or self._context.scratch).absolute())
 
 
 def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:
-    """Tell which of this machine's cores each node may use, and which of them it shares.
-
-    Two nodes on one core look like two nodes on two in every other fact.
-    """
+    """Tell which of this machine's cores each node may use and shares: no other fact shows that."""
 
     def numbers(of: Iterable[int]) -> str:
         return ", ".join(map(str, sorted(of)))

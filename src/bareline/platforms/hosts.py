@@ -1,8 +1,4 @@
-"""What all platforms of real hosts share: start programs on nodes, servers, MPI, files.
-
-A platform type says how an argument vector gets onto a node and how MPI is launched; this module
-does the rest in one way for all of them.
-"""
+"""What all platforms of real hosts share: start programs on nodes, servers, MPI, files."""
 
 from __future__ import annotations
 
@@ -68,9 +64,7 @@ class HostsAllocation(Nodes):
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = tuple(nodes)
-        #: The file system that was mounted for the trials, where the options ask for one.
         self.mounted: Mounted | None = None
-        #: The containers in which programs of trials are started, where the options ask for some.
         self.boxes: Boxes | None = None
         self._tools: dict[tuple[int, str], bool] = {}
         self._is_tidy = False
@@ -179,10 +173,7 @@ class HostsAllocation(Nodes):
         )
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Give the environment of the local program that starts a trial.
-
-        - `mark`: the trial's, which that program carries where it is ended by it.
-        """
+        """Give the environment of the local program that starts a trial, with its `mark`."""
         return local_environment(mark)
 
     def explain_failure(self, stderr: str) -> None:
@@ -201,7 +192,6 @@ class HostsAllocation(Nodes):
     def _serving(
         self, command: Command, layout: Layout, values: dict[str, str], house: Housekeeping
     ) -> Iterator[dict[str, str]]:
-        """Give the placeholders' values, while a command's server listens if it has one."""
         server = command.server
         if server is None:
             yield values
@@ -246,7 +236,6 @@ class HostsAllocation(Nodes):
         return self._tools[node, tool]
 
     def _tidy(self) -> None:
-        """Remove, once, what killed barelines left in the folder of the working directories."""
         if not self._is_tidy:
             remove_abandoned(self, self.work_folder())
             self._is_tidy = True
@@ -262,7 +251,6 @@ class HostsAllocation(Nodes):
         return (*found, *(self.mounted.caveats if self.mounted else ()))
 
     def _index(self, node: int) -> int:
-        """Turn -1, the last node, into its index."""
         return node if node >= 0 else len(self.nodes) + node
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
@@ -276,10 +264,7 @@ class HostsAllocation(Nodes):
 def contained(
     options: Container | None, nodes: HostsAllocation, cache: Path, where: str
 ) -> Iterator[None]:
-    """Have the programs of trials started in containers while the context lasts.
-
-    Raises PlatformError: they do not come up, or do not fit what is outside.
-    """
+    """Start trials' programs in containers, or raise PlatformError: these do not come up or fit."""
     if options is None:
         yield
         return

@@ -74,10 +74,7 @@ def spec_toml(spec: PlatformSpec) -> str:
 
 
 def clean() -> list[str]:
-    """Remove what a killed bareline left behind on any type of platform; say what.
-
-    What one type raises is said in its place: the others are cleaned all the same.
-    """
+    """Remove what killed barelines left on any type of platform; say what, and why a type fails."""
     lines = []
     for name, platform in load_platform_types().items():
         try:

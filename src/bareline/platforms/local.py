@@ -70,7 +70,6 @@ class LocalAllocation(HereAllocation):
         self._mounts, self.mounted = mounts or (None, None)
 
     def _placed(self, argv: Sequence[str]) -> list[str]:
-        """Give the command line that sees the mounts and keeps to the chosen cores."""
         line = list(argv)
         if self._options.cores is not None:
             line = ["taskset", "--cpu-list", ",".join(map(str, self._options.cores)), *line]
@@ -99,7 +98,6 @@ class LocalAllocation(HereAllocation):
         return self._placed(self.mpi.argv(job))
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        """Name what makes numbers doubtful: also a container that has a kernel of its own."""
         return (*super().caveats(layout), *(self.boxes.caveats if self.boxes else ()))
 
     def facts(self) -> Mapping[str, Scalar]:
@@ -113,11 +111,7 @@ class LocalAllocation(HereAllocation):
 
 
 class LocalPlatform(HerePlatform[LocalOptions]):
-    """The machine that bareline runs on.
-
-    A type that starts programs in another way names its `allocation` and is done: mounts,
-    containers and neighbours stay.
-    """
+    """The local machine; a type that starts programs in another way only names its `allocation`."""
 
     allocation: ClassVar[type[LocalAllocation]] = LocalAllocation
 

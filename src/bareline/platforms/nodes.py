@@ -1,7 +1,4 @@
-"""Nodes on which programs can be started: what layers, builds and trials of hosts rely on.
-
-Those that are made or borrowed are brought up side by side, and replaced where they fail.
-"""
+"""Nodes on which programs can be started: what layers, builds and trials of hosts rely on."""
 
 from __future__ import annotations
 
@@ -162,10 +159,7 @@ def bring_up(
 
 
 def run_repaired(run: Callable[[], Output], repaired: Callable[[PlatformError], bool]) -> Output:
-    """Run a trial; where nodes were lost meanwhile, once more on others.
-
-    - `repaired`: puts others in their place; tells whether any were lost.
-    """
+    """Run a trial; once more where `repaired` put others in the place of nodes that were lost."""
     try:
         return run()
     except (TimeUp, ToolMissing):

@@ -144,7 +144,6 @@ class OpenStackProvider(OpenStackSteward):
         return [str(self._there(find, "security group", name).id) for name in names]
 
     def _there(self, find: Callable[..., Any], what: str, name: str) -> Any:
-        """Find something by name or id; what is not there is the user's to mend."""
         from openstack.exceptions import NotFoundException
 
         with asking():
@@ -277,7 +276,6 @@ class OpenStackPlatform(CloudPlatform[OpenStackOptions]):
 
     @classmethod
     def check(cls, spec: PlatformSpec[OpenStackOptions]) -> None:
-        """See that the cloud is in ``clouds.yaml``; it is not asked."""
         must_know(spec.options.cloud, "see docs/how-to/openstack.md")
         super().check(spec)
 

@@ -35,10 +35,7 @@ _MARK = re.compile(rf"(?:^|\0){TRIAL_VARIABLE}=([^\0]*)".encode())
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a process ended; `exit_code` is negative for death by a signal.
-
-    `cut` says what of its output was too long to be kept.
-    """
+    """How a process ended: `exit_code` < 0 is a signal's, `cut` says what output was not kept."""
 
     stdout: str
     stderr: str
@@ -245,7 +242,6 @@ def _feed(descriptor: int, unsent: memoryview) -> int:
 
 
 def _drain(descriptor: int, output: Ends) -> bool:
-    """Read what is there; tell whether more may come."""
     while True:
         try:
             chunk = os.read(descriptor, 1 << 16)
@@ -257,10 +253,7 @@ def _drain(descriptor: int, output: Ends) -> bool:
 
 
 def kill_marked(token: str) -> int:
-    """Kill every process on this machine that carries a trial's mark; give their number.
-
-    Returns when they are gone, so that nothing of them runs into the next trial.
-    """
+    """Kill this machine's processes with a trial's mark, wait for their end, give their number."""
     return _kill(lambda mark: mark == token)
 
 

@@ -38,12 +38,11 @@ def serving(
     clean: Callable[[str], str] = lambda text: text,
     hold: bool = False,
 ) -> Iterator[dict[str, str]]:
-    """Start a server, wait until it listens, and end it with the context.
+    """Start a server, wait until it listens, and end it with the context; give its ports by name.
 
     - `line`: gives the local command line, from the placeholders of its ports.
     - `clean`: leaves out what the way to the node adds to the server's own words.
-    - `hold`: it ends by itself with its standard input; see `holding`. Gives the placeholders of
-      its ports, with their values.
+    - `hold`: it ends by itself with its standard input; see `holding`.
     """
     problem, start = "", holding if hold else spawn
     for _ in range(3):

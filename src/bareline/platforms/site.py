@@ -34,11 +34,10 @@ class FromReframe(TypedDict):
 
 @dataclass(slots=True)
 class SitePlatforms:
-    """The platforms of a site.
+    """The platforms of a site, by name.
 
-    - `tables`: the table of each platform by its name, as a platform file has it.
-    - `notes`: what of a platform could not be taken over, by its name; a platform without a table
-      could not be taken over at all.
+    - `tables`: as a platform file has them.
+    - `notes`: what could not be taken over: all of a platform that has no table.
     """
 
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -63,11 +62,7 @@ class SitePlatforms:
         notes: Sequence[str],
         table_of: Callable[[list[str]], dict[str, Any] | None],
     ) -> None:
-        """Add the platform of a system.
-
-        - `notes`: what is known to be left out.
-        - `table_of`: gives its table, or None where there is no type for it; adds to the notes.
-        """
+        """Add a system; `table_of` gives its table, None where no type fits, and adds notes."""
         name = platform_name(title)
         all_notes = self.notes.setdefault(name, [])
         if name in self.tables:

@@ -81,10 +81,7 @@ def remove_abandoned(nodes: Nodes, folder: str) -> None:
 
 
 def check_storage(storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
-    """Make sure that space is free, and name what stands between a trial and the device.
-
-    - `storage`: what the script `look_at_storage` prints on the node. Gives the codes of caveats.
-    """
+    """See in what `look_at_storage` printed that space is free; give caveats of the file system."""
     match = re.match(r"(\d+) (\d+) (\S+)", storage)
     if match is None:
         raise PlatformError(

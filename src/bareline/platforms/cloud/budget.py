@@ -81,10 +81,7 @@ class Budget:
             self._made[instance] = (since, self._clock())
 
     def see(self) -> None:
-        """See that hours are left.
-
-        Raises TimeUp: None are: the run ends, and gives its instances back.
-        """
+        """See that hours are left, or raise TimeUp: the run ends, and gives its instances back."""
         most = self._options.max_hours
         if most is not None and self.hours >= most:
             raise TimeUp(

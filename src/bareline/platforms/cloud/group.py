@@ -1,7 +1,4 @@
-"""A group of instances: brought up side by side, replaced where they fail, given back whole.
-
-They are reached with generated keys, pinned on both sides.
-"""
+"""A group of instances: brought up side by side, replaced where they fail, given back whole."""
 
 from __future__ import annotations
 
@@ -100,10 +97,7 @@ class Access:
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """A place in the group, whatever instance fills it.
-
-    - `active_s`, `reach_s`: what the cloud took until it ran, and it until it answered over ssh.
-    """
+    """A place in the group: its instance ran after `active_s`, and answered `reach_s` later."""
 
     name: str
     things: list[Thing] = field(default_factory=list)
@@ -124,10 +118,7 @@ class Member:
 
 
 class InstanceGroup:
-    """The instances of a platform in use.
-
-    - `tell`: takes a sentence about each attempt that failed and each request that was made again.
-    """
+    """The instances of a platform in use; `tell` takes a sentence about each failed attempt."""
 
     def __init__(
         self,

@@ -1,8 +1,7 @@
 """What a bareline makes in a cloud, written down before each request, and what a killed one left.
 
-A process that is killed at any moment leaves a journal in the cache that names all that can be
-left in the cloud, what was asked for and never answered included. Names carry the process's mark,
-so that what a lost journal does not tell is found by its name.
+A process that is killed at any moment leaves a journal that names all it can have left in the
+cloud. Names carry the process's mark, so that they lead to what a lost journal does not tell.
 """
 
 from __future__ import annotations
@@ -46,8 +45,7 @@ class Story:
     - `kind`, `platform`: the platform's type and name.
     - `account`: how the cloud is reached again, without any secret.
     - `things`: all that was asked for and is not known to be gone, by name, in the order of asking.
-    - `asked_at`, `up_since`: when that was, and since when instances are there, in seconds of the
-      epoch.
+    - `asked_at`, `up_since`: seconds of the epoch, the latter of instances that are there.
     """
 
     owner: str
@@ -227,10 +225,7 @@ Account = Mapping[str, str]
 
 
 def remember(cache: Path, kind: str, account: Account, *, keep: bool = True) -> None:
-    """Keep that a cloud was used, for as long as the cache lives: it is looked at by `clean`.
-
-    - `keep`: else it is forgotten.
-    """
+    """Keep (or forget) that a cloud was used, as long as the cache lives: `clean` looks at it."""
     path, entry = _known_file(cache), {"kind": kind, "account": dict(account)}
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with file_lock(path.with_suffix(".lock")):
@@ -253,7 +248,6 @@ def _known(path: Path) -> list[Any]:
 
 
 def _accounts(cache: Path, kind: str) -> Iterator[dict[str, str]]:
-    """Give every account of a kind of cloud that is known or that a journal names, once."""
     seen = []
     entries = [{"kind": story.kind, "account": story.account} for _, story in journals(cache)]
     for entry in [*_known(_known_file(cache)), *entries]:
@@ -268,9 +262,8 @@ def clean(
 ) -> list[str]:
     """Remove what killed barelines of this machine left in the clouds of a kind; say what.
 
-    First what their journals name, then what carries the mark of one that has ended. What another
-    bareline uses, what was made from another machine, and what is anybody else's stays. An account
-    of which no journal is left is looked at this last time, whether it answers or not.
+    What another bareline or machine uses, or anybody else, stays. An account of which no journal is
+    left is looked at this last time, whether it answers or not.
     """
     removed: list[str] = []
     for account in _accounts(cache, kind):

@@ -67,10 +67,7 @@ class CloudAllocation(Allocation):
         return self.hosts.cores
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command; where an instance dies meanwhile, again once it is replaced.
-
-        Raises TimeUp: the instances have cost what they may.
-        """
+        """Execute a command, again where an instance died; raise TimeUp past the budget."""
 
         def once() -> Output:
             self._group.budget.see()
@@ -79,7 +76,6 @@ class CloudAllocation(Allocation):
         return run_repaired(once, self._replace_lost)
 
     def _replace_lost(self, error: PlatformError) -> bool:
-        """Bring others up in the place of instances that died; tell whether any did."""
         lost = self._group.lost()
         if not lost:
             return False
@@ -92,7 +88,6 @@ class CloudAllocation(Allocation):
         return True
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        """Name oversubscription, and instances that share one machine."""
         hosts = [member.instance.host for member in self._group.members if member.instance]
         used = [host for host in hosts[: layout.nodes] if host]
         shared = ("shared-host",) if len(set(used)) < len(used) else ()
@@ -105,7 +100,6 @@ class CloudAllocation(Allocation):
         return self.hosts.sha256_of(path)
 
     def helpers_s(self) -> float | None:
-        """Tell that this machine's load says nothing about the instances'."""
         return self.hosts.helpers_s()
 
     def events(self) -> tuple[str, ...]:
@@ -125,8 +119,6 @@ class CloudPlatform(RemotePlatform[C_co]):
     boots = True
     borrows = True
 
-    # What a type of cloud must say -------------------------------------------------------------
-
     @classmethod
     @abstractmethod
     def account(cls, options: C_co) -> Mapping[str, str]:  # type: ignore[misc]
@@ -141,11 +133,8 @@ class CloudPlatform(RemotePlatform[C_co]):
     def provider(self) -> Provider:
         """Reach the cloud to make what the options ask for."""
 
-    # What is then the same for all -------------------------------------------------------------
-
     @classmethod
     def check(cls, spec: PlatformSpec[C_co]) -> None:
-        """See that ssh is here; a cloud is only asked when it is used."""
         require("ssh")
 
     def hosts_of(self, nodes: CloudAllocation) -> RemoteAllocation:
@@ -181,7 +170,6 @@ class CloudPlatform(RemotePlatform[C_co]):
     def _hosts_of(
         self, access: Access, count: int, inner: str
     ) -> Callable[[], AbstractContextManager[SshAllocation]]:
-        """Give what opens connections to instances: a platform of type ``ssh`` of its own."""
         options = self.spec.options
         same = {name: getattr(options, name) for name in ReachedOptions.model_fields}
         hosts = tuple(f"n{number}" for number in range(1, count + 1))

@@ -41,8 +41,7 @@ class QuotaReached(PlatformError):
 class Thing:
     """Something that exists in a cloud for bareline, or is about to.
 
-    - `kind`: `INSTANCE`, or what the provider calls it in words.
-    - `name`: unique: it carries the mark of the process that it is for.
+    `kind` is `INSTANCE` or the provider's word, `name` carries the mark of its process.
     """
 
     kind: str
@@ -61,11 +60,7 @@ class InstanceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """What a cloud says of an instance.
-
-    - `host`: the machine that it runs on, as far as the cloud tells: equal for instances that share
-      one.
-    """
+    """What a cloud says of an instance; those with the same `host` share a machine."""
 
     state: InstanceState
     said: str = ""
@@ -154,10 +149,7 @@ class BackOff:
         return min(self.first_s * 2.0 ** (failures - 1), self.longest_s)
 
     def pause_s(self, failures: int, waited_s: float, asked_s: float | None) -> float | None:
-        """Give the pause after a number of failures; None where it is time to give up.
-
-        - `asked_s`: for how long the cloud asks to be left alone, if it says so.
-        """
+        """Give the pause after failures; `asked_s` is what the cloud asks for. None: give up."""
         pause_s = self.own_s(failures) if asked_s is None else max(asked_s, self.first_s)
         return pause_s if waited_s + pause_s <= self.most_s else None
 
@@ -178,8 +170,7 @@ class Insistence:
     def ask(self, what: str, act: Callable[[], T], done: Callable[[], T | None] | None = None) -> T:
         """Give what a request gives, as soon as it succeeds.
 
-        - `done`: looks whether an earlier try was carried out although it seemed to fail, and gives
-          what came of it: what is made must not be made twice.
+        - `done`: gives what an earlier try made that seemed to fail: nothing must be made twice.
         """
         waited_s, failures = 0.0, 0
         while True:

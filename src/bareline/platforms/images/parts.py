@@ -75,7 +75,6 @@ def _remember(folder: Path, stamps: Mapping[str, Any]) -> None:
 
 
 def _files(path: Path) -> list[Path]:
-    """List the files of a part in a fixed order."""
     if path.is_dir():
         return sorted(file for file in path.rglob("*") if file.is_file())
     return [path]

@@ -32,10 +32,7 @@ _LISTS_S = 86_400.0
 
 
 def package_sources(suite: str) -> str:
-    """Give the host's own package sources of its distribution, one line each.
-
-    The guest must run what the host runs: the same MPI, the same libraries.
-    """
+    """Give the host's own package sources, one line each: guests must run what the host runs."""
     lines = _listed_sources(suite)
     if not lines and os.geteuid() == 0:
         # Container images come without package lists.
@@ -75,9 +72,8 @@ def _listed_sources(suite: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The packages of one release of the host's distribution, as apt knows them.
+    """A release of the host's distribution, as apt knows it, with its sources one line each.
 
-    - `text`: its sources, one line each.
     - `options`: with which apt looks at these alone; none for the host's own.
     """
 
@@ -86,10 +82,7 @@ class Archive:
     options: tuple[str, ...] = ()
 
     def known_names(self, packages: Iterable[str], ours: Collection[str]) -> list[str]:
-        """Give the names under which the release has the packages.
-
-        - `ours`: those that every image has; the others are its user's.
-        """
+        """Give the release's names of packages; `ours` are those that every image has."""
         names = {package: (package, *_ALTERNATIVES.get(package, ())) for package in packages}
         known, found = self.show(chain(*names.values())), []
         for package, wanted in names.items():
@@ -142,8 +135,7 @@ def host_suite() -> str:
 def archive_of(release: str | None, cache_folder: Path) -> Archive:
     """Give the packages of a release; of the host's own without any.
 
-    Another release is looked up where the host's own sources are, with the host's keys, in lists of
-    its own in the cache.
+    Others are looked up at the host's sources with the host's keys, in lists of the cache.
     """
     suite = host_suite()
     text = package_sources(suite)
@@ -208,8 +200,6 @@ def proxy_options() -> list[str]:
     return [f"--aptopt={line.rstrip(';')}" for line in proxies]
 
 
-# A new root -----------------------------------------------------------------------------------
-
 #: What the probes run, in guests and in containers. Both MPI libraries are in, so that one image
 #: serves every platform.
 PROGRAMS = (
@@ -251,11 +241,7 @@ def workplace(note: Path) -> Iterator[Path]:
 def bootstrap(
     archive: Archive, names: Sequence[str], place: Path, target: str, more: Sequence[str], log: Path
 ) -> None:
-    """Let mmdebstrap make a root.
-
-    - `place`: what `workplace` gives.
-    - `target`: where it goes; "-" where a hook takes what it needs.
-    """
+    """Let mmdebstrap make a root at `target`; "-" where a hook takes what it needs."""
     sources = place / "out" / "sources.list"
     sources.write_text(archive.text, encoding="utf-8")
     argv = ["mmdebstrap", "--variant=minbase", *more]
@@ -284,11 +270,7 @@ def bootstrap(
 
 
 def _ending_with_us(argv: list[str]) -> list[str]:
-    """Let all that a build starts end when bareline is killed.
-
-    Its children have process groups of their own; those of a process namespace end with its first
-    process. Without root mmdebstrap makes such a namespace itself.
-    """
+    """Let a build end with bareline, by a process namespace: without root mmdebstrap makes one."""
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         return argv
     return ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--", *argv]

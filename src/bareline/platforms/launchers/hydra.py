@@ -77,10 +77,7 @@ class Mpich(Hydra):
     devices = ("UCX_NET_DEVICES", "FI_TCP_IFACE")
 
     def binding(self, job: Job) -> list[str]:
-        """Bind ranks, or say that nothing is bound.
-
-        It deals what is bound to sockets to all of them in turn, unless they are mapped by core.
-        """
+        """Bind ranks, mapped by core: else it deals ranks bound to sockets to these in turn."""
         asked = job.pinning
         if asked.binding == "none":
             return ["-bind-to", "none"]

@@ -113,7 +113,6 @@ def launcher_names(choice: str) -> tuple[str, ...]:
 
 @cache
 def _inspect(mpirun: str) -> MpiInstallation | None:
-    """Ask a launcher what it is; once per process."""
     try:
         done = subprocess.run(
             [mpirun, "--version"],

@@ -17,10 +17,7 @@ from bareline.vocabulary.pinning import UNBOUND, Pinning
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A host, by its name and the address under which the other nodes reach it.
-
-    `cores` are the processor cores that its ranks may use.
-    """
+    """A host: its name, its address for the other nodes, and the cores that its ranks may use."""
 
     name: str
     address: str
@@ -34,10 +31,7 @@ Transport = Literal["auto", "shm", "tcp"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """The one network that a job's messages and its launcher may use.
-
-    - `launch_address`: address under which the nodes reach the place where the launcher runs.
-    """
+    """The one network of a job; the nodes reach its launcher under `launch_address`."""
 
     device: str
     subnet: str
@@ -146,8 +140,7 @@ def agent_text(
 ) -> str:
     """Write the script; a launcher calls it as: agent [option...] address command...
 
-    - `commands`: the command that logs in to a host, by the names under which the launcher knows
-      it.
+    - `commands`: the command that logs in to a host, by the launcher's names for it.
     - `before`: words that load what a command needs on a host.
     - `for_a_shell`: the command takes one argument, a line for a shell, as ``sh -c`` does.
     """

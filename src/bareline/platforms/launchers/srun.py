@@ -24,8 +24,7 @@ def srun_argv(
 
     - `plugin`: the interface between Slurm and the library: ``pmix`` for Open MPI, ``pmi2`` for an
       MPICH or Intel MPI that was built without PMIx.
-    - `binds`: whether the cluster is able to bind tasks to cores; one that is not refuses the
-      option.
+    - `binds`: whether the cluster can bind tasks to cores; others refuse the option.
     - `before`: words before each rank's command, which load what it needs.
     """
     layout, asked = job.layout, job.pinning

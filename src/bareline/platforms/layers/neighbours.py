@@ -1,7 +1,4 @@
-"""Other tenants of the machines that are measured: the option, their loads, and proof of these.
-
-A neighbour is busy while a trial runs and at no other time, and was really busy meanwhile.
-"""
+"""Other tenants of the machines that are measured: the option, their loads, and proof of these."""
 
 from __future__ import annotations
 
@@ -143,7 +140,6 @@ def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> di
 def _working(
     tenants: Sequence[Nodes], neighbours: Neighbours | None, token: str
 ) -> Iterator[Sequence[_Load]]:
-    """Start the loads of all neighbours and wait until each one works."""
     if neighbours is None or not neighbours.busy:
         yield ()
         return
@@ -160,8 +156,6 @@ def _working(
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What a load was at a moment: its processes, and its processor time so far."""
-
     at_s: float
     processes: int
     ticks: int
@@ -224,7 +218,6 @@ class _Load:
         return self._places.node_argv(node, line, self._mark)
 
     def read(self) -> _Reading:
-        """Ask it."""
         popen = self._process
         assert popen.stdin is not None and popen.stdout is not None
         words: list[bytes] = []
@@ -239,7 +232,6 @@ class _Load:
         return _Reading(time.monotonic(), int(words[0]), int(words[1]))
 
     def wait_working(self) -> None:
-        """Wait until it has used some processor time."""
         deadline = time.monotonic() + _READY_S
         enough = _READY_TICKS_ARITHMETIC if self._least else _READY_TICKS
         while (now := self.read()).ticks < enough:
@@ -249,7 +241,6 @@ class _Load:
         self._began = now
 
     def must_have_worked(self) -> None:
-        """See that it has worked since, and still does."""
         deadline = time.monotonic() + _LATE_S
         while True:
             now = self.read()

@@ -110,9 +110,8 @@ def choose_packet(
 ) -> tuple[int, float | None]:
     """Choose the shortest packet with which a link carries its rate; give what it carries too.
 
-    `carried` paces the link with packets of so many bytes and tells what it carries then. Packets
-    are doubled as long as that gains something: each of them passes as a whole, so longer ones let
-    small messages outrun the link.
+    `carried` paces the link with packets of so many bytes and tells what it carries then. Longer
+    ones let small messages outrun the link: they are doubled only as long as that gains something.
     """
     packet, reached = shortest, carried(shortest)
     while reached is not None and reached < CARRIES * rate_bits_per_s and packet < longest:
@@ -236,11 +235,9 @@ def shaper_lines(
 ) -> list[str]:
     """Limit what leaves through a device, in packets of so many bytes at most.
 
-    `lateness_s` is how late the machine's timers fire; a pause saves up what makes up for it.
-
     The token bucket (tbf) cuts up packets that are larger than what it saved up, which costs it
     the rate, so it must save up more than the largest packet. htb lets the packet pass and waits
-    longer afterwards.
+    longer afterwards. A pause saves up what makes up for timers that are late.
     """
     rate_bytes_per_s = rate_bits_per_s / 8
     saved = round(rate_bytes_per_s * min(max(lateness_s, _LEAST_SAVED_S), _MOST_SAVED_S))

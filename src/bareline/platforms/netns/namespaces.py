@@ -1,9 +1,7 @@
-"""Processes that hold namespaces open, and how to run programs in them.
+"""The namespaces of the switch and of the hosts, and how to run programs in them; see `holder`.
 
-Nothing is named or mounted outside: the switch is a process that is the init of a process
-namespace, and every host is one inside it. When bareline ends, in whatever way, the switch reads
-the end of its standard input and ends too, and the kernel then kills every process of the switch
-and its hosts and removes their links.
+Nothing is named or mounted outside: the switch is the init of a process namespace, and every host
+is one inside it, so that all end with the switch, and their links with them.
 """
 
 from __future__ import annotations
@@ -60,10 +58,7 @@ class Privilege(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Namespaces:
-    """The namespaces of the switch or of one host.
-
-    - `pid_in_switch`: the same process as those in the switch see it.
-    """
+    """The namespaces of the switch or a host; the switch sees their process as `pid_in_switch`."""
 
     pid: int
     pid_in_switch: int

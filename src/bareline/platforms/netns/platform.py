@@ -75,16 +75,12 @@ class NetnsAllocation(HereAllocation):
         return self._hosts[index].enter(self._pinned(index, _with_env(argv, env, cwd)))
 
     def helpers_s(self) -> float | None:
-        """Give the processor time of daemons that detached themselves, and of their ranks.
-
-        Programs that were entered from outside are their parents', who wait for them there.
-        """
+        """Count daemons that detached themselves; what was entered from outside is its parents'."""
         return sum(orphans_s(holder.pid) for holder in (self._switch, *self._hosts))
 
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Give the command line of the launcher in the switch, which starts ranks on the hosts."""
         network = Network(
             device=links.HOST_DEVICE, subnet=links.SUBNET, launch_address=links.SWITCH_ADDRESS
         )
@@ -144,7 +140,6 @@ class NetnsAllocation(HereAllocation):
         return super().run(command, layout, timeout_s=timeout_s)
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        """Name what the hosts share: always the machine, sometimes a core."""
         busy = layout.ranks_per_node * layout.threads_per_rank
         used = self._cores[: layout.nodes]
         distinct = len({core for cores in used for core in cores})
@@ -190,7 +185,6 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
 
     @classmethod
     def check(cls, spec: PlatformSpec[NetnsOptions]) -> None:
-        """See that namespaces can be made here, and cores, folder and layers be had."""
         options = spec.options
         root = find_privilege() is Privilege.ROOT
         options.check_here()

@@ -65,10 +65,7 @@ class RemoteAllocation(HostsAllocation):
         """The nodes' MPI library."""
 
     def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
-        """Run a shell script on all nodes at once; see `HostsAllocation.on_every_node`.
-
-        One conversation: a step of a batch system for all of them, not one for each.
-        """
+        """Run a shell script on all nodes in one conversation: a batch system starts one step."""
         alike: dict[tuple[str, ...], list[int]] = {}
         for node, own in enumerate(arguments):
             # A node that is called by its address knows that by itself: all of them are alike.
@@ -175,7 +172,6 @@ class RemotePlatform(Platform[O_co]):
 
     @classmethod
     def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:
-        """Build the native programs on a node that is taken for it, in the user's cache there."""
         with scratch_folder(spec.name) as scratch:
             platform = cls(spec, Context(scratch, cache))
             with platform.acquire(Layout()) as nodes:

@@ -39,7 +39,6 @@ def client_config(
 ) -> str:
     """Write ssh's configuration for nodes that bareline has made: their key only, and pinned.
 
-    - `addresses`: by the names under which they are reached.
     - `key`, `known`: the files of the key to log in with, and of the nodes' own.
     - `pattern`: for which hosts it counts; one through which ssh jumps has settings of its own.
     """

@@ -57,9 +57,8 @@ class NativePrograms:
     """bareline's own programs on the nodes of an allocation.
 
     - `target`: folder of the nodes for copies; whoever owns the nodes removes it.
-    - `made`: gives this machine's build where it is the nodes' own, too, and nobody has to look for
-      another: guests hold what this machine has.
-    - `copied`: names of the nodes that have a copy.
+    - `made`: gives this machine's build where it is the nodes' own, too: guests hold what this
+      machine has.
     """
 
     nodes: Nodes
@@ -147,7 +146,6 @@ class NativePrograms:
             return list(chain(*pool.map(send, lines.keys(), lines.values())))
 
     def _made_here(self, machine: str) -> Path | None:
-        """Build with this machine's MPI library where it is the nodes' own."""
         mpi = self.nodes.mpi
         try:
             here = find_mpi(mpi.mpirun if os.access(mpi.mpirun, os.X_OK) else mpi.flavour)
@@ -159,10 +157,7 @@ class NativePrograms:
 
 
 def find_there(nodes: Nodes) -> tuple[NativeBuild | None, str]:
-    """Find what was built on the first node with the compilers and the library that it has now.
-
-    Gives the build, if there is one, and the node's architecture.
-    """
+    """Find what the first node built with its compilers and library; give its architecture, too."""
     said = _ask(nodes, "find")
     build = _finished(said, nodes.nodes[0].name) if "cached" in said else None
     return build, said.get("machine", [""])[0]
@@ -259,7 +254,6 @@ def _exchange(
 
 
 def _pack_sources() -> bytes:
-    """Pack what CMake needs."""
     top = source_folder()
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:

@@ -45,9 +45,6 @@ def loader(software: Sequence[str]) -> list[str]:
     """Give the words before a command that load what it wants first; none where it wants nothing.
 
     A login shell, because that is where systems define the command ``module``.
-
-    - `software`: in their order, each as ``module:NAME``, ``spack:ENVIRONMENT`` or
-      ``conda:ENVIRONMENT``.
     """
     if not software:
         return []

@@ -242,10 +242,7 @@ class Conversation:
         self._selector.close()
 
     def take_turn(self, order: str) -> None:
-        """Give every node an order, and listen to what is said from then on.
-
-        A node that was slow in the turn before may still answer what was asked then.
-        """
+        """Give every node an order; what a slow node answers to the turn before is ignored."""
         self._turn = str(next(_TURNS))
         self._before = set(self.nodes)
         self.tell(f"turn {self._turn}")
@@ -291,7 +288,6 @@ class Conversation:
                 self._look(word, waiting)
 
     def _look(self, word: str, waiting: set[str]) -> None:
-        """Look whether somebody who is waited for has ended without a word."""
         for one in self.peers:
             if one.names.isdisjoint(waiting) or not one.has_ended:
                 continue
@@ -341,10 +337,7 @@ def listening(those: Sequence[Peer]) -> AbstractContextManager[Conversation]:
 def conversation(
     lines: Mapping[tuple[str, ...], Sequence[str]], env: Mapping[str, str] | None = None
 ) -> Iterator[Conversation]:
-    """Start a script on nodes; it ends with the context.
-
-    - `lines`: the local command line by the names of the nodes that it stands for.
-    """
+    """Start a script on nodes, by local lines for the names that each stands for; end it after."""
     own = local_environment() if env is None else env
     with peers(lines, own) as those, listening(those) as talk:
         yield talk

@@ -18,10 +18,7 @@ from bareline.vocabulary.nodeset import nodes_text
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the script ``description`` says of a node.
-
-    - `addresses`: each of its devices with an IPv4 address of it.
-    """
+    """What the script ``description`` says of a node; `addresses`: pairs of device and IPv4."""
 
     cores: int
     is_root: bool

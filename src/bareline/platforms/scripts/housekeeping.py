@@ -33,10 +33,7 @@ def house_script() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Housekeeping:
-    """What is done for a trial on its nodes.
-
-    - `cores`: of each node that others may use, too, by its name.
-    """
+    """What is done for a trial on its nodes; `cores`: of those that others may use, too."""
 
     talk: Conversation
     cores: Mapping[str, int]

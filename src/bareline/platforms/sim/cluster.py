@@ -14,10 +14,7 @@ SPEED = "1Gf"
 
 
 def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the functions that the simulated cluster has algorithms of its own for.
-
-    Those that the user names an algorithm for keep that.
-    """
+    """Name the functions with algorithms of the simulated cluster, where the user chose none."""
     every = COLLECTIVES.values() if library == "openmpi" else ()
     return tuple(each.name for each in every if each.anew and each.name not in chosen)
 
@@ -64,8 +61,7 @@ def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
 def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> int:
     """Give the size from which sender and receiver meet in a job on so many nodes.
 
-    SMPI has one for all messages of a job. On one node that of shared memory counts, so that the
-    network changes nothing there.
+    SMPI has one for a whole job: on one node that of shared memory, which no network changes.
     """
     return network.eager_bytes if nodes > 1 else options.loopback_eager_bytes
 

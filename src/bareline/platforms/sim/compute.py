@@ -45,11 +45,7 @@ _BENCHMARKS = (
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What one core does.
-
-    - `dgemm_flops_per_s`: matrix product in double precision.
-    - `busy_cores`: beside how many that was measured.
-    """
+    """What one core does, measured beside `busy_cores` busy ones; DGEMM has double precision."""
 
     dgemm_flops_per_s: float
     stream_bytes_per_s: float
@@ -139,11 +135,7 @@ def json_lines(text: str) -> Iterator[Any]:
 
 
 def compute_factor(name: str | None, given: float, context: Context, processor: str) -> float:
-    """Give how many times as long as here computation takes.
-
-    - `name`: the simulated processor; None where it is this machine's.
-    - `processor`: this machine's, as the kernel calls it.
-    """
+    """Give how many times as long as here computation takes; `name` is None on this processor."""
     if name is None:
         return given
     return given * rates_of(name).times_slower(rates_here(context, processor))
@@ -269,7 +261,6 @@ def computation(
     - `command`, `argv`: the program as a probe names it, and as it is simulated.
     - `launch`: simulates the program with these variables besides its own.
     - `folded`: all ranks share one memory.
-    - `where`: the platform, in errors.
     """
     name, arguments, processor = Path(argv[0]).name, list(argv[1:]), processor_here()
     parts = [*argv, "fold" if folded else "", str(layout.ranks), processor, _VERSION]

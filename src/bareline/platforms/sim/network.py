@@ -108,10 +108,7 @@ class SimulatedNetwork:
         return list(zip(sizes, _rising(times), strict=True))
 
     def busy_after(self) -> str:
-        """Write for how long a sender is busy with a message that has left, as `stretches` does.
-
-        Nothing for those that sender and receiver meet for.
-        """
+        """Write how long a sender stays busy after a message left; nothing where both ends meet."""
         given = {size for size, _ in (*self.send_overhead_s, *self.departure_s)}
         sizes = sorted(size for size in given | {self.eager_bytes - 1} if size < self.eager_bytes)
         sent, left = self.send_overhead_s, self.departure_s
@@ -188,10 +185,7 @@ def presets() -> dict[str, dict[str, Any]]:
 
 
 def preset(name: str) -> SimulatedNetwork:
-    """Give a network by name: a straight line of latency and rate.
-
-    Raises KeyError: there is none of this name.
-    """
+    """Give a network by name, a line of latency and rate, or raise KeyError: there is none."""
     table = presets()[name]
     sizes, overhead = (0, table["eager_bytes"], 4 << 20), constant(table["overhead_s"])
     return SimulatedNetwork(

@@ -110,7 +110,6 @@ class SimAllocation(Allocation):
         return {key: value for key, value in facts.items() if value is not None}
 
     def _processor_facts(self) -> dict[str, Scalar]:
-        """Tell by what it is known how much longer computation takes than here."""
         name = self._options.processor
         if name is None:
             return {}
@@ -205,7 +204,6 @@ class SimAllocation(Allocation):
         return replay.seconds_of(done.stderr)
 
     def _acted(self, trace: Trace, layout: Layout, timeout_s: float) -> tuple[list[str], Finished]:
-        """Have the simulator replay a trace; give its command line and what it said."""
         actions = replay.write(trace, self._compute_factor(), self._context.scratch / "replay")
         # What is traced takes its time; what the replaying process itself computes takes none.
         computing = ["--cfg=smpi/simulate-computation:yes", "--cfg=smpi/cpu-threshold:-1"]

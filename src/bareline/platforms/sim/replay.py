@@ -33,7 +33,6 @@ _UNKNOWN = (
 
 
 def _function_of(call: str) -> str:
-    """Name the action of a collective call, blocking or not; empty where there is none."""
     collective = collective_of(call)
     return collective.simulated if collective else ""
 
@@ -105,21 +104,18 @@ class _Rank:
     computed_s: float = 0.0
 
     def act(self, *words: object) -> None:
-        """Write an action, after the computation before it."""
         if self.computed_s >= _SHORTEST_S:
             self.lines.append(f"{self.rank} compute {self.computed_s * 1e9:.0f}")
             self.computed_s = 0.0
         self.lines.append(" ".join(map(str, (self.rank, *words))))
 
     def wait_for_done(self) -> None:
-        """Wait for the requests that the next call completes."""
         for request in self.waiting:
             if request is not None:
                 self.act("wait", *request)
         self.waiting.clear()
 
     def message(self, shape: Shape) -> None:
-        """Send, receive, or both."""
         if shape.posts and len(self.posted) in self.arrivals:
             arrived = self.arrivals[len(self.posted)]
             shape = replace(shape, from_=arrived.from_, receive_tag=arrived.receive_tag)
@@ -144,10 +140,7 @@ class _Rank:
 
 
 def actions(trace: Trace, factor: float) -> Iterator[tuple[int, list[str]]]:
-    """Give the rank and the lines of each.
-
-    - `factor`: computation takes this many times as long as it was traced.
-    """
+    """Give each rank and its lines; computation takes `factor` times as long as it was traced."""
     reason = why_not(trace)
     if reason:
         raise PlatformError(f"the trace cannot be replayed: {reason}", where=str(trace.path))

@@ -1,7 +1,4 @@
-"""Nodes of a Slurm cluster.
-
-`commands` asks Slurm, `job` holds an allocation, `platform` runs trials in it.
-"""
+"""Nodes of a Slurm cluster."""
 
 from bareline.platforms.slurm.platform import SlurmPlatform
 

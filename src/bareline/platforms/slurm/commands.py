@@ -156,10 +156,7 @@ def settled_state(job: str) -> JobState:
 
 
 def requeued(job: str) -> str:
-    """Say that Slurm has started our own job again, and how it ended before; "" where it has not.
-
-    Only the accounting knows how that was.
-    """
+    """Say that Slurm has started our own job again, and how it ended before; "" if it has not."""
     restarts, why = os.environ.get("SLURM_RESTART_COUNT", ""), ""
     if not restarts.isdigit() or int(restarts) == 0:
         return ""

@@ -59,10 +59,7 @@ _ASKED: Counter[str] = Counter()
 
 
 class _Queue:
-    """Looks, now and then, why a job waits, and tells each reason that is another one.
-
-    - `reason`: the last one, in Slurm's word.
-    """
+    """Looks, now and then, why a job waits, and tells each new `reason`, in Slurm's word."""
 
     def __init__(self, job: str) -> None:
         self._job = job
@@ -86,10 +83,7 @@ class _Queue:
 
 
 class SlurmJob:
-    """An allocation in use.
-
-    - `name`: of the platform whose `max_jobs` counts.
-    """
+    """An allocation in use; `name` is that of the platform whose `max_jobs` counts."""
 
     def __init__(self, options: SlurmOptions, name: str = "") -> None:
         self._options, self._name = options, name
@@ -153,10 +147,7 @@ class SlurmJob:
         )
 
     def see_own_end(self, state: commands.JobState) -> None:
-        """See whether this very process is about to be ended, with the job that it is part of.
-
-        Raises TimeUp: it should have been by now.
-        """
+        """Wait for the end of the job that this process is part of; raise TimeUp if it is late."""
         if self.inherited and not state.runs:
             # Slurm starts it again where the job was requeued. Until it has ended it, every trial
             # that is left would fail at once, and then there was nothing left to do.
@@ -165,10 +156,7 @@ class SlurmJob:
             raise TimeUp(f"the allocation {self.number} {clause}", hint=hint)
 
     def end(self, *, orderly: bool = True) -> None:
-        """Give the nodes back; idempotent.
-
-        - `orderly`: every step has ended by itself, and has removed what it made.
-        """
+        """Give the nodes back; idempotent. `orderly`: every step ended and removed what it made."""
         holder, self._holder = self._holder, None
         if holder is not None:
             assert holder.stdin is not None

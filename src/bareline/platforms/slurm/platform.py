@@ -110,7 +110,6 @@ class SlurmAllocation(RemoteAllocation):
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Give the command line of srun, or of the library's launcher on the first node."""
         options = self._options
         job = Job(
             argv=argv,
@@ -234,10 +233,7 @@ class SlurmAllocation(RemoteAllocation):
             raise lost
 
     def _find_lost(self) -> NodesLost | None:
-        """Find out what of the allocation is gone, and why.
-
-        Raises TimeUp: it is the job that bareline runs in.
-        """
+        """Find out what of the allocation is gone; raise TimeUp where bareline runs in that job."""
         state = commands.settled_state(self._job.number)
         self._job.see_own_end(state)
         clause, hint = state.ending
@@ -254,10 +250,7 @@ class SlurmAllocation(RemoteAllocation):
         return NodesLost(ended, where=nodes_text(names), hint=hint)
 
     def _see_time(self, timeout_s: float) -> None:
-        """Renew an allocation that would end before a trial does.
-
-        Raises TimeUp: it is inherited, and too short.
-        """
+        """Renew an allocation that ends before a trial does, or raise TimeUp: it is inherited."""
         state = commands.job_state(self._job.number)
         if not state.runs:
             lost = self._find_lost()
@@ -328,7 +321,6 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def check(cls, spec: PlatformSpec[SlurmOptions]) -> None:
-        """See that Slurm's programs are here, and an allocation where one is inherited."""
         programs = ("salloc", "srun", "squeue", "scancel", "sinfo", "scontrol")
         require(*programs, brought_by="srun")
         if spec.options.allocation == "inherit":
@@ -336,7 +328,6 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def available(cls, spec: PlatformSpec[SlurmOptions]) -> Availability:
-        """Say whether Slurm's programs are here and its controller answers."""
         found = super().available(spec)
         if not found.ok:
             return found
@@ -357,10 +348,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def build(cls, spec: PlatformSpec[SlurmOptions], cache: Path) -> NativeBuild:
-        """Build the native programs on a node of an allocation, in the user's cache there.
-
-        Here instead where the cache is shared and this machine has the library.
-        """
+        """Build on a node, or here where the cache is shared and this machine has the library."""
         if spec.options.has_library_here:
             return build_here(spec.options.mpi, cache)
         return super().build(spec, cache)

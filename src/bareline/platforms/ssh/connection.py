@@ -38,10 +38,7 @@ def configured(name: str, config: Path | None) -> dict[str, str]:
 
 
 def has_address(name: str, config: Path | None) -> bool:
-    """Tell whether ssh, as it is configured, would find where a host is; nothing is sent to it.
-
-    What a jump host or a proxy resolves is not known here.
-    """
+    """Tell, sending nothing, whether ssh finds a host's address; a proxy's is not known here."""
     said = configured(name, config)
     if "hostname" not in said or said.keys() & {"proxyjump", "proxycommand"}:
         return True
@@ -53,10 +50,7 @@ def has_address(name: str, config: Path | None) -> bool:
 
 
 class Connection:
-    """The connection to one host.
-
-    - `folder`: private folder of this machine for the connection's socket; short.
-    """
+    """The connection to one host; its socket lies in the private `folder` with a short path."""
 
     def __init__(self, name: str, options: SshOptions, folder: Path) -> None:
         self.name, self._connect_s = name, options.connect_s
@@ -74,11 +68,7 @@ class Connection:
         self.native_folder = f"{own}.native"
 
     def start(self, abandoned: str = "") -> None:
-        """Begin to log in and to take the host.
-
-        - `abandoned`: the process that holds the host for a bareline that is gone: its number and
-          start.
-        """
+        """Begin to log in and take the host, from an `abandoned` process (number and start)."""
         keeper = _KEEPER.fullmatch(abandoned or self._earlier)
         close_all([self])
         text = house_script() + script("description") + script("keeper")

@@ -75,8 +75,6 @@ class SshAllocation(RemoteAllocation):
             raise PlatformError(what, where=name, hint=hint)
         return Node(name, found[0], said.cores)
 
-    # How programs are started --------------------------------------------------------------------
-
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
@@ -89,7 +87,6 @@ class SshAllocation(RemoteAllocation):
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Give the command line of the launcher, on the first host or here."""
         here = self.launches_here
         job = Job(
             argv=argv,
@@ -113,7 +110,6 @@ class SshAllocation(RemoteAllocation):
 
     @cached_property
     def mpi(self) -> MpiInstallation:
-        """The hosts' MPI library; this machine's where the launcher starts here."""
         if self.launches_here:
             return find_mpi(self._options.mpi)
         return find_remote_mpi(self, self._options.mpi)
@@ -156,8 +152,6 @@ class SshAllocation(RemoteAllocation):
             self.on_node(0, write, stdin=text).must(failed, where=self.nodes[0].name)
         self._has_agent = True
         return path
-
-    # What is on the hosts ------------------------------------------------------------------------
 
     def work_folder(self) -> str:
         return self._options.io_folder or self._options.folder
@@ -206,7 +200,6 @@ class SshPlatform(RemotePlatform[SshOptions]):
 
     @classmethod
     def check(cls, spec: PlatformSpec[SshOptions]) -> None:
-        """See that ssh is here; hosts are only asked when they are used."""
         require("ssh")
 
     @classmethod

@@ -33,8 +33,7 @@ class VmAllocation(RemoteAllocation):
 
     - `server`: the guest that serves them files, where it is one of its own.
     - `native`: gives the host's folder of native programs, built against the same MPI library.
-    - `doubts`: caveats of all that is measured in them.
-    - `about`: facts of how they were made.
+    - `doubts`, `about`: caveats of all that is measured in them, facts of how they were made.
     - `events`: sentences about what happened to guests, added to by the fleet.
     """
 
@@ -75,7 +74,6 @@ class VmAllocation(RemoteAllocation):
 
     @property
     def _needed(self) -> tuple[Guest, ...]:
-        """The guests without any of which no trial can work."""
         return (*self.guests, self._server) if self._server else self.guests
 
     @property
@@ -200,7 +198,6 @@ class VmAllocation(RemoteAllocation):
         self._find_broken(None)
 
     def _find_broken(self, cause: PlatformError | None) -> None:
-        """Find out whether guests broke; raise when they did."""
         self._broken |= self.fleet.broken(self._needed)
         for name in self._broken:
             self.access.disconnect(name)  # nobody is to wait for its answers
@@ -254,7 +251,6 @@ class VmAllocation(RemoteAllocation):
         return facts | {f"vm.boot_s.{name}": value for name, value in sorted(boot_s.items())}
 
     def helpers_s(self) -> float | None:
-        """Give the processor time of every guest's process, the neighbours' included."""
         for guest in self.fleet.guests:
             known = self._pids.get(guest.name)
             if not (known and Path(f"/proc/{known}").exists()) and (pid := self.fleet.pid(guest)):
@@ -265,7 +261,6 @@ class VmAllocation(RemoteAllocation):
         self.fleet.pause()
 
     def resume(self) -> None:
-        """Let every guest go on, or start it anew where it was ended meanwhile."""
         self.fleet.resume()
         for tenant in (self, *self.neighbours):
             tenant.repair()

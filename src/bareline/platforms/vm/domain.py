@@ -53,7 +53,6 @@ class Guest:
 class Places:
     """What a definition needs beside the options: this guest's identity and files.
 
-    - `disk`: the guest's own layer over the image.
     - `host_cpus`: processors of the host that may be used for pinning.
     """
 

@@ -87,7 +87,6 @@ class GuestFleet:
         )
 
     def _attempt_all(self, guests: Sequence[Guest]) -> list[tuple[Guest, str]]:
-        """Start guests side by side and check them; give those that are not as asked, with why."""
         self._giving_up.clear()
         with ThreadPoolExecutor(max_workers=len(guests)) as pool:
             running = [(guest, pool.submit(self._attempt, guest)) for guest in guests]
@@ -233,10 +232,7 @@ class GuestFleet:
         return found
 
     def renew_enclosure(self) -> None:
-        """Put a new enclosure in the place of one that has ended, as when libvirtd was killed.
-
-        Its guests ended with it; they are found broken and rebuilt one by one.
-        """
+        """Replace an enclosure that has ended (libvirtd was killed); its guests are rebuilt."""
         if self._hypervisor.alive():
             return
         self.tell("libvirtd ended and all guests with it: both are started anew")
@@ -340,10 +336,7 @@ def available_bytes() -> int:
 
 
 def make_room(needed: int, fleets: Sequence[GuestFleet] | None = None) -> None:
-    """See that memory is available, and end paused guests until it is.
-
-    A run may keep the guests of many platforms paused, and QEMU takes more than a guest's memory.
-    """
+    """End paused guests until memory is available: a run may keep those of many platforms."""
     for fleet in tuple(_FLEETS if fleets is None else fleets):
         if available_bytes() - _RESERVE_BYTES >= needed:
             return

@@ -52,10 +52,7 @@ _PATIENT = ("BatchMode yes", "TCPKeepAlive no", "ConnectTimeout 20", f"KexAlgori
 
 
 class GuestAccess:
-    """The connections to one platform's guests.
-
-    - `folder`: private, with a short path.
-    """
+    """The connections to one platform's guests; `folder` is private, with a short path."""
 
     def __init__(
         self, hypervisor: Hypervisor, folder: Path, keys: Keys, guests: Sequence[Guest]
@@ -150,10 +147,7 @@ MANAGEMENT_SUBNET = "10.94.6"
 def make_guests(
     options: VmOptions, nodes: int, identity: Callable[[str], str] | None = None
 ) -> list[Guest]:
-    """Name the guests of every tenant, `nodes` each, and the file server's, if it has one.
-
-    `identity` gives a guest's UUID by its name; a new one otherwise.
-    """
+    """Name each tenant's `nodes` guests and the file server's; `identity` gives a UUID by name."""
     names = [
         (tenant, f"t{tenant + 1}g{node + 1}" if options.tenants > 1 else f"g{node + 1}")
         for tenant in range(options.tenants)

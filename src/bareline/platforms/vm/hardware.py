@@ -240,10 +240,7 @@ _PCI_ADDRESS = re.compile(r"(?:([0-9a-f]{4}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-
 
 
 def parse_pci_address(text: str) -> tuple[int, int, int, int]:
-    """Read ``0000:3b:02.1`` as domain, bus, slot and function.
-
-    Raises ValueError: the text is no PCI address.
-    """
+    """Read ``0000:3b:02.1`` as domain, bus, slot, function; raise ValueError for other texts."""
     match = _PCI_ADDRESS.fullmatch(text)
     if match is None or int(match[3], 16) > 0x1F:
         raise ValueError(f"{text!r} is no PCI address; write it like 0000:3b:02.1, see `lspci -D`")

@@ -66,7 +66,6 @@ class Hypervisor:
 
     - `folder`: private to this daemon; short, because a socket's path has at most 107 characters.
     - `cache_folder`: where libvirt keeps what it found out about QEMU, which takes it a second.
-    - `bridge`, `address`, `mtu`: the private bridge and the host's address on it.
     - `own_network`: whether bridge and guests live in a network namespace of their own.
     """
 

@@ -93,11 +93,7 @@ def built_image(
     further: Iterable[str] = (),
     release: str | None = None,
 ) -> AutoImage:
-    """Give the image for this host, built if the cache does not have it whole.
-
-    - `further`: packages that it holds besides what bareline needs.
-    - `release`: of the host's distribution; the host's own without any.
-    """
+    """Give the image for this host, with `further` packages; built if the cache lacks it whole."""
     require(*IMAGE_TOOLS, why="which builds guest images", where='image = "auto"')
     recipe = _recipe(tuple(sorted(set(further) - set(PACKAGES))), release, cache_folder)
     folder = image_folder(cache_folder) / recipe.digest
@@ -129,15 +125,11 @@ def built_image(
 
 
 def _damage(folder: Path) -> str:
-    """Say what is wrong with a built image; nothing when it is whole."""
     described = read_record(folder / _RECORD)
     timed = isinstance(described.get("build_s"), int | float)
     if not timed or not isinstance(described.get("packages"), dict):
         return f"{_RECORD} cannot be read"
     return damage_of(folder, described, _PARTS)
-
-
-# Recipe ----------------------------------------------------------------------------------------
 
 
 @cache
@@ -154,9 +146,6 @@ def _recipe(further: tuple[str, ...], release: str | None, cache_folder: Path) -
     if release is not None:
         archive.must_run_what_is_built_here()
     return _Recipe(archive, (kernel, *PACKAGES, *further), pack.read_text(encoding="utf-8"))
-
-
-# Building ----------------------------------------------------------------------------------------
 
 
 def _build(recipe: _Recipe, folder: Path) -> None:
@@ -196,7 +185,6 @@ def _build(recipe: _Recipe, folder: Path) -> None:
     building.rename(folder)
 
 
-# Other kernels ----------------------------------------------------------------------------------
 _REAL = re.compile(r"linux-image-[^ ,|(]*\d[^ ,|(]*")
 
 
@@ -205,8 +193,7 @@ def with_kernel(image: AutoImage, choice: str, modules: str | None, cache: Path)
 
     - `choice`: path of a kernel, or name of a package of the host's release, or as apt writes a
       package of another one: ``linux-image-amd64/bullseye``.
-    - `modules`: folder of the modules of a kernel that is given as a path; that of its version
-      without any.
+    - `modules`: their folder, for a kernel given as a path; that of its version without any.
     """
     folder = cache / "vm" / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
@@ -217,7 +204,6 @@ def with_kernel(image: AutoImage, choice: str, modules: str | None, cache: Path)
 
 
 def _own(image: AutoImage, path: Path, modules: str | None, folder: Path) -> AutoImage:
-    """Take a kernel of the user's own with its modules."""
     version = path.name.partition("-")[2] or "unknown"
     where = Path(modules) if modules else Path("/lib/modules", version)
     try:

@@ -46,10 +46,7 @@ _PACKINGS: tuple[tuple[bytes, Callable[[bytes], bytes]], ...] = (
 
 
 def unpack_kernel(packed: bytes) -> bytes:
-    """Take the ELF kernel out of a ``bzImage``.
-
-    An emulated processor spends seconds on unpacking; QEMU can start the ELF file directly.
-    """
+    """Take the ELF kernel out of a ``bzImage``: emulated processors take seconds to unpack it."""
     if packed.startswith(_ELF):
         return packed
     for magic, unpack in _PACKINGS:
@@ -73,8 +70,7 @@ def module_name(path: str) -> str:
 def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
     """List the files of modules and all they depend on, in the order in which they load.
 
-    - `folder`: ``lib/modules/VERSION``. Modules built into the kernel need no file and are left
-      out.
+    - `folder`: ``lib/modules/VERSION``; what is built into the kernel has no file there.
     """
     known: dict[str, tuple[Path, list[str]]] = {}
     for line in (folder / "modules.dep").read_text(encoding="ascii").splitlines():

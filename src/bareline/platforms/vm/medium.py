@@ -82,7 +82,6 @@ def built_medium(
 
 
 def _modules_for(options: VmOptions) -> Iterator[str]:
-    """Name the modules for the devices that all guests of a platform have."""
     yield from ("virtio_pci", *_BUS_MODULES[options.disk.bus], "crc32c_generic", "ext4")
     if not options.nic.passed_through:
         yield from _NIC_MODULES[options.nic.model]
@@ -134,7 +133,6 @@ def cloud_medium(image: Image, options: VmOptions, guests: Sequence[Guest], keys
 
 
 def _overlay(base: Path, base_format: str, path: Path) -> Path:
-    """Make an empty copy-on-write layer over an image."""
     path.unlink(missing_ok=True)
     argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", base_format, "-b", str(base)]
     run_process([*argv, str(path)], timeout_s=30.0).must("the guest's disk cannot be made")
@@ -144,10 +142,7 @@ def _overlay(base: Path, base_format: str, path: Path) -> Path:
 def _seed_files(
     options: VmOptions, guest: Guest, guests: Sequence[Guest], keys: Keys
 ) -> dict[str, str]:
-    """Give what cloud-init reads: identity, keys and network, and how the guest reports.
-
-    JSON is YAML, and needs no care with quotes.
-    """
+    """Give what cloud-init reads and how the guest reports; JSON is YAML, and needs no quoting."""
     written = [
         {
             "path": f"/var/lib/bareline/{name}",
@@ -193,7 +188,6 @@ def _interface(name: str, mac: str, address: str, **more: int) -> dict[str, obje
 
 
 def _make_seed_medium(folder: Path, medium: Path) -> None:
-    """Write a folder to the medium on which cloud-init looks for its seed."""
     for program in filter(shutil.which, ("genisoimage", "xorrisofs", "mkisofs")):
         argv = [program, "-quiet", "-V", "cidata", "-J", "-r", "-o", str(medium), str(folder)]
         run_process(argv, timeout_s=60.0).must(f"{program} failed")
@@ -205,7 +199,6 @@ def _make_seed_medium(folder: Path, medium: Path) -> None:
 
 
 def _format_of(path: Path) -> str:
-    """Tell whether a disk image is qcow2 or raw."""
     try:
         with path.open("rb") as file:
             return "qcow2" if file.read(4) == b"QFI\xfb" else "raw"

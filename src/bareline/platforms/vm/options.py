@@ -155,11 +155,7 @@ class VmOptions(PinningOptions, Ruled):
 
     @property
     def cores_per_node(self) -> int:
-        """Virtual processors of each guest: as asked, or the host's cores shared out.
-
-        Neighbours do not make a guest smaller: platforms with and without them differ in nothing
-        else, and the host promises more processors than it has.
-        """
+        """Processors of each guest: as asked, or the host's shared out as if without neighbours."""
         if self.cpu.count is not None:
             return self.cpu.count
         return max(1, len(os.sched_getaffinity(0)) // self.guests)

@@ -70,7 +70,6 @@ class VmPlatform(Platform[VmOptions]):
 
     @classmethod
     def available(cls, spec: PlatformSpec[VmOptions]) -> Availability:
-        """Say whether they can, and whether their processors would be emulated."""
         found, verdict = super().available(spec), known_verdict(cache_folder())
         if found.ok and verdict and not verdict.works and spec.options.acceleration == "auto":
             return Availability(True, f"processors are emulated: {verdict.reason}")
@@ -199,7 +198,6 @@ class VmPlatform(Platform[VmOptions]):
 
 
 def _accelerator(options: VmOptions, image: AutoImage | None, cache: Path) -> Accelerator:
-    """Choose what runs the guests; see `choose_accelerator`."""
     own_kernel = options.image != "auto" and options.image.kernel is not None
     accelerator = choose_accelerator(options.acceleration, cache, image, own_kernel=own_kernel)
     if accelerator == "tcg" and options.nic.needs_kvm:
@@ -252,7 +250,6 @@ def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
 
 
 def _core_facts(fleet: GuestFleet) -> dict[str, Scalar]:
-    """Tell which of the host's cores the guests run on."""
     cores, host_cpus = {}, sorted(os.sched_getaffinity(0))
     for guest in fleet.guests:
         pins = vcpu_pins(fleet.options.cpu, guest.index, fleet.vcpus, host_cpus)
@@ -277,7 +274,6 @@ def _promised(fleet: GuestFleet) -> float:
 
 
 def _check_tools(options: VmOptions) -> None:
-    """See that everything is installed that starting guests takes."""
     if python_platform.machine() != "x86_64":
         raise PlatformError("virtual machines are made on x86_64 hosts only")
     if os.geteuid() != 0:
@@ -288,8 +284,6 @@ def _check_tools(options: VmOptions) -> None:
     require(*TOOLS, *(IMAGE_TOOLS if options.image == "auto" else ()))
     import_libvirt()
 
-
-# The MPI library inside the guests --------------------------------------------------------------
 
 #: Debian package of each library's launcher, and the launcher's name in a guest.
 _PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
@@ -303,11 +297,7 @@ _ELSEWHERE = {
 def _guest_mpi(
     host: MpiInstallation | None, run: Callable[[list[str]], Finished], image: AutoImage | None
 ) -> MpiInstallation:
-    """Find the library in a guest that belongs to the host's.
-
-    - `run`: runs a command in a guest.
-    - `image`: bareline's own image, whose packages are known without asking.
-    """
+    """Find the host's library in a guest, where `run` acts; `image` names its packages."""
     flavour = host.flavour if host else "openmpi"
     if image is not None and flavour in _PACKAGES:
         version = image.packages[_PACKAGES[flavour]]
@@ -326,7 +316,6 @@ def upstream_version(version: str) -> str:
 
 
 def _mpi_caveats(host: MpiInstallation | None, inside: MpiInstallation) -> tuple[str, ...]:
-    """Say when the guests run another library than the host."""
     if host is None or host.version == inside.version:
         return ()
     title = LAUNCHERS[inside.flavour].title

@@ -205,11 +205,7 @@ def known_verdict(cache_folder: Path) -> KvmVerdict | None:
 
 
 def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> KvmVerdict:
-    """Try a guest with KVM, once per start of the host.
-
-    Without an image of bareline's own there is no kernel to try it with, and what is not proven
-    is not used.
-    """
+    """Try a guest with KVM, once per start of the host; without an image no kernel can be tried."""
     with file_lock(_store(cache_folder).with_suffix(".lock")):
         known = known_verdict(cache_folder)
         if known is not None:

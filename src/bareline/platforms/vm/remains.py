@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 class Claim:
     """What a platform in use has put on this machine; on file meanwhile, it may grow.
 
-    - `path`: its file.
     - `folders`: the enclosure's folder and that of the guests' disks.
     - `settings`: settings of the host that were changed, with their former values.
     """
@@ -94,7 +93,6 @@ def clean(cache_folder: Path) -> list[str]:
 
 
 def _release(claim: Claim) -> list[str]:
-    """Undo a claim; say what there was to undo."""
     undone = []
     for name, value in claim.settings.items():
         with contextlib.suppress(OSError):

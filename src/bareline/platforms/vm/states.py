@@ -45,10 +45,7 @@ class SavedGuest:
 
 
 class SavedStates:
-    """The saved states of one configuration.
-
-    - `folder`: in bareline's cache; it also holds the keys that the guests know.
-    """
+    """The saved states of one configuration, and the keys that its guests know, in `folder`."""
 
     def __init__(self, folder: Path, tell: Callable[[str], None]) -> None:
         self.folder = folder

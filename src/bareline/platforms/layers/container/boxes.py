@@ -77,8 +77,6 @@ class Boxes:
         before = self.runtime.joined if self._joins else self.runtime.started
         return [*before(self._box), *argv]
 
-    # Coming up and going ------------------------------------------------------------------------
-
     @property
     def _folder(self) -> str:
         return f"{self._nodes.work_folder()}/{folder_name('')}-{self._mark}"
@@ -121,7 +119,6 @@ class Boxes:
             raise
 
     def _prepare(self, node: int, where: str) -> None:
-        """See that a node has the runtime, the image and the places where folders are seen."""
         box, ask = self._box, self._nodes.on_node
         for program in (self.runtime.program, *(self.runtime.joins_with if self._joins else ())):
             if ask(node, ["sh", "-c", 'command -v "$1"', "sh", program]).exit_code:
@@ -159,10 +156,7 @@ class Boxes:
         self._ready = ()
         self._stack.close()
 
-    # What is inside ------------------------------------------------------------------------------
-
     def _check(self) -> None:
-        """Look inside and outside of the first node's container; refuse what does not fit."""
         mpi = self._nodes.found_mpi()
         asked = ["sh", "-s", "--", *(launcher_names(mpi.flavour) if mpi else [])]
         script = Path(__file__).with_name("look.sh").read_text(encoding="utf-8")
@@ -211,7 +205,6 @@ class Boxes:
 
 
 def _outermost(folders: Iterable[str]) -> list[str]:
-    """Leave out folders that lie in others."""
     every = sorted(set(folders))
     return [path for path in every if not any(path.startswith(f"{one}/") for one in every)]
 

@@ -122,10 +122,7 @@ def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
 
 
 def _write_image(outer: tarfile.TarFile, image: Path) -> None:
-    """Write the layers as the one image of a layout that umoci reads.
-
-    They are packed anew, so that umoci reads the very names that were looked at.
-    """
+    """Write the layers as one image for umoci, packed anew: it reads the names that we checked."""
     blobs = image / "blobs" / "sha256"
     blobs.mkdir(parents=True)
 
@@ -192,7 +189,6 @@ def _layers(outer: tarfile.TarFile) -> list[str]:
 
 
 def _ours(manifests: list[dict[str, Any]]) -> dict[str, Any]:
-    """Choose what is for this machine's processor; the first where none says for which it is."""
     machine = platform.machine()
     names = {machine, _ARCHITECTURES.get(machine, machine)}
     said = [one for one in manifests if one.get("platform", {}).get("architecture") in names]

@@ -28,10 +28,7 @@ _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class ContainerView:
-    """What a program sees around it.
-
-    - `libraries`: flavour and version of the MPI libraries whose launchers are there.
-    """
+    """What a program sees around it; `libraries`: flavour and version of each MPI library there."""
 
     said: Mapping[str, str]
     libraries: tuple[tuple[str, str], ...]

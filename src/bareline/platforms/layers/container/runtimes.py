@@ -71,8 +71,7 @@ class Box:
     """What containers of a platform show of a node, and what they are called.
 
     - `image`: path of the root, or the name of an image in the runtime's store.
-    - `writable`, `readable`: folders of the node that are seen at their own paths; folders that lie
-      in others come after these.
+    - `writable`, `readable`: folders of the node, seen at their own paths; outer ones come first.
     - `folder`: folder of the node, seen inside, where a holder leaves its number.
     - `name`: name of the container where a service keeps it; different in every platform and run.
     """

@@ -27,11 +27,7 @@ Run = Callable[[Sequence[str], str], Finished]
 
 @dataclass(frozen=True, slots=True)
 class Mounted:
-    """What the nodes of a platform see.
-
-    - `facts`: what nobody can see on a node.
-    - `caveats`: codes for figures of storage that were measured on it.
-    """
+    """A mounted folder; `facts`: what no node sees of it, `caveats`: of storage measured on it."""
 
     folder: str
     facts: Mapping[str, Scalar] = field(default_factory=lambda: MappingProxyType({}))
@@ -151,10 +147,7 @@ EXPORT {{
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A folder that a server offers.
-
-    - `path`: checked to hold neither quotes nor spaces.
-    """
+    """A folder that a server offers; its `path` was checked to hold neither quotes nor spaces."""
 
     path: str
     name: str
@@ -180,8 +173,7 @@ def mount_served(
 ) -> Mounted:
     """Mount a folder of a node of the platform, or of a server that is there, on all clients.
 
-    - `server`: the node that serves, where it is not somebody else's.
-    - `below`: folder of that node, for what is served and for what the server keeps.
+    - `below`: folder of the serving node, for what is served and for what the server keeps.
     """
     source = chosen.remote
     if source is None:

@@ -147,8 +147,7 @@ def check_here(
     """See that this machine has what a file system needs.
 
     - `root`: whether devices of this machine can be mounted.
-    - `user_namespace`: whether nodes have a user namespace, in which some file systems can be
-      mounted all the same.
+    - `user_namespace`: whether nodes have one, in which some file systems can be mounted.
     - `network`: whether nodes have a network of their own, in which they can serve.
     """
     if chosen is None or chosen.type == "local":
@@ -178,7 +177,6 @@ def check_here(
 
 
 def _misplaced(chosen: Nfs, network: bool) -> str:
-    """Say why a server cannot be where it is wanted."""
     if not network and not chosen.remote:
         return "this machine serves itself nothing over a network: use hosts (type netns) or guests"
     if network and chosen.remote:
