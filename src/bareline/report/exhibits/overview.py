@@ -12,6 +12,7 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import with_interval
 from bareline.report.blocks import Rows
 from bareline.report.content.document import Document
+from bareline.report.content.grid import by_loss
 from bareline.report.content.wording import sentence_case, verdict_tone, verdict_word
 from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by
 from bareline.report.exhibits.columns import graded
@@ -72,12 +73,12 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
 
 def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[_Row], str]:
     """Group findings into rows by subject; too many rows keep the worst of each probe."""
-    order = list(Layer)
+    order, layers = by_loss(document.findings, document.names), list(Layer)
     rows = [
-        sorted(row, key=lambda finding: document.names.index(finding.platform))
+        sorted(row, key=lambda finding: order.index(finding.platform))
         for row in grouped_by(findings, lambda finding: finding.subject).values()
     ]
-    rows.sort(key=lambda row: order.index(row[0].layer))
+    rows.sort(key=lambda row: layers.index(row[0].layer))
     if len(rows) <= MOST_ROWS:
         return [*rows], ""
 
@@ -209,7 +210,7 @@ class _Drawing:
         """Write the platforms' marks and names in lines above the axis."""
         keys: list[tuple[dict[str, Any], float, int]] = []
         x, line = 0.0, 0
-        for name in self.document.names[1:]:
+        for name in by_loss(self.document.findings, self.document.names[1:]):
             length = 32 + 6.6 * min(len(name), 29)
             if x and x + length > self.labels + self.plot:
                 x, line = 0.0, line + 1
