@@ -16,14 +16,11 @@ from bareline.stats.stack import FloatArray, IntArray, as_stack
 
 
 def grouped(blocks: int, at: IntArray, boot: IntArray) -> IntArray:
-    """Group blocks that share a boot, directly or by way of others.
+    """Group blocks that share a boot, directly or by way of others, into shape (blocks,).
 
-    - `blocks`: how many there are.
-    - `at`, `boot`: shape (k,); that something of a block ran in a boot. A block that is in none
-      stands alone.
+    - `at`, `boot`: shape (k,); something of block `at` ran in `boot`. A block in none stands alone.
 
-    Gives the group of each block, shape (blocks,), numbered from 0 in the order of their first
-    blocks.
+    Groups are numbered from 0 in the order of their first blocks.
     """
     first = np.arange(blocks)
     if at.size:
@@ -41,10 +38,9 @@ def grouped(blocks: int, at: IntArray, boot: IntArray) -> IntArray:
 
 
 def collapsed(values: ArrayLike, groups: IntArray) -> FloatArray:
-    """Return the mean of each group of blocks, shape (..., groups).
+    """Return the mean of each group of blocks (see `grouped`), shape (..., groups).
 
     - `values`: shape (..., blocks); NaN marks an absent launch, which its group does without.
-    - `groups`: as `grouped` numbers them.
     """
     stack = as_stack(values)
     count = int(groups.max(initial=-1)) + 1

@@ -39,10 +39,8 @@ _SLACK = 1e-9
 class ChangePoints:
     """The largest step of each series.
 
-    - `at`: shape (series,); the first run of the new level; 0 where there is no step beyond the
-      margin.
-    - `p`: shape (series,); probability of such a step in any of the series if nothing changed in
-      one of them.
+    - `at`: shape (series,); the first run of the new level; 0 without a step beyond the margin.
+    - `p`: shape (series,); probability of such a step in any series if nothing changed in one.
     """
 
     at: IntArray
@@ -52,10 +50,8 @@ class ChangePoints:
 def largest_steps(values: ArrayLike, *, margin: float, seed: int = 0) -> ChangePoints:
     """Find the largest step of each series, and how probable it is without any change.
 
-    - `values`: shape (series, runs); positive values, one a run, in the order of time; NaN where a
-      run lacks it.
+    - `values`: shape (series, runs); positive, in the order of time; NaN where a run lacks it.
     - `margin`: relative difference that does not matter.
-    - `seed`: of the orders that are tried.
     """
     stack = as_stack(values)
     with np.errstate(divide="ignore", invalid="ignore"):

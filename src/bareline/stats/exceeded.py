@@ -71,7 +71,6 @@ def exceedance(over: ArrayLike, over_baseline: ArrayLike) -> Exceedance:
 
 
 def _test(own: FloatArray, base: FloatArray) -> tuple[float, float]:
-    """Give the p-value of one case and the least that it could be."""
     every = np.concatenate((own, base))
     observed = abs(float(own.mean() - base.mean()))
     whole = bool(((every == 0) | (every == 1)).all())
@@ -107,8 +106,7 @@ def _dealt(every: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
 def holm_of_testable(p_values: FloatArray, least: FloatArray, alpha: float) -> FloatArray:
     """Return Holm-adjusted p-values of what could be certain at all; NaN of everything else.
 
-    - `p_values`, `least`: shape (k,); as of `exceedance`.
-    - `alpha`: the level that they will be held against.
+    `p_values` and `least` have shape (k,), as of `exceedance`; `alpha` is the level to reach.
     """
     several = 1
     while np.count_nonzero(least <= alpha / several) > several:

@@ -53,9 +53,7 @@ def holm(p_values: ArrayLike, weight: ArrayLike = 1.0) -> FloatArray:
 def false_discovery(p_values: ArrayLike) -> FloatArray:
     """Return p-values adjusted to the false discovery rate, which holds among those at most alpha.
 
-    - `p_values`: as for `holm`.
-
-    Raises ValueError: as for `holm`.
+    `p_values` and what it raises are as for `holm`.
 
     References
     ----------
@@ -70,7 +68,6 @@ def false_discovery(p_values: ArrayLike) -> FloatArray:
 
 
 def _ordered(p_values: ArrayLike) -> tuple[FloatArray, IntArray]:
-    """Return checked p-values and the order of those that there are."""
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1:
         raise ValueError(f"p-values: expected one axis, got shape {p.shape}")

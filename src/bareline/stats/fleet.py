@@ -47,7 +47,6 @@ class Deviations:
     - `shift`, `lo`, `hi`: trimmed mean over launches of the deviation, with an interval that holds
       for all units of all families at once; NaN below 6 launches.
     - `p`: of "its deviation is within the fence".
-    - `n`: launches used.
     - `fence`: what a healthy unit may deviate by.
     """
 
@@ -103,7 +102,6 @@ def _median(values: FloatArray) -> FloatArray:
 
 
 def _estimates(rows: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give the trimmed mean and the standard deviation of each row's values."""
     shift, spread = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     ordered = np.sort(rows, axis=1)  # absent ones come last
     for count in np.unique(n[n > 1]):
@@ -137,8 +135,7 @@ def _between(shift: FloatArray, level: float) -> float:
 class _Tail:
     """The upper tail of a healthy unit's standardised shift.
 
-    - `extreme`: its largest draws, ascending.
-    - `draws`: how many there were.
+    - `extreme`: the largest of so many `draws`, ascending.
     - `mean_excess`: by how much the extreme ones exceed the smallest of them on average.
     """
 

@@ -73,8 +73,7 @@ def family_wise_p(
       row that says more than others need not wait until it is more extreme than each of them. Fixed
       beforehand, it changes what is found, never how often nothing is.
 
-    Gives step-down adjusted p-values, shape (k,); NaN for rows with fewer than six blocks. Reject
-    those of at most alpha.
+    They are step-down adjusted, shape (k,); NaN for rows with fewer than six blocks.
     """
     rows, zones, tested = _checked(differences, zone)
     adjusted = np.full(tested.shape, np.nan)
@@ -103,9 +102,7 @@ def family_wise_p(
 def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArray:
     """Return q-values: the share of false claims to expect among all rows at least as extreme.
 
-    - `differences`, `zone`: as for `family_wise_p`.
-
-    Gives shape (k,), NaN for rows with fewer than six blocks, 1 inside the zone.
+    Arguments as for `family_wise_p`; shape (k,), NaN below six blocks, 1 inside the zone.
     """
     rows, zones, tested = _checked(differences, zone)
     found = np.full(tested.shape, np.nan)
@@ -144,8 +141,6 @@ def _threshold(observed: FloatArray) -> FloatArray:
 
 
 class _Statistic:
-    """The statistics of rows, as measured and under flips."""
-
     def __init__(
         self, rows: FloatArray, zones: FloatArray, side: Side, weights: FloatArray
     ) -> None:
@@ -214,10 +209,7 @@ class _Statistic:
 
 
 def flips_of_many(n: int, most: int = _CHOSEN_FLIPS) -> Iterator[FloatArray]:
-    """Yield signs of many blocks, shape (n, flips), the observed ones first, some at a time.
-
-    All at once they would take gigabytes: 4,096 signs for each block.
-    """
+    """Yield signs of blocks, shape (n, flips), the observed first; all at once take gigabytes."""
     count = min(most, _CHOSEN_FLIPS)
     step = max(1, _AT_ONCE // n)
     for first in range(0, count, step):

@@ -42,9 +42,7 @@ def lopsided_p(differences: ArrayLike) -> float:
     """Return the p-value of "these rows of differences are symmetric about their middles".
 
     - `differences`: shape (k, n); one row per comparison, one column per block; NaN where a row
-      lacks a block. Rows with fewer than seven blocks are left out.
-
-    Gives NaN without any row that has enough blocks.
+      lacks a block. Rows with fewer than seven blocks are left out; NaN where none is left.
     """
     rows = as_stack(differences, "differences")
     if rows.ndim != 2:

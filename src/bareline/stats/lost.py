@@ -53,8 +53,7 @@ def extremes(values: FloatArray, beyond: IntArray) -> tuple[FloatArray, FloatArr
     """Return values with lost launches at the least and at the most that they can be.
 
     - `values`: shape (cases, n); NaN where a launch is absent or lost.
-    - `beyond`: shape (cases, n); 1 for a launch that is larger than all, -1 for one that is
-      smaller.
+    - `beyond`: shape (cases, n); 1 for a launch that is larger than all, -1 for a smaller one.
     """
     lost = np.isnan(values) & (beyond != 0)
     if not lost.any():
@@ -92,8 +91,7 @@ def paired_bounds(
 ) -> LostBounds:
     """Bound the median difference of blocks, or of boots; arrays of shape (cases, n).
 
-    `floor` is what a block's difference is at least, either way, where one of its launches was
-    lost.
+    `floor` is the least difference, either way, of a block of which one launch was lost.
     """
     ends = _differences(first, second, beyond, beyond_baseline, floor)
     if groups is not None:
@@ -125,10 +123,7 @@ def unpaired_bounds(
     confidence: float,
     groups: IntArray | None,
 ) -> LostBounds:
-    """Bound the shift between two samples; arrays of shapes (cases, n) and (cases, m).
-
-    Without common blocks there is no `floor`.
-    """
+    """Bound the shift of samples (cases, n) and (cases, m); without blocks there is no `floor`."""
     del floor
     ends = [*extremes(first, beyond), *extremes(second, beyond_baseline)]
     if groups is not None:

@@ -32,11 +32,7 @@ _SLACK = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class NullDistribution:
-    """A symmetric null distribution on ``0 .. size``.
-
-    - `size`: largest value of the statistic.
-    - `lower`: vectorised ``P(T <= t)`` for integer t.
-    """
+    """A symmetric null distribution on ``0 .. size``; `lower` is vectorised ``P(T <= t)``."""
 
     size: int
     lower: Callable[[IntArray], FloatArray]
@@ -75,8 +71,7 @@ def sign(n: int) -> NullDistribution:
 def signed_rank(n: int) -> NullDistribution:
     """Return Wilcoxon's signed-rank distribution, without ties.
 
-    Exact up to `EXACT_SIGNED_RANK` values, beyond that a normal approximation with continuity
-    correction.
+    Exact up to `EXACT_SIGNED_RANK` values, beyond normal with continuity correction.
     """
     size = n * (n + 1) // 2
     if n > EXACT_SIGNED_RANK:
@@ -94,8 +89,7 @@ def signed_rank(n: int) -> NullDistribution:
 def mann_whitney(n: int, m: int) -> NullDistribution:
     """Return the distribution of Mann and Whitney's U for samples of n and m, without ties.
 
-    Exact up to `EXACT_MANN_WHITNEY` values on each side, a normal approximation with continuity
-    correction beyond.
+    Exact up to `EXACT_MANN_WHITNEY` values on each side, beyond normal with continuity correction.
     """
     if max(n, m) > EXACT_MANN_WHITNEY:
         return _normal(n * m, variance=n * m * (n + m + 1) / 12.0)

@@ -32,11 +32,7 @@ _LOOKED_AT = 41
 
 @dataclass(frozen=True, slots=True)
 class LaunchOutlook:
-    """Launches that would decide.
-
-    - `fewest`, `likely`, `most`: about so many, and the range in which four of five series are
-      decided.
-    """
+    """Launches that would decide: about `likely`; four of five series by `fewest` to `most`."""
 
     fewest: float
     likely: float
@@ -46,13 +42,10 @@ class LaunchOutlook:
 def launches_to_decide(
     ratio: float, lo: float | None, hi: float | None, n: int, *, margin: float
 ) -> LaunchOutlook | None:
-    """Estimate how many launches would decide a ratio that is undecided.
+    """Estimate how many launches would decide an undecided ratio; None without an interval.
 
-    - `ratio`, `lo`, `hi`: in blocks, with its 95 % interval.
-    - `n`: values behind it.
+    - `ratio`, `lo`, `hi`: in blocks, with its 95 % interval; `n` values are behind it.
     - `margin`: relative difference that does not matter.
-
-    Gives None where there is no interval.
     """
     if not lo or not hi or not math.isfinite(hi) or n < MIN_LAUNCHES or lo >= hi:
         return None

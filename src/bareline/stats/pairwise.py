@@ -28,8 +28,7 @@ class Pairwise:
     """Order statistics and sign counts of the pairwise values of each case.
 
     - `at`: shape (cases, k); values at the ranks asked for.
-    - `not_above`, `not_below`: shape (cases,); how many pairwise values are at most 0, and at least
-      0.
+    - `not_above`, `not_below`: shape (cases,); how many are at most 0, and at least 0.
     """
 
     at: FloatArray
@@ -42,8 +41,7 @@ def walsh_averages(rows: FloatArray, ranks: IntArray, tie: FloatArray) -> Pairwi
 
     - `rows`: shape (cases, n); values; NaN marks an absent one.
     - `ranks`: shape (cases, k); 1-based ranks among the n (n + 1) / 2 averages; rank 0 gives NaN.
-    - `tie`: shape (cases,); averages that are this close to 0 are counted as 0: they differ from it
-      by rounding.
+    - `tie`: shape (cases,); averages this close to 0 count as 0: rounding made them differ.
     """
     n = rows.shape[-1]
 

@@ -45,8 +45,7 @@ class Ratio:
     """Ratios of a stack of cases; every field has the shape of the stack's leading axes.
 
     - `ratio`: values over baseline; NaN without data, or if a median is not positive.
-    - `lo`, `hi`: its interval; NaN when either side has fewer than 6 launches, or off the log
-      scale.
+    - `lo`, `hi`: its interval; NaN with fewer than 6 launches on a side, or off the log scale.
     - `p`, `n`, `n_baseline`, `level`: as of a `Shift`.
     - `on_logs`: false for cases with a value that is not positive.
     - `nearest`: where lost launches leave the ratio open, what is known of it: it is at least so
@@ -100,9 +99,7 @@ def unpaired_ratio(
     beyond_baseline: ArrayLike = 0,
     groups: IntArray | None = None,
 ) -> Ratio:
-    """Return the two-sample ratio of `values` to `baseline`, by Mann-Whitney inversion.
-
-    For platforms that did not share blocks (two runs, an imported result).
+    """Return the two-sample ratio, of platforms that share no blocks, by Mann-Whitney inversion.
 
     - `values`, `baseline`: shapes (..., n) and (..., m); independent launches.
     - `beyond`, `beyond_baseline`, `groups`: as for `paired_ratio`.
@@ -192,12 +189,10 @@ def differences_of_blocks(
     beyond_baseline: ArrayLike = 0,
     floor: ArrayLike = 0.0,
 ) -> FloatArray:
-    """Return the differences that `paired_ratio` tests, shape (..., n).
+    """Return the differences that `paired_ratio` tests of the same arguments, shape (..., n).
 
     They are of logarithms, or of the values themselves in cases with a value that is not positive.
     A launch lost to a limit counts with the least that it says for certain.
-
-    - `values`, `baseline`, `beyond`, `beyond_baseline`, `floor`: as in `paired_ratio`.
     """
     first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
     on_logs = _all_positive(first, second)

@@ -60,7 +60,6 @@ def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> Ser
 
 
 def _ranks(series: FloatArray) -> FloatArray:
-    """Return ranks about their mean."""
     ranks = np.argsort(np.argsort(series, axis=-1, kind="stable"), axis=-1)
     return np.asarray(ranks - (series.shape[-1] - 1) / 2)
 

@@ -75,10 +75,8 @@ def paired_shift(
 ) -> Shift:
     """Return the paired Hodges-Lehmann shift of `values` from `baseline`.
 
-    - `values`, `baseline`: shape (..., n); the same position on the last axis is the same block. A
-      block in which either is NaN is left out.
-    - `rounding`: shape (...); shifts up to this size are taken for 0. By default 1e-12 of each
-      case's largest value.
+    - `values`, `baseline`: shape (..., n); a position is a block, left out where either is NaN.
+    - `rounding`: shape (...); shifts up to it count as 0; by default 1e-12 of the largest value.
     - `groups`: shape (n,); the boot of each block (`bareline.stats.boots.grouped`): the mean
       difference of a boot is one value, and `n` counts boots.
     """

@@ -19,7 +19,6 @@ def as_stack(values: ArrayLike, name: str = "values") -> FloatArray:
     """Return `values` as a float64 stack.
 
     - `values`: shape (..., n); finite numbers; NaN marks an absent launch.
-    - `name`: what the error message calls them.
 
     Raises ValueError: there is no axis of launches, or a value is infinite.
     """

@@ -30,13 +30,10 @@ class SampleSummary:
     - `n`: launches present.
     - `median`: in the unit of the values; NaN when n is 0. So are `p5` and `p95`.
     - `lo`, `hi`: order-statistic interval of the median; NaN when n < 6.
-    - `level`: confidence level that the interval achieves, at least the one asked for; NaN when n <
-      6.
+    - `level`: confidence level that the interval achieves, at least as asked for; NaN when n < 6.
     - `p5`, `p95`: percentiles of the launches, interpolated linearly.
-    - `iqr_over_median`: interquartile range over |median|: the relative spread. NaN when only the
-      median is 0.
-    - `outliers`: launches beyond 1.5 interquartile ranges from the quartiles. They are counted, and
-      kept.
+    - `iqr_over_median`: interquartile range over |median|; NaN when only the median is 0.
+    - `outliers`: launches beyond 1.5 interquartile ranges from the quartiles: counted, and kept.
     """
 
     n: IntArray
@@ -87,10 +84,7 @@ def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
 
 
 def relative_half_width(values: ArrayLike, *, confidence: float = 0.95) -> FloatArray:
-    """Return half the width of the median's interval over |median|.
-
-    NaN when n < 6, or when the median is 0 and the interval is not.
-    """
+    """Return half the interval's width over |median|; NaN when n < 6 or only the median is 0."""
     stack = as_stack(values)
     rows = np.sort(as_rows(stack), axis=-1)
     n = count_launches(rows)

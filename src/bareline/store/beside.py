@@ -129,18 +129,12 @@ class BesideRecords:
             write_raw(self.raw_folder(trial.index, attempt), output)
 
     def read_raw(self, trial: Trial, attempt: int = 1) -> Output | None:
-        """Read what `write_raw` kept; None where the trial never came to print anything.
-
-        Raises StoreError: what stands there is no regular file, or too large.
-        """
+        """Read what `write_raw` kept, None without output; raises StoreError (odd, too large)."""
         with self._explaining_raw():
             return read_raw(self.path, self.raw_folder(trial.index, attempt))
 
     def raw_file(self, index: int, name: str, attempt: int = 1) -> Path:
-        """Give where a file is kept that the program of the trial with this index wrote.
-
-        Raises StoreError: a symbolic link leads there.
-        """
+        """Give where a file of a trial's program is kept; raises StoreError if it is a link."""
         file = self.raw_folder(index, attempt) / f"file.{name}"
         with self._explaining_raw():
             for place in (self.path / "raw", file.parent, file):
@@ -183,8 +177,7 @@ class BesideRecords:
     def facts(self, machine: int | None = None) -> dict[str, dict[str, Scalar]]:
         """Read the facts of every platform that came up, as the latest session found them.
 
-        - `machine`: only as on this one. Without it on the first machine that a platform came up
-          on.
+        - `machine`: only as on this one; without it, on the first that a platform came up on.
         """
         known = {number: session.machine for number, session in self.sessions().items()}
         found: dict[str, dict[str, Scalar]] = {}

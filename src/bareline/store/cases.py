@@ -1,7 +1,6 @@
 """Lines that speak of a case: the keys of all, and ``planned.jsonl`` and ``left_out.jsonl``.
 
-The two files say what a plan asks of a platform, and what not: what a platform was never asked for
-is neither missing nor failed there.
+What a platform was never asked for is neither missing nor failed there.
 """
 
 from __future__ import annotations
@@ -57,10 +56,7 @@ def case_keys(case: Case) -> dict[str, Any]:
 
 
 def case_of(line: Any, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Case:
-    """Give the case that a line is about, held against what the run's header declares.
-
-    Raises ValueError: the run has no such platform or probe, or the parameters are damaged.
-    """
+    """Give the case of a line; raises ValueError: damaged, or not declared in the run's header."""
     if line.platform not in platforms:
         raise ValueError(f"the run has no platform '{line.platform}'")
     if line.probe not in probes:
@@ -89,10 +85,7 @@ def left_out_line(row: LeftOut) -> str:
 
 
 def read_left_out(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> LeftOut:
-    """Read a line of a run whose header declares these probes and platforms.
-
-    Raises ValueError: the line is damaged, or speaks of what the run does not hold.
-    """
+    """Read a line; raises ValueError: damaged, or not declared in the run's header."""
     line = _LeftOut.model_validate_json(text)
     case = case_of(line, probes, platforms)
     return LeftOut(platform=line.platform, case=case, reason=line.reason)

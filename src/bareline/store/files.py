@@ -33,10 +33,7 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a text file, and wait until the disk has it.
-
-    Raises OSError: it cannot be written.
-    """
+    """Write a text file and wait until the disk has it; raises OSError where it cannot."""
     with _opened(path, os.O_TRUNC) as file:
         file.write(text)
         file.flush()
@@ -44,10 +41,7 @@ def write_file(path: Path, text: str) -> None:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a text file so that whoever reads it finds the old text or the new one, whole.
-
-    Raises OSError: it cannot be written; what was there stays.
-    """
+    """Write a text file so that a reader finds it old or new, whole; an OSError leaves the old."""
     temporary = path.with_name(path.name + ".part")
     try:
         write_file(temporary, text)
@@ -74,10 +68,7 @@ def _opened(path: Path, how: int) -> TextIO:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder of a run, if it is not there.
-
-    Raises OSError: it cannot be made, or a symbolic link stands there.
-    """
+    """Make a folder of a run, if it is not there; raises OSError, for a symbolic link, too."""
     path.mkdir(exist_ok=True)
     refuse_link(path)
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -115,36 +106,24 @@ def next_step(error: OSError, run: Path, *, imported: bool) -> str:
 
 
 def refuse_odd(found: os.stat_result, path: Path) -> None:
-    """Refuse to write to what is no regular file.
-
-    Raises OSError: it is none.
-    """
+    """Raise OSError for what is no regular file: it must not be written to."""
     if not stat.S_ISREG(found.st_mode):
         raise NotRegular("not a regular file", path)
 
 
 def appended(path: Path) -> TextIO:
-    """Open a text file to append to it.
-
-    Raises OSError: it cannot be written.
-    """
+    """Open a text file to append to it; raises OSError where it cannot be written."""
     return _opened(path, os.O_APPEND)
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse to write where a symbolic link leads elsewhere.
-
-    Raises OSError: it is one.
-    """
+    """Raise OSError for a symbolic link: what is written must not land elsewhere."""
     if path.is_symlink():
         raise OSError(40, f"'{path.name}' is a symbolic link")
 
 
 def cut_torn_line(descriptor: int) -> None:
-    """Remove a last line without its newline from an open file.
-
-    Raises StoreError: it is longer than any that was ever begun.
-    """
+    """Remove a last line without its newline; raises StoreError if it is longer than any begun."""
     size = os.fstat(descriptor).st_size
     end = size
     while end > 0:
@@ -164,9 +143,7 @@ def cut_torn_line(descriptor: int) -> None:
 def whole_lines(
     run: Path, name: str, read: Callable[[bytes], T], most_bytes: int | None = None
 ) -> Iterator[T]:
-    """Read the lines of a file of a run, without a torn last one.
-
-    - `most_bytes`: most that the file may hold; without it, only its lines are bounded.
+    """Read the lines of a file of a run, without a torn last one; `most_bytes` bounds the file.
 
     Raises StoreError: the file cannot be read, or `read` raised ValueError on a line.
     """

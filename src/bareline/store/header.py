@@ -34,12 +34,11 @@ _MEND = "take it from a copy of the run, or measure again into a new folder"
 class Header:
     """What ``run.toml`` says: everything that makes the plan again.
 
-    `study` and `platforms` are kept as they stand in their files, so that this module needs to
-    know neither. `probes` holds each probe's layer, headline, metrics and the defaults of its
-    parameters, so that a run can be analysed where its probes are not installed or have other
-    defaults. `control` is the platform that is the baseline measured a second time, "" without one:
-    nobody compares platforms with it. `edited` says that the file was changed after it was written:
-    what it says and the results may not belong together.
+    `study` and `platforms` stand as in their files: this module needs to know neither. `probes`
+    holds each probe's layer, headline, metrics and default parameters, for an analysis where it is
+    not installed or has others. `control` is the baseline measured a second time, "" without one:
+    nobody compares platforms with it. `edited`: the file was changed after it was written, and
+    the results may not belong to it.
     """
 
     study: Mapping[str, Any]
@@ -86,10 +85,7 @@ class Header:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_toml(self) -> str:
-        """Give the text of the file, which `read_header` takes.
-
-        Raises ValueError: it would refuse it.
-        """
+        """Give the text of the file; raises ValueError where `read_header` would refuse it."""
         import tomli_w
 
         content = {
@@ -237,7 +233,6 @@ class _Platform(_Table):
 
     @property
     def calibration(self) -> CalibrationKeys | None:
-        """What it was calibrated with; None for what is not simulated or not calibrated."""
         extra = self.model_extra or {}
         if self.type != "sim" or not extra.get("checks"):
             return None
@@ -261,9 +256,7 @@ class _File(_Table):
 
 
 def read_header(run: Path) -> Header:
-    """Read the header of a run directory.
-
-    A probe without a title, as the first versions left it, is called by its name.
+    """Read the header of a run; a probe without a title (first versions) is called by its name.
 
     Raises StoreError: it is no run directory, made by another version's schema, or damaged.
     """

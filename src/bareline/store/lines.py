@@ -123,13 +123,11 @@ def from_line(
     platforms: Mapping[str, Any],
     wanted: Wanted | None = None,
 ) -> Record:
-    """Read a line.
+    """Read a line of a run whose header declares these `probes` and `platforms`, by name.
 
-    - `probes`, `platforms`: what the run's header declares, by name.
     - `wanted`: of which metrics the record holds samples; of all without it.
 
-    Raises ValueError: the line is damaged, or speaks of what the run does not hold; the message
-    names the key.
+    Raises ValueError: the line is damaged, or not of the run; the message names the key.
     """
     line = _Line.model_validate_json(text)
     trial = Trial(
@@ -149,10 +147,7 @@ _SAMPLES = b'"samples": ['
 
 
 def head_from_line(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Record:
-    """Read a line without its samples, which are nearly all of it; parameters as of `from_line`.
-
-    Raises ValueError: the line is damaged before its samples, or has no end.
-    """
+    """Read a line but its samples; raises ValueError: damaged before them, or without an end."""
     begin = text.find(_SAMPLES)
     if begin < 0 or not text.endswith(b"]}\n"):
         return from_line(text, probes, platforms)

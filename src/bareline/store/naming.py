@@ -43,10 +43,7 @@ def run_row(run: Run) -> RunListed:
 
 
 def list_runs(folder: Path = RUNS) -> list[Run]:
-    """Open the run directories right below a folder, the latest last.
-
-    What has no readable header is left out.
-    """
+    """Open the runs right below a folder that have a readable header, the latest last."""
     try:
         below = sorted(folder.iterdir())
     except OSError as error:
@@ -68,8 +65,7 @@ def find_run(text: str) -> Path:
     - `text`: a path; or for the runs below ``runs``: ``@latest``, the beginning of a name that no
       other begins with, or such a beginning with ``@latest`` for the latest of several.
 
-    Raises StoreError: several runs begin so, there is none to be the latest, or it is nearly the
-    name of one.
+    Raises StoreError: several begin so, there is no latest, or it is nearly the name of one.
     """
     path = Path(text)
     if path.exists() or "/" in text:

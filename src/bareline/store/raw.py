@@ -1,8 +1,7 @@
 """The raw output of trials: kept so that it can be read again by the parsers of later days.
 
-A small output is one file, ``raw/<trial>.json``. A larger one, or one with files that the program
-wrote, is a folder ``raw/<trial>/`` with ``command.json``, ``stdout``, ``stderr`` and
-``file.<name>``. Nothing is written or read through a symbolic link: a run may come from elsewhere.
+A small output is one file, ``raw/<trial>.json``; a larger one, or one with files of the program,
+is a folder ``raw/<trial>/`` with ``command.json``, ``stdout``, ``stderr`` and ``file.<name>``.
 """
 
 from __future__ import annotations
@@ -30,10 +29,7 @@ _LARGEST_BYTES = 128 << 20
 
 
 def write_raw(folder: Path, output: Output) -> None:
-    """Keep an output as ``folder`` or, where it is small, as ``folder.json``.
-
-    Raises OSError: the disk is full or fails, or a symbolic link stands in the way.
-    """
+    """Keep an output as ``folder`` or, where it is small, ``folder.json``; raises OSError."""
     about = {
         "argv": list(output.argv),
         "exit_code": output.exit_code,
@@ -73,10 +69,7 @@ class _About(BaseModel):
 
 
 def read_raw(run: Path, folder: Path) -> Output | None:
-    """Read what `write_raw` kept in a folder of a run; None where there is nothing, or not all.
-
-    Raises OSError: a file cannot be read, is none, too large, or lies elsewhere.
-    """
+    """Read what `write_raw` kept; None where there is nothing, or not all; raises OSError."""
 
     def text(file: Path) -> str:
         return read_bounded(file, _LARGEST_BYTES, within=run).decode()

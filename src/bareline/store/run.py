@@ -70,11 +70,7 @@ _CONTENT = (
 
 
 class Run(BesideRecords):
-    """A run directory.
-
-    Open an existing one with `Run.open`, make one with `Run.create`; write to it inside
-    `Run.writing` only.
-    """
+    """A run directory, from `Run.open` or `Run.create`; write to it inside `Run.writing` only."""
 
     def __init__(self, path: Path, header: Header) -> None:
         super().__init__(path, header)
@@ -93,8 +89,7 @@ class Run(BesideRecords):
         """Make a run directory.
 
         - `left_out`: what its plan does not ask of a platform, and why.
-        - `planned`: the cases that it asks for, each with its platform; None where nothing was
-          planned.
+        - `planned`: the cases that it asks for, by platform; None where nothing was planned.
 
         Raises StoreError: the directory exists with something in it, or cannot be written.
         """
@@ -124,10 +119,7 @@ class Run(BesideRecords):
 
     @classmethod
     def open(cls, path: Path) -> Run:
-        """Open an existing run directory.
-
-        Raises StoreError: it is no run directory, or made by a newer bareline.
-        """
+        """Open a run; raises StoreError: it is no run directory, or made by a newer bareline."""
         return cls(path, read_header(path))
 
     @property
@@ -143,8 +135,7 @@ class Run(BesideRecords):
     def writing(self) -> Iterator[None]:
         """Hold the run for writing; removes first what a kill left: a torn last line, parts.
 
-        Raises StoreError: another process is writing to the run, or a part of it is a symbolic
-        link.
+        Raises StoreError: another process writes to the run, or a part of it is a symbolic link.
         """
         file = self.path / RECORDS_FILE
         with self.explaining():
@@ -178,10 +169,7 @@ class Run(BesideRecords):
             return is_locked(file.fileno(), self.path / RECORDS_FILE)
 
     def append(self, *records: Record) -> None:
-        """Append records: one write, one fsync.
-
-        Raises StoreError: the disk is full or fails; what was there before stays whole.
-        """
+        """Append records: one write, one fsync; a StoreError leaves what was there whole."""
         assert self._descriptor is not None, "append outside of writing()"
         lines = "".join(map(to_line, records)).encode(errors="replace")
         found = os.fstat(self._descriptor)
@@ -208,9 +196,7 @@ class Run(BesideRecords):
     # Reading ---------------------------------------------------------------------------------
 
     def records(self, wanted: Wanted | None = None) -> Iterator[Record]:
-        """Read the records one by one, in the order they were written.
-
-        - `wanted`: tells for a probe of which metrics the records hold samples; of all without it.
+        """Read records one by one, as they were written, with samples of the `wanted` metrics.
 
         Raises StoreError: a line other than a torn last one is damaged.
         """
@@ -229,8 +215,6 @@ class Run(BesideRecords):
     def heads(self) -> dict[int, Record]:
         """Give the latest record of every finished trial without its samples, by index.
 
-        A run of ten million samples tells how it stands in a second.
-
         Raises StoreError: a line other than a torn last one is damaged before its samples.
         """
         probes, platforms = self.header.probes, self.header.platforms
@@ -246,10 +230,7 @@ class Run(BesideRecords):
         return {record.trial.index: record for record in self.records(wanted)}
 
     def tables(self) -> Tables:
-        """Read all records into two tables, of trials and of samples: fast for many millions.
-
-        Raises StoreError: a line other than a torn last one is damaged.
-        """
+        """Read all records into tables of trials and samples; raises StoreError as `records`."""
         file = self._records_file()
         try:
             with open_regular(file, within=self.path) as lines:

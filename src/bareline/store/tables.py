@@ -44,10 +44,7 @@ class Tables(NamedTuple):
 
 
 def read_tables(file: BinaryIO, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Tables:
-    """Read whole lines; a last line without its newline was torn by a kill and is left out.
-
-    - `file`: ``records.jsonl``.
-    - `probes`, `platforms`: what the run's header declares, by name.
+    """Read whole lines of ``records.jsonl``; a last line without its newline is left out.
 
     Raises ValueError: a line is damaged; `bareline.store.lines.from_line` says which key of it.
     """

@@ -24,10 +24,8 @@ from bareline.vocabulary.units import listing
 class Bench:
     """An allocation in use.
 
-    - `options`: options of its platform.
     - `rank_program`: a small MPI program, where there is one.
     - `token`: mark of the processes that are started here.
-    - `platform`: the type of platform.
     """
 
     allocation: Allocation
@@ -74,10 +72,8 @@ def open_bench(
 
     - `scratch`: a folder that may be written to.
     - `layout`: largest layout; one rank on every node without it.
-    - `options`: options of the platform.
 
-    Raises PlatformError: the platform type or its allocation lacks what each must have; the message
-    names it.
+    Raises PlatformError: the type or its allocation lacks what each must have, which it names.
     """
     _refuse_incomplete(platform)
     spec = PlatformSpec(platform.type_name, platform.type_name, platform.options(**options))
@@ -112,7 +108,6 @@ def _refuse_incomplete(platform: type[Platform[Any]]) -> None:
 
 
 def _lacks(name: str, methods: Iterable[str], interface: type) -> str:
-    """Name the methods that a class must still have, and what each is for."""
     missing = [
         f"{method} ({(inspect.getdoc(getattr(interface, method, None)) or '').partition('.')[0]})"
         for method in methods

@@ -23,10 +23,7 @@ def planted_document(tmp_path_factory: pytest.TempPathFactory) -> Document:
 
 
 class ExhibitContract:
-    """Tests of a kind of exhibit; the fixture `planted_document` must be imported, too.
-
-    - `exhibit`: the kind of exhibit.
-    """
+    """Tests of a kind of exhibit; the fixture `planted_document` must be imported, too."""
 
     exhibit: Exhibit
 

@@ -14,10 +14,7 @@ from bareline.vocabulary.model import Measured
 
 
 class ImporterContract:
-    """Tests of an importer against a captured output.
-
-    - `captured`: a file with an output of its program, all of whose trials were measured.
-    """
+    """Tests of an importer against `captured`: an output, all of whose trials were measured."""
 
     importer: Importer
     captured: Path

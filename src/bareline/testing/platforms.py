@@ -53,7 +53,6 @@ def forgotten_of(
 
 
 def _definer(kind: type, name: str) -> type:
-    """Give the class whose method of this name counts."""
     return next(one for one in kind.__mro__ if name in vars(one))
 
 
@@ -66,10 +65,7 @@ _LAYERS: Mapping[str, tuple[dict[str, Any], str]] = {
 
 
 class PlatformContract:
-    """Tests of what runs on nodes; they ask for the fixture `bench`, a `Bench` in use.
-
-    `bareline.testing.bench.open_bench` gives one.
-    """
+    """Tests of what runs on nodes; their fixture `bench` is what `open_bench` gives."""
 
     def test_nothing_that_belongs_together_is_left_out(self, bench: Bench) -> None:
         forgotten = forgotten_of(type(bench.allocation), bench.platform)

@@ -17,10 +17,8 @@ _GARBAGE = ["", "\n", "\x00\x01", "Segmentation fault\n", "{}\n", "[]\n", "null\
 class ProbeContract:
     """Tests of a probe against a captured output of its program.
 
-    - `captured`: a file with what its program printed when it succeeded, run with the probe's
-      defaults.
-    - `result_file`: name of the file that the program writes its results to, where it does not
-      print them.
+    - `captured`: what the program printed when it succeeded with the probe's defaults.
+    - `result_file`: name of the file for results, where the program does not print them.
     """
 
     probe: Probe[Any]

@@ -40,7 +40,6 @@ def planted_run(
 ) -> Run:
     """Make and execute a run of null trials.
 
-    - `folder`: run directory to make.
     - `platforms`: options of null platforms by name; two of them, the second half again as slow,
       without it.
     - `params`: parameters of the null probe.

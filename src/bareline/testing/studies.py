@@ -10,10 +10,7 @@ from bareline.study.study import study_from_toml
 
 
 class StudyContract:
-    """Tests of a study.
-
-    - `name`: what it is asked for by.
-    """
+    """Tests of the study that is asked for by `name`."""
 
     name: str
 

@@ -1,8 +1,7 @@
 """Caveats: what makes a number doubtful.
 
-In records and tables a caveat is a short text, which `Caveat.read` reads and ``str`` writes;
-nothing else takes it apart. Its code says what it means and what can be done about it, its share
-for how many of the trials it holds.
+In records and tables a caveat is a short text: `Caveat.read` reads it, ``str`` writes it, and
+nothing else takes it apart.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 
 def _table(column: str) -> Mapping[str, str]:
-    """Give a column of ``caveats.toml``, whose head says what its columns are, by code."""
     return {
         code: row[column].replace("{least}", str(MIN_LAUNCHES))
         for code, row in _ROWS.items()
@@ -65,8 +63,7 @@ class Caveat:
 
     - `code`: a code of `CAVEATS`, one of the codes with a detail or a number, or `IN_WORDS`.
     - `detail`: what this one alone knows: both layouts, the reason, the words.
-    - `some`, `every`: for how many of how many trials it holds; 0 of 0 for all of them. What is
-      only counted (trials that failed) has no `every`.
+    - `some`, `every`: of how many trials it holds; 0 of 0 is all. A mere count has no `every`.
     """
 
     code: str
@@ -164,11 +161,7 @@ def widest(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
 
 
 def briefs(caveats: Iterable[Caveat]) -> dict[str, set[Caveat]]:
-    """Say caveats in a few words each, those that differ by their count alone once.
-
-    Gives by what is said, the caveats that it stands for; those that a sentence may leave out are
-    missing.
-    """
+    """Give caveats by their words in brief, without those that a sentence may leave out."""
     alike: dict[tuple[str, str], set[Caveat]] = {}
     for caveat in dict.fromkeys(caveats):
         if caveat.brief:
@@ -177,7 +170,6 @@ def briefs(caveats: Iterable[Caveat]) -> dict[str, set[Caveat]]:
 
 
 def _most(alike: set[Caveat]) -> str:
-    """Say the widest of caveats that differ by their count alone."""
     (most,) = widest(alike)
     if len(alike) == 1:
         return most.brief

@@ -17,11 +17,10 @@ Role = Literal["all", "from-root", "to-root"]
 class Collective:
     """A collective function, named without ``MPI_`` and in lower case, as OSU names its programs.
 
-    `curve` is the measured function that stands for it, `per_peer` says that a size passed to MPI
-    is what a rank sends to all and the curve's what it sends to each. A function with a `summary`
-    has a probe. `osu` is its name in the titles of OSU's programs; IMB and OSU have no program for
-    a function without one. SimGrid's choice of algorithms for Open MPI is not the library's
-    for a function that the simulated cluster makes `anew`.
+    `curve` is the measured function that stands for it. `per_peer`: its size is what a rank sends
+    to all, and the curve's what it sends to each. A function with a `summary` has a probe. `osu`
+    is its name in OSU's titles; IMB and OSU have no program for one without it. `anew`: the
+    simulated cluster makes it itself, since SimGrid's algorithm is not Open MPI's.
     """
 
     name: str

@@ -72,10 +72,7 @@ class NotNow(PlatformError):
 
 
 class TimeUp(PlatformError):
-    """The job of a batch system that bareline itself runs in ends: what is left waits for another.
-
-    It is no trial's failure; the run ends as if it was interrupted.
-    """
+    """The batch job that bareline runs in ends: what is left waits for another; no trial failed."""
 
 
 class ToolMissing(PlatformError):

@@ -74,7 +74,6 @@ def money(facts: Mapping[str, Scalar], core_hours: float | None) -> tuple[float,
 
 
 def _rows() -> Iterator[FactKey]:
-    """Read ``facts.txt``, whose head says what its columns are."""
     group = FactGroup.PLATFORM
     for line in Path(__file__).with_name("facts.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
@@ -138,10 +137,7 @@ def source_fact(probe: str, what: str) -> str:
 
 @cache
 def describe(key: str) -> FactKey:
-    """Say how a fact is shown, those included that only a platform type knows.
-
-    Their group follows from the first word of the key, the unit from its suffix.
-    """
+    """Say how a fact is shown; an unknown one by the first word and the suffix of its key."""
     nodes, plain = split_nodes(key)
     if nodes:
         fact = describe(plain)
@@ -184,10 +180,7 @@ _SPELLED = {
 
 
 def same_value(left: Scalar | None, right: Scalar | None) -> bool:
-    """Tell whether two values of a fact agree; measured ones within one part in a thousand.
-
-    A frequency that the kernel calibrates at boot differs in its last digits each time.
-    """
+    """Tell whether values agree, measured ones to 1/1000: each boot calibrates frequencies anew."""
     if isinstance(left, float) and isinstance(right, float):
         return math.isclose(left, right, rel_tol=1e-3)
     return left == right and isinstance(left, bool) == isinstance(right, bool)

@@ -1,7 +1,6 @@
 """Files that others may have made: only regular ones are read, and only so much of them.
 
-Every room reads and refuses such files through here. A link to ``/dev/zero`` has no end, a fifo has
-no writer, a sparse file of a terabyte costs nothing to make.
+A link to ``/dev/zero`` has no end, a fifo no writer, a sparse file of a terabyte costs nothing.
 """
 
 from __future__ import annotations
@@ -30,20 +29,14 @@ class NotRegular(OSError):
 
 
 def step_to_read(error: Exception, otherwise: str | None = None) -> str | None:
-    """Say what helps where a file cannot be read: that depends on why.
-
-    - `otherwise`: what helps where the reader may read, and there is nothing or something else.
-    """
+    """Say what helps where a file cannot be read; `otherwise` where permission is not the cause."""
     if isinstance(error, PermissionError):
         return "let its owner make it readable for you (`chmod -R a+rX`), or read it as that user"
     return otherwise
 
 
 def stands(path: Path, *, folder: bool = False) -> bool:
-    """Whether something, or a folder, stands there that we may look at.
-
-    Where we may not look, it is left to reading to say so.
-    """
+    """Whether something, or a folder, is there that we may look at; reading says why we may not."""
     try:
         return path.is_dir() if folder else path.exists()
     except OSError:
@@ -80,10 +73,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:
-    """Open a regular file for reading.
-
-    - `within`: a folder above it, below which no symbolic link is followed: what a run holds lies
-      in it.
+    """Open a regular file for reading; below the folder `within` no symbolic link is followed.
 
     Raises OSError: it cannot be opened, is no regular file, or a link leads to it.
     """
@@ -128,9 +118,7 @@ def _refuse_others(found: os.stat_result, path: Path) -> None:
 
 
 def read_bounded(path: Path, most_bytes: int, *, within: Path | None = None) -> bytes:
-    """Read a regular file that is not larger than that.
-
-    - `within`: as in `open_regular`.
+    """Read a regular file that is not larger than that; `within` as in `open_regular`.
 
     Raises OSError: it cannot be read, is no regular file, or larger.
     """
@@ -145,9 +133,7 @@ def read_bounded(path: Path, most_bytes: int, *, within: Path | None = None) -> 
 def read_toml(
     path: Path, parse_float: Callable[[str], Any] = float, *, within: Path | None = None
 ) -> dict[str, Any]:
-    """Read a TOML file.
-
-    - `within`: a folder above it, below which no symbolic link is followed.
+    """Read a TOML file; `within` as in `open_regular`.
 
     Raises OSError: it cannot be read.
     Raises ValueError: it is no regular file, too large, or not TOML.
@@ -161,10 +147,7 @@ def read_toml(
 
 
 def parse_toml(data: bytes | str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
-    """Read TOML.
-
-    Raises ValueError: it is none; the message says where.
-    """
+    """Read TOML; raises a ValueError that says where it is none."""
     import tomllib  # its patterns take a twentieth of what `bareline --help` may take
 
     text = data if isinstance(data, str) else data.decode("utf-8")

@@ -1,7 +1,5 @@
 """The instruction sets that numerical code is compiled for: one table for facts, causes and probes.
 
-And the kernels that OpenBLAS chose on a platform, held against what its processor can.
-
 The native programs choose among their own variants (``native/harness/InstructionSets.cmake``,
 ``native/common/bl_peak.c``); they name these sets.
 """
@@ -20,11 +18,8 @@ class InstructionSet:
 
     - `name`: our name; the fact is ``cpu.flags.<name>``.
     - `flag`: the kernel's name in /proc/cpuinfo.
-    - `title`: its name for people.
-    - `family`: sets of a family are named once, by their widest: "" where a set is no kind of its
-      own.
-    - `operations`: Double-precision operations of one of its instructions; 0 where it has none for
-      them.
+    - `family`: only the widest set of a family is named; "" where a set is no kind of its own.
+    - `operations`: double-precision operations of one instruction; 0 where it has none.
     """
 
     name: str
@@ -116,8 +111,6 @@ def blas_caveats(facts: Mapping[str, Scalar]) -> tuple[str, ...]:
     """Name the caveat of kernels for SSE on a processor with AVX2 or AVX-512.
 
     Nodes that are held to a common set without AVX2 run such kernels on purpose.
-
-    - `facts`: the platform's, with what the program told.
     """
     kernels = str(facts.get(BLAS_KERNELS, "")).lower().split(", ")
     shown = any(facts.get(f"cpu.flags.{name}") is True for name in ("avx2", "avx512f"))

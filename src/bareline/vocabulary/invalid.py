@@ -53,12 +53,7 @@ _SENTENCES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The first thing that is wrong.
-
-    - `place`: the keys that lead to it.
-    - `kind`: as the checker names it, e.g. "missing".
-    - `said`: a clause about the key.
-    """
+    """The first thing wrong: `kind` as the checker names it, `said` is a clause about the key."""
 
     place: tuple[str, ...]
     kind: str
@@ -71,10 +66,7 @@ class Problem:
 
 
 def problem_of(error: ValidationError) -> Problem:
-    """Give the first thing that is wrong, in words.
-
-    Where a value may be of several kinds, it is the problem of the kind that was written.
-    """
+    """Give the first thing wrong; where a value has several kinds, of the kind that was written."""
     every = error.errors(include_url=False)
     first = every[0]
     place = _place(first["loc"])

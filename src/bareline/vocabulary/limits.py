@@ -16,10 +16,7 @@ _SPAN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 
 
 def parse_hours(text: str) -> tuple[tuple[time, time], ...]:
-    """Read hours of the day, ``08:00-18:00`` or several with commas between; "none" are none.
-
-    Raises UsageError: they are none.
-    """
+    """Read hours of the day, e.g. ``08:00-18:00,20:00-22:00``, or "none"; raises UsageError."""
     spans = []
     for part in text.split(",") if text not in ("", NO_HOURS) else ():
         match = _SPAN.fullmatch(part.strip())

@@ -63,8 +63,7 @@ class Metric:
 
     - `unit`: one of `bareline.vocabulary.units.BASE_UNITS`.
     - `better`: which way the metric is good; "none" for context that has no good direction.
-    - `detail`: a metric that describes the spread or restates another one: stored and shown on
-      demand, but neither compared by default nor part of a verdict.
+    - `detail`: describes the spread or restates another one: not compared by default, no verdict.
     """
 
     unit: str
@@ -77,10 +76,7 @@ class Metric:
         return self.better != "none"
 
     def worse(self, value: float | None, base: float | None) -> float | None:
-        """Say how many times worse a value is than another one, above 1 is worse.
-
-        None where the metric has no good direction, or a value is missing or zero.
-        """
+        """Say how many times worse (above 1) a value is; None if undirected, missing or zero."""
         if not self.directed or not value or not base:
             return None
         return value / base if self.better == "lower" else base / value
@@ -143,20 +139,17 @@ class Server:
 class Command:
     """What a probe wants executed, free of any platform.
 
-    - `argv`: program and arguments. The platform replaces the placeholders ``{native}`` (folder of
-      bareline's own programs), ``{workdir}`` (a fresh directory on the node), ``{nodes}`` (names of
-      the nodes that get ranks, in their order), ``{server_host}``, ``{server_port}`` and
-      ``{server_data_port}`` (a second free port), wherever they stand in an argument or in the
-      value of a variable.
+    - `argv`: program and arguments. In them and in variables' values the platform replaces
+      ``{native}`` (folder of bareline's own programs), ``{workdir}`` (a fresh directory on the
+      node), ``{nodes}`` (names of the nodes that get ranks, in their order), ``{server_host}``,
+      ``{server_port}`` and ``{server_data_port}`` (a second free port).
     - `mpi`: launch one process per rank of the layout through the platform's MPI.
     - `node`: the node on which a command without MPI runs.
-    - `env`: environment variables set for every process.
-    - `server`: a server that the command talks to.
     - `inputs`: text files written into the working directory before the start, by name.
     - `outputs`: files of the working directory brought back as `Output.files`.
     - `requires`: programs that must be on the path of every node that is used.
-    - `storage_bytes`: most that it writes into the working directory in order to measure that file
-      system, on which so much must be free; 0 when it measures something else.
+    - `storage_bytes`: most that it writes to measure the file system of the working directory,
+      on which so much must be free; 0 when it measures something else.
     """
 
     argv: tuple[str, ...]
@@ -174,10 +167,9 @@ class Command:
 class Output:
     """What came of a command: everything that a probe's parser may look at.
 
-    `exit_code` is negative for death by a signal, as in `subprocess`. `argv` is the command line
-    as it was really launched, for the raw record. `caveats` are what the platform noticed while
-    the command ran, e.g. stolen processor time. `cut` says, each in words, what of its output and
-    its files was not kept.
+    `exit_code` is negative for death by a signal, as in `subprocess`. `argv` is the command line as
+    launched. `caveats` are what the platform noticed meanwhile, e.g. stolen processor time. `cut`
+    says, each in words, what of its output and its files was not kept.
     """
 
     stdout: str
@@ -196,7 +188,6 @@ class Output:
 class Sample:
     """One measured value inside a trial.
 
-    - `metric`: name of a metric that the probe declares.
     - `value`: finite, in the metric's unit.
     - `point`: parameters of the point inside the trial, e.g. ``{"size_bytes": 8}``.
     - `caveats`: codes of what makes this value doubtful, beside those of the whole trial.
@@ -214,9 +205,7 @@ class Trial:
 
     - `index`: position in the plan, from 0; with six digits the name of its raw folder.
     - `block`: the randomised complete block it belongs to, from 0; comparisons pair by it.
-    - `case`: what is the same on every platform: probe, parameters, ranks, threads.
-    - `layout`: the case's ranks laid over this platform's nodes; None where an imported output does
-      not say.
+    - `layout`: the case's ranks on this platform's nodes; None where an import does not say.
     """
 
     index: int
@@ -305,12 +294,9 @@ class Failed:
 class Record:
     """The immutable outcome of one trial, one line of ``records.jsonl``.
 
-    - `session`: which time that bareline sat at the run, from 1: before and after `bareline
-      continue`.
-    - `boot`: which coming up of its platform it ran in, from 1: guests that were made for it, nodes
-      that a batch system gave; None where nodes are the same each time.
-    - `foreign_cores`: how many of this machine's cores others kept busy meanwhile, on average; None
-      where that is not known.
+    - `session`: which time that bareline sat at the run, from 1; `bareline continue` begins one.
+    - `boot`: which boot of its platform it ran in, from 1; None where nodes are the same each time.
+    - `foreign_cores`: cores of this machine that others kept busy, on average; None if not known.
     - `launch`: hash of the launch that an imported trial stands in; empty where it was measured.
     """
 
@@ -342,10 +328,7 @@ _DECODER = json.JSONDecoder()
 
 
 def format_point(point: Mapping[str, Scalar]) -> str:
-    """Write parameters as one canonical line: ``size_bytes=8 transport=tcp``, sorted by name.
-
-    Texts that could be mistaken for a number or hold spaces are quoted as in JSON.
-    """
+    """Write parameters sorted by name, ``size_bytes=8 mode="a b"``: texts are quoted as in JSON."""
     return " ".join(f"{key}={_format_scalar(point[key])}" for key in sorted(point))
 
 
@@ -363,10 +346,7 @@ def _format_scalar(value: Scalar) -> str:
 
 
 def parse_point(text: str) -> dict[str, Scalar]:
-    """Read what `format_point` wrote.
-
-    Raises ValueError: the text is not a list of ``key=value``.
-    """
+    """Read what `format_point` wrote; raises ValueError for what is no list of ``key=value``."""
     return dict(_scan_point(text))
 
 

@@ -21,10 +21,7 @@ _BETWEEN = re.compile(r",(?![^\[]*\])")
 
 
 def fold(names: Iterable[str]) -> str:
-    """Write names in their order, runs of numbers as ranges: ``n[1-3,7],login``.
-
-    `unfold` gives back the same names in the same order.
-    """
+    """Write names in their order, runs of numbers as ranges, for `unfold`: ``n[1-3,7],login``."""
     numbered = [(_NUMBERED.fullmatch(name), name) for name in names]
     parts = []
     for stem, group in groupby(numbered, lambda one: one[0] and (one[0][1], one[0][3])):
@@ -58,10 +55,7 @@ def unfold_numbers(text: str) -> tuple[int, ...]:
 
 
 def unfold(text: str) -> list[str]:
-    """Give the names of a list such as ``n[1-4],login`` or ``n[01,03-05].cluster``.
-
-    Raises ValueError: a part is no name of a host, or there are too many.
-    """
+    """Give the names of ``n[01,03-05].cluster,login``; raises ValueError: one is none, too many."""
     return [name for part in _BETWEEN.split(text) for name in _hosts(part)]
 
 

@@ -1,8 +1,6 @@
 """A place: where a value stands, and the one way to name it.
 
-A value is of one metric of one probe, with parameters, on a layout, at a point of its sweep. What
-is compared must agree in all of these, and a reader must be told in the same words everywhere which
-of them is meant.
+What is compared must agree in all of it, and a reader must be told it in the same words everywhere.
 """
 
 from __future__ import annotations
@@ -38,8 +36,7 @@ _NUMBERS = {2: "two", 3: "three", 4: "four"}
 class Place:
     """Where a value stands.
 
-    - `params`, `point`: canonical texts of the probe's parameters and of the point; see
-      `format_point`.
+    - `params`, `point`: canonical texts, see `format_point`.
     - `nodes`: what the case asks for; 0 where it leaves that to the platform.
     - `used`: nodes that it ran on; 0 where that is not known. It is no part of what a place is: the
       same case may have run on other nodes elsewhere, and is not comparable then.

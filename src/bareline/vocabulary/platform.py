@@ -113,11 +113,7 @@ class PinningOptions(PinningKeys, Options):
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What a platform holds.
-
-    - `nodes`: nodes over which ranks can be spread.
-    - `cores_per_node`: cores of each for ranks and their threads; None where that is not known.
-    """
+    """What a platform holds for ranks; `cores_per_node` is None where that is not known."""
 
     nodes: int = 1
     cores_per_node: int | None = None
@@ -129,11 +125,7 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A case that a plan does not ask of a platform.
-
-    - `reason`: why, as the predicate of a sentence: "does not fit: needs 4 nodes, the platform has
-      2".
-    """
+    """A case that a plan leaves out on a platform; `reason` is a predicate: "does not fit: ..."."""
 
     platform: str
     case: Case
@@ -148,11 +140,10 @@ O_co = TypeVar("O_co", bound=Options, default=Options, covariant=True)
 class PlatformSpec(Generic[O_co]):
     """A platform as configured: its name, type and checked options.
 
-    `builtin` says that it came with bareline rather than from the user's file, `cores_per_node`
-    what its file says of the nodes; in a run directory, what was known when the run was made.
-    `environment` are variables that every program of a trial gets there, by name; `build` is the
-    path of a program, or of the folder of several, that ``{build}`` stands for in commands.
-    `limits` are what a run may take of it, and what that costs.
+    `builtin`: it came with bareline, not from the user's file. `cores_per_node` is what its file
+    says; in a run directory, what was known when the run was made. `environment` are variables of
+    every program of a trial, by name. `build` is the path of a program, or of the folder of
+    several, that ``{build}`` stands for in commands.
     """
 
     name: str

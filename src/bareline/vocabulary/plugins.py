@@ -24,7 +24,6 @@ Found = tuple[str, T]
 def own(package: str, constant: str, *, deep: bool = False) -> Iterator[Found[Any]]:
     """Find what the modules of one of bareline's packages end in.
 
-    - `package`: its dotted name.
     - `constant`: what such a module defines, or with an S behind it several in a tuple; modules
       without either are machinery.
     - `deep`: look into packages of the package, too.
@@ -39,10 +38,7 @@ def own(package: str, constant: str, *, deep: bool = False) -> Iterator[Found[An
 
 
 def brought(group: str) -> Iterator[Found[Any]]:
-    """Load what installed packages bring under an entry-point group.
-
-    Raises PluginError: one cannot be loaded.
-    """
+    """Load what packages bring under an entry-point group; raises PluginError if one fails."""
     for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
         try:
             thing = entry.load()
@@ -56,10 +52,7 @@ def brought(group: str) -> Iterator[Found[Any]]:
 
 
 def named(noun: str, found: Iterable[Found[T]], name: Callable[[T], str]) -> dict[str, T]:
-    """Give all that was found by name.
-
-    - `noun`: what they are, e.g. ``probe``.
-    - `name`: gives the name of one.
+    """Give what was found by name; `noun` is what they are, e.g. ``probe``.
 
     Raises PluginError: two have one name.
     """

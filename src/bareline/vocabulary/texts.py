@@ -14,10 +14,7 @@ _UNFIT = re.compile(
 
 
 def cleaned(text: str) -> str:
-    """Replace every character that a page or a drawing cannot show.
-
-    A single one of them ends the program that draws, for it is no XML.
-    """
+    """Replace characters that XML cannot hold: a single one ends the program that draws."""
     return _UNFIT.sub("\ufffd", text)
 
 

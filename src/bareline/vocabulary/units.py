@@ -1,7 +1,6 @@
 """Units: SI base units in the store, scaled for people on display.
 
-Bandwidth is decimal (MB/s is 10^6 B/s, Gb/s is 10^9 bit/s); sizes of messages and files are
-binary (KiB is 1024 B). Lists of names are written here, too.
+Bandwidth is decimal (MB/s is 10^6 B/s, Gb/s is 10^9 bit/s), sizes are binary (KiB is 1024 B).
 """
 
 from __future__ import annotations
@@ -51,10 +50,7 @@ _PREFIXES: Mapping[str, float] = {
 
 
 def conversion(unit: str, into: str) -> float | None:
-    """Give what a value is multiplied by to be in another unit; None where that is none of its own.
-
-    Units that are not known convert to themselves only.
-    """
+    """Give the factor from a unit into another; None if they differ in kind or are not known."""
     if unit == into:
         return 1.0
     (dimension, size), (other, other_size) = _measure(unit), _measure(into)
@@ -126,10 +122,7 @@ def grouped(text: str) -> str:
 
 
 def scale_of(value: float, unit: str) -> tuple[float, str]:
-    """Give the factor and the unit in which `value` reads best, e.g. ``(1e6, "µs")``.
-
-    Multiply a stored value by the factor to display it.
-    """
+    """Give the factor and the unit that display a stored `value` best, e.g. ``(1e6, "µs")``."""
     if unit not in _SCALES:
         return 1.0, "" if unit == "1" else unit
     for size, name in _SCALES[unit]:
@@ -167,10 +160,7 @@ def format_duration(seconds: float) -> str:
 
 
 def parse_duration(text: str) -> float:
-    """Read a time in seconds: ``90``, ``90s``, ``10min``, ``2h``.
-
-    Raises UsageError: the text is no time.
-    """
+    """Read a time in seconds: ``90``, ``90s``, ``10min``, ``2h``; raises UsageError."""
     match = _DURATION.fullmatch(text)
     if match is None:
         raise UsageError(f"'{text}' is not a time", hint="write e.g. 90s, 10min or 2h")
@@ -178,10 +168,7 @@ def parse_duration(text: str) -> float:
 
 
 def parse_size(text: str | int) -> int:
-    """Read a size in bytes: ``4096``, ``64KiB``, ``64K`` (binary, as benchmarks mean it).
-
-    Raises UsageError: the text is not a size.
-    """
+    """Read a size in bytes: ``4096``, ``64KiB`` or ``64K``, both binary; raises UsageError."""
     if isinstance(text, int):
         return text
     match = _SIZE.fullmatch(text)
