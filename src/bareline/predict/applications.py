@@ -60,11 +60,7 @@ class ProfiledLaunch:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """One case on one platform.
-
-    - `name`: probe, parameters, ranks, threads and nodes in one line.
-    - `launches`: those in which ranks had their cores; `disturbed` counts the others.
-    """
+    """One case on one platform; `disturbed` counts the launches whose ranks lacked their cores."""
 
     name: str
     platform: str
@@ -107,10 +103,7 @@ class Application:
 def applications(
     records: Records, *, max_queued: float = DISTURBED
 ) -> dict[str, dict[str, Application]]:
-    """Give the profiled applications of a run by name, then by platform.
-
-    Raises AnalysisError: there is none.
-    """
+    """Give a run's profiled applications by name and platform; raises AnalysisError without any."""
     found: dict[str, dict[str, Application]] = {}
     trials = records.trials.filter(
         pl.col("profile").fill_null(False)
@@ -143,10 +136,7 @@ def applications(
 
 
 def name_of(found: Mapping[str, dict[str, Application]], app: str) -> str:
-    """Find the application that is meant.
-
-    Raises AnalysisError: there is none of that name, or several.
-    """
+    """Find the application that is meant; raises AnalysisError: there is none, or several."""
     path = Path(app)
     if is_profile(path):
         command = read_profile(path).command
@@ -174,10 +164,7 @@ def name_of(found: Mapping[str, dict[str, Application]], app: str) -> str:
 def usable(
     records: Records, name: str, on: Mapping[str, Application], platforms: Sequence[str]
 ) -> list[Application]:
-    """Give an application on some platforms, where each of them has a launch that counts.
-
-    Raises AnalysisError: one has none.
-    """
+    """Give an application on platforms; raises AnalysisError if one has no launch that counts."""
     missing = [one for one in platforms if one not in on or not on[one].launches]
     if missing:
         raise AnalysisError(

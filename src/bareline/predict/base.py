@@ -42,7 +42,6 @@ def _walls_ns(profile: Profile) -> npt.NDArray[np.int64]:
 class Base:
     """A program where it was profiled: what predictions for all platforms and changes share.
 
-    - `ladder`: of the platform that it was profiled on.
     - `clock`: its own; None where it has none, or was launched by hand.
     """
 
@@ -116,12 +115,10 @@ class Base:
 
 
 def left_out(stream: CallStream, left_s: float) -> tuple[float, npt.NDArray[np.float64]]:
-    """Give what a clock leaves out of a rank's trace: its share of computing, and of each shape.
+    """Give what a clock leaves out of a rank's trace, `left_s`: shares of computing and shapes.
 
     It lies at both ends (setting up, perhaps an iteration that is not timed, and verification),
     where the cut leaves as little in calls as any; a call that is cut counts in part.
-
-    - `left_s`: how much that is, in s.
     """
     of = len(stream.shapes)
     if left_s <= 0 or not stream.shape.size:

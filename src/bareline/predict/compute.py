@@ -28,11 +28,7 @@ _CLASSES = (
 
 @dataclass(frozen=True, slots=True)
 class ComputeFactor:
-    """Times longer on B.
-
-    - `value`: None where only bounds are known: then nothing is predicted as a point.
-    - `source`: how it is known, for people.
-    """
+    """Times longer on B; `value` is None where only bounds are known: there is no point then."""
 
     value: float | None
     lo: float
@@ -99,8 +95,7 @@ def calibrated(records: Records, a: str, b: str, program: str = "") -> ComputeFa
     - `program`: the application's probe and parameters; without it the run must hold one
       application only, since no two lose the same on another processor.
 
-    Raises AnalysisError: the run holds no time of one rank on both, or those of several
-    applications.
+    Raises AnalysisError: no time of one rank on both, or times of several applications.
     """
     found = _one_rank(records, a, b)
     where = ", ".join(str(run.path) for run in records.runs)

@@ -1,7 +1,4 @@
-"""What messages, collectives, computing and starting up cost, looked up on a platform's ladder.
-
-Or on a platform between two: some of its costs are those of A, the others those of B.
-"""
+"""What messages, collectives, computing and starting up cost on a ladder, or on one between two."""
 
 from __future__ import annotations
 
@@ -37,8 +34,7 @@ def _memo(method: _Look[_Given]) -> _Look[_Given]:
 class Costs:
     """Costs of a replay.
 
-    - `compute`: how many times longer computing takes than it was traced.
-    - `io`: the same for file calls.
+    - `compute`, `io`: how many times longer computing and file calls take than they were traced.
     - `beside`: how much longer, as a share, the first `beside_s` of each stretch of computing take
       after calls than they do on the base: packets empty caches and interrupt the processor.
     """
@@ -99,8 +95,7 @@ class Costs:
     def receive_overhead(self, nodes: int, size: float) -> float:
         """Time that a receiver spends on a message that lies there already.
 
-        As measured; else less than its sender's, who was through the network's layers for both:
-        half of it.
+        As measured; else half of its sender's, who was through the network's layers for both.
         """
         measured = self.ladder.message(RECEIVING, nodes)
         if measured is None:
@@ -121,8 +116,7 @@ class Costs:
     def collective(self, probe: str, ranks: int, nodes: int, size: float) -> float:
         """Time of a collective when all come at once.
 
-        Where the ladder has none (`Ladder.gaps` lets that pass for what carries little time), a
-        tree of messages.
+        A tree of messages where the ladder has none and `Ladder.gaps` lets that pass.
         """
         curve = self.ladder.curve(probe, ranks, nodes)
         taken = self.ladder.tree_s(ranks, nodes, size) if curve is None else curve.at(size)
@@ -229,10 +223,7 @@ def _longer(probe: str, ranks: int, *ladders: Ladder) -> float | None:
 
 
 def connections(profile: Profile) -> int:
-    """Count the ranks that a rank talks to: the most of any, as far as the profile tells.
-
-    Messages tell it; a collective over n ranks is taken to talk to log2(n).
-    """
+    """Count the ranks that a rank talks to, the most of any; in a collective over n log2(n)."""
     sends = profile.send_table.filter(profile.send_table["from"] != profile.send_table["to"])
     peers = int(sends.group_by("from").len()["len"].to_numpy().max()) if sends.height else 0
     sizes = profile.calls.filter(profile.calls["kind"] == "collective")["comm_size"]

@@ -21,11 +21,7 @@ _MESSAGES = "mpi.pingpong"
 
 @dataclass(frozen=True, slots=True)
 class SizeUsed:
-    """A message size that an application uses.
-
-    - `calls`: of a rank.
-    - `share`: of the application's time in these calls, and in waits for them.
-    """
+    """A message size that is used; `share` is of the application's time, waits for it included."""
 
     size_bytes: float
     calls: float
@@ -36,8 +32,7 @@ class SizeUsed:
 class CurveCoverage:
     """A curve that an application is looked up on.
 
-    - `used`: sizes, ascending.
-    - `measured`: sizes that the ladder of the base has.
+    - `used`: sizes, ascending; `measured`: sizes that the ladder of the base has.
     - `least`, `most`: smallest and largest size that every ladder has.
     """
 
@@ -70,10 +65,7 @@ class CurveCoverage:
 
 
 def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> list[CurveCoverage]:
-    """Lay the sizes of an application over the curves of its ladders, the first being its base.
-
-    Curves that some ladder does not have are left out: where they matter the prediction is refused.
-    """
+    """Lay an application's sizes over the curves that all its ladders have, the base's first."""
     found = []
     for (probe, ranks), used in sorted(_used(profile).items()):
         curves = [ladder.curve(probe, ranks, min(ladder.layout.nodes, ranks)) for ladder in ladders]

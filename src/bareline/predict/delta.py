@@ -19,8 +19,7 @@ from bareline.vocabulary.collectives import COMMUNICATOR_REDUCTIONS, collective_
 def delta(profile: Profile, a: Costs, b: Costs) -> float:
     """Give the change of the run time from A to B, in s; a rank's mean.
 
-    - `a`, `b`: costs on the platform of the profile and on the other one; `compute` and `io` are
-      the factors from A to B and are read from `b`.
+    - `a`, `b`: costs on A and B; the factors `compute` and `io` from A to B are read from `b`.
     """
     change = io = 0.0
     messages = [0.0, 0.0, 0.0]  # what they took, and what the ladders say that they take

@@ -20,8 +20,7 @@ from bareline.vocabulary.units import format_value, significant
 def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
     """Refuse a profile that tells more about its machine than about the program.
 
-    - `openly_shared`: the platform has fewer cores than ranks: they wait for one by design, and the
-      models know.
+    - `openly_shared`: the platform has fewer cores than ranks by design, and the models know.
 
     Raises AnalysisError: it is unfinished, split, or its ranks had no core for too long.
     """
@@ -42,10 +41,7 @@ def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
 
 
 def check_ladders(profile: Profile, *ladders: Ladder) -> None:
-    """Refuse ladders that lack a curve, or hold an unfit one, that the application needs.
-
-    Raises LadderGaps: with each curve, what is wrong with it, and the measure to add.
-    """
+    """Raise LadderGaps for needed curves that a ladder lacks or has unfit, with measures to add."""
     for ladder in ladders:
         if gaps := ladder.gaps(ladder.needs(profile)):
             raise LadderGaps(ladder.platform, gaps)

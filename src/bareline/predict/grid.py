@@ -81,8 +81,7 @@ class Grid:
 class GridCall(NamedTuple):
     """What a call asks for, by where its rank lies instead of by numbers of ranks.
 
-    - `along`: sides along which the ranks of its communicator lie; None: it has none.
-    - `ago`: of a ``done``, as in `Shape`.
+    - `along`: sides along which its communicator's ranks lie, or None; `ago`: as in `Shape`.
     """
 
     call: str
@@ -160,10 +159,7 @@ class Pattern:
 
 
 def recognise(period: ProgramPeriod) -> Pattern:
-    """Find the grid of a program in one of its periods.
-
-    Raises AnalysisError: there is none; the call that does not fit is named, with its share.
-    """
+    """Find a program's grid; raises AnalysisError for none, with the call that does not fit."""
     if not any(
         shape.kind in POINT_TO_POINT for one in period.trace.streams for shape in one.shapes
     ):
@@ -342,10 +338,7 @@ def _even(ranks: int, count: int, *, falling: bool) -> Grid | None:
 
 
 def parse_grid(text: str) -> Grid:
-    """Read ``4x4x8``.
-
-    Raises UsageError: it is no grid of one to three sides.
-    """
+    """Read ``4x4x8``; raises UsageError where it is no grid of one to three sides."""
     parts = text.lower().split("x")
     if not 1 <= len(parts) <= _MOST_SIDES or not all(
         part.isdecimal() and 2 <= int(part) <= MOST_RANKS for part in parts

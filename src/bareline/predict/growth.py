@@ -122,10 +122,7 @@ class GrownRanks:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Times of a program by its number of ranks.
-
-    - `skipped`: counts that are not made anew, with their reasons.
-    """
+    """Times of a program by its number of ranks; `skipped` are counts not made anew, and why."""
 
     own: Scaled
     target: Target

@@ -131,10 +131,9 @@ class Ladder:
         return replace(self, curves=curves)
 
     def protocol(self, nodes: int) -> tuple[int, bool]:
-        """Give the largest message that is sent before the receiver asked for it.
+        """Give the largest eager message, and whether the receiver fetches longer ones by itself.
 
-        And whether the receiver fetches longer ones by itself. As measured, where that was; else
-        the defaults of Open MPI. Shared memory is told from a network by its latency.
+        As measured; else Open MPI's defaults, where latency tells shared memory from a network.
         """
         if nodes in self.protocols:
             return self.protocols[nodes]
@@ -187,20 +186,14 @@ class Ladder:
         return Gap(f"{key} {what}", "\n\n".join(need.measures(nodes)))
 
     def tree_s(self, ranks: int, nodes: int, size: float) -> float:
-        """Give what a tree of messages takes, in s; infinite where no message was measured.
-
-        It stands in for a collective that the ladder lacks.
-        """
+        """Give the time of a tree of messages in s, for want of a collective; infinite without."""
         message = self.message("mpi.pingpong", min(nodes, 2))
         steps = math.ceil(math.log2(max(2, ranks)))
         return math.inf if message is None else steps * message.at(size)
 
 
 def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:
-    """Take the curves of a platform out of a run.
-
-    Raises AnalysisError: the run has no such platform.
-    """
+    """Take a platform's curves out of a run; raises AnalysisError: the run has no such platform."""
     if platform not in records.platforms:
         raise AnalysisError(
             f"there is no platform '{platform}'",
@@ -232,10 +225,7 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
 
 
 def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
-    """Give what a call takes, or its rate, for each trial and point: what a program pays.
-
-    That is the mean over the loop, where no core was lost in it; else the trimean of the calls.
-    """
+    """Give what a call takes by trial and point: the loop's mean, near the calls' trimean."""
 
     def of(metric: str) -> pl.Expr:
         return pl.col("value").filter(pl.col("metric") == metric).first()

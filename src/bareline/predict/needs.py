@@ -1,7 +1,4 @@
-"""Which curve a call is looked up on, in which size, and what a ladder must hold for all of them.
-
-The study that measures such a ladder is written from that, too.
-"""
+"""Which curve a call is looked up on, in which size, and what a ladder must hold for all calls."""
 
 from __future__ import annotations
 
@@ -60,8 +57,7 @@ class CurveNeed:
     """A curve that the application's calls are looked up on.
 
     - `between`: whether messages between nodes are meant where the platform has several.
-    - `largest`: largest size in bytes.
-    - `share`: share of the application's time in these calls.
+    - `largest`: largest size in bytes; `share`: of the application's time in these calls.
     - `rate`: calls of a rank per second of the application's time.
     """
 
@@ -84,10 +80,7 @@ class CurveNeed:
         return min(layout.nodes, self.ranks)
 
     def measures(self, nodes: int | None = None) -> list[str]:
-        """Give the ``[[measure]]`` blocks of a study that measure it.
-
-        Short messages many times, long ones seldom, and few in flight.
-        """
+        """Give the ``[[measure]]`` blocks for it: short messages many times, long ones seldom."""
         if self.probe in ("mpi.barrier", BESIDE, *START_UP):  # of no size
             params = "" if self.probe in START_UP else f"budget_s = {_SMALL_BUDGET_S:g}"
             return [self._block(params, nodes)]
@@ -125,8 +118,7 @@ class CurveNeed:
 def needs_of(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:
     """List the curves that a profile asks for, the one that carries most time first.
 
-    - `spread`: whether the platform may have several nodes: messages within and between them are
-      needed.
+    - `spread`: the platform may have several nodes: messages within and between are needed.
     """
     wall = float(profile.rank_table["wall_ns"].sum()) or 1.0
     found: dict[tuple[str, int, bool], list[float]] = {}
@@ -192,8 +184,7 @@ def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
 def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
     """Write the study that measures the ladder of one application and nothing more.
 
-    Beside the curves stand start-up, and a sentinel: the exchange of short messages, whose trials
-    tell a block that was disturbed.
+    It has start-up, too, and a sentinel: short messages, whose trials tell a disturbed block.
     """
     blocks = list(ladder_measures([profile]))
     for probe in START_UP:

@@ -183,8 +183,7 @@ def reasons(
     """Name what is large enough to explain an error, the largest first.
 
     - `base`, `target`: the application where it was predicted from and where it was measured.
-    - `log_error`: ln(predicted/measured).
-    - `reproduced`: the replay of the base over its time.
+    - `log_error`: ln(predicted/measured); `reproduced`: the replay of the base over its time.
     """
     if abs(log_error) < _NOTABLE:
         return ()

@@ -87,10 +87,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class PredictionCase:
-    """One application between two platforms, ready to be predicted.
-
-    - `compute`: the factor of computing from A to B.
-    """
+    """One application between two platforms; `compute` is computing's factor from A to B."""
 
     base: Base
     b: Ladder
@@ -116,8 +113,7 @@ class PredictionCase:
     def drawn(self) -> float:
         """Half-width that drawing the ladders' launches anew adds, in ln.
 
-        By the difference model, whose sensitivity to the curves is about the replay's at a
-        thousandth of its price.
+        By the difference model: its sensitivity is about the replay's, its price a thousandth.
         """
         if min(self.a.n, self.b.n) < 2:
             return 0.0
@@ -175,8 +171,7 @@ def predict(
 ) -> Prediction:
     """Predict the time of an application on another platform.
 
-    Raises AnalysisError: the base or a ladder is unfit, or the replay that was asked for does not
-    reproduce A.
+    Raises AnalysisError: base or ladder is unfit, or the replay asked for does not reproduce A.
     """
     _check(case)
     base_s = case.base.time_s
@@ -285,7 +280,6 @@ def _choose(
 
 
 def _time(case: PredictionCase, model: str, form: Form, factor: float) -> float:
-    """Predict the application's time, by its own clock."""
     base = case.base
     if model == "delta":
         time_s = base.wall_s + delta(base.profile, *case.costs(factor))

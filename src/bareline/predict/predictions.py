@@ -43,10 +43,7 @@ class ApplicationLoss:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """A validation, and what else its ladders tell of its applications.
-
-    - `losses`: where the loss is clear and the replay reproduces the base.
-    """
+    """A validation and what its ladders tell; `losses` are clear ones whose base is reproduced."""
 
     version: int
     validation: Validation
@@ -81,8 +78,7 @@ def look_closer(
 ) -> Predictions:
     """Explain each application's largest loss, rank upgrades, and lay sizes over the ladders.
 
-    - `note`: is told what is looked at next, which of the applications it is, and how many there
-      are.
+    - `note`: is told what is looked at next, which application it is, and how many there are.
     """
     losses: list[ApplicationLoss] = []
     ranked: list[Upgrade] = []
@@ -139,11 +135,9 @@ def _numbers(values: Iterable[Any]) -> Iterator[float]:
 
 
 def read_predictions_of(text: bytes | None, run: Path) -> Predictions | None:
-    """Read what a run directory keeps; None where nothing was predicted, or by another version.
+    """Read what `Predictions.to_json` wrote; None where nothing was, or by another version.
 
-    - `text`: as `Predictions.to_json` wrote it.
-
-    Raises StoreError: it is damaged.
+    Raises StoreError: it is damaged; `run` is where it was kept.
     """
     if text is None:
         return None

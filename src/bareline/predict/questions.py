@@ -70,10 +70,7 @@ def answer(
 
 
 def _check_place(profile: Profile, base: Ladder) -> None:
-    """Refuse the profile of a node as that of two, or of another library: other costs are in it.
-
-    Raises AnalysisError: it was not made on the platform that it is taken to be of.
-    """
+    """Raise AnalysisError for a profile of other nodes or of another library, with other costs."""
     flavour = str(base.facts.get("mpi.flavour", ""))
     other = flavour and not "".join(profile.mpi.lower().split()).startswith(flavour)
     unlike = [f"with {one_line(profile.mpi)[:60]}, not {flavour}"] if other else []
@@ -125,10 +122,7 @@ def find_trace(path: Path, profile: Profile) -> Trace | None:
 
 
 def layout_of(records: Records, platform: str, profile: Profile) -> Layout:
-    """Say how the application's ranks lie on a platform: as a ladder trial of as many ranks did.
-
-    Raises AnalysisError: no trial had as many ranks there.
-    """
+    """Say how ranks lie: as a ladder trial of as many did; raises AnalysisError: there is none."""
     trials = records.trials.filter(
         (records.trials["platform"] == platform)
         & (records.trials["ranks"] == profile.ranks)
@@ -193,10 +187,7 @@ class WhatIf:
 
 
 def parse_what_if(texts: Sequence[str]) -> WhatIf:
-    """Read ``latency=x0.5``, ``bandwidth=10Gb/s``, ``cores=2x``, ``compute=x0.8``.
-
-    Raises UsageError: one of them is something else.
-    """
+    """Read ``latency=x0.5``, ``bandwidth=10Gb/s``, ``cores=2x``; raises UsageError otherwise."""
     changes = WhatIf()
     for text in texts:
         name, _, value = text.partition("=")
@@ -229,10 +220,7 @@ UPGRADES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """A change of a platform, and what it would bring to an application.
-
-    - `base_s`, `time_s`: time as it is, and predicted after the change.
-    """
+    """A change of a platform, and an application's time as it is and predicted after it."""
 
     application: str
     platform: str
@@ -256,10 +244,7 @@ class Upgrade:
 
 
 def upgrades(application: str, case: PredictionCase) -> list[Upgrade]:
-    """Try each change on the platform of a case's profile, the one that saves most first.
-
-    Twice the cores is tried only where ranks share them.
-    """
+    """Try each change on a case's base, the best first; more cores only where ranks share them."""
     found = []
     for text in UPGRADES:
         changes = parse_what_if([text])

@@ -66,10 +66,7 @@ class Grown:
 
 @dataclass(frozen=True)
 class Scaled:
-    """Periods of one program at several counts, and what they have in common.
-
-    - `pattern`: of the largest; `counts`: those with its calls, on their grids.
-    """
+    """Periods of one program at several counts; `pattern` is of the largest."""
 
     periods: tuple[ProgramPeriod, ...]
     pattern: Pattern
@@ -96,10 +93,7 @@ class Scaled:
         return squarest([grid for grid, _ in self.counts], ranks)
 
     def grown(self, grid: Grid) -> Grown:
-        """Make the period of as many ranks as a grid has.
-
-        Raises UsageError: they are too many. Raises AnalysisError: a call follows no law.
-        """
+        """Make a grid's period; raises UsageError: too many ranks, or AnalysisError: no law."""
         most = FURTHEST * self.largest.ranks
         if grid.ranks > most:
             raise UsageError(
@@ -121,10 +115,7 @@ class Scaled:
 
 
 def scaled(periods: Sequence[ProgramPeriod]) -> Scaled:
-    """Find what periods of one program at several counts have in common.
-
-    Raises AnalysisError: there are fewer than two counts, or the largest is on no grid.
-    """
+    """Find what periods have in common; raises AnalysisError: a single count, or no grid."""
     ordered = sorted(periods, key=lambda one: one.ranks)
     if len({one.ranks for one in ordered}) < len(ordered):
         raise UsageError("two profiles have as many ranks", hint="give one of each number of ranks")
@@ -207,7 +198,6 @@ class _Maker:
         return cells
 
     def stream(self, rank: int) -> CallStream:
-        """Make a rank's calls."""
         place = self._own.pattern.nearest(self._grid.place(rank))
         if place not in self._templates:
             self._templates[place] = [

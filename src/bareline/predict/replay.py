@@ -56,10 +56,7 @@ _ENDS_COMMUNICATOR = ("MPI_Comm_free", "MPI_Comm_disconnect")
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a replay gives of each rank, in s from the common beginning.
-
-    - `taken_s`: what all its calls of each shape took.
-    """
+    """Each rank's times in s from the common beginning; `taken_s`: of all its calls by shape."""
 
     ends_s: tuple[float, ...]
     compute_s: tuple[float, ...]

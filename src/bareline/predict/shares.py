@@ -132,9 +132,7 @@ def explain_loss(
     margin: float = 0.02,
     seed: int = 1,
 ) -> LossSplit:
-    """Split the loss of an application between two platforms on which it was measured.
-
-    `paired`: the times of both are of the same blocks, in the same order.
+    """Split an application's measured loss; `paired` times are of the same blocks, in order.
 
     Raises AnalysisError: the loss is within noise, or the replay does not reproduce the time on A.
     """
@@ -254,10 +252,7 @@ def shapley(
 def _spreads(
     case: PredictionCase, inputs: Sequence[Input], rng: np.random.Generator
 ) -> dict[Input, float]:
-    """Give half-widths of the shares over draws of ladders and of computing's factor.
-
-    By the difference model.
-    """
+    """Give the shares' half-widths over drawn ladders and factors, by the difference model."""
     low, high = math.log(case.compute.lo), math.log(case.compute.hi)
 
     def once() -> dict[Input, float]:
@@ -290,8 +285,7 @@ def explain_application(
       of a profile of the same command line.
     - `found`: the applications of the run, where they were read already.
 
-    Raises AnalysisError: the run does not hold it on both, the loss is within noise, or a ladder
-    does not carry it.
+    Raises AnalysisError: it is not on both, its loss is noise, or a ladder does not carry it.
     """
     found = found or applications(records)
     name = name_of(found, app)

@@ -71,8 +71,7 @@ class Trial:
 
     - `time_s`, `truth_s`: predicted and measured time; `truth` has the launches.
     - `drawn`: what single launches of the ladders differ by, half-width in ln.
-    - `lo_s`, `hi_s`: 90 % interval, from the errors of other applications and this pair's ladders;
-      None with too few of them.
+    - `lo_s`, `hi_s`: 90 % interval, by other applications' errors and the ladders; or None.
     - `reasons`: what is large enough to explain its error.
     - `calibrated`: the processors differ; computing was measured with one rank of the application.
     """

@@ -86,10 +86,8 @@ class ProfileComparison:
     """Two profiles.
 
     - `split`: where a rank's time goes, then what else tells them apart.
-    - `calls`, `sizes`, `sites`: functions, functions by message size, and places in the program,
-      the largest change first.
-    - `pairs_only_before`, `pairs_only_after`: pairs of ranks that exchange messages in one of them
-      only.
+    - `calls`, `sizes`, `sites`: functions, those by message size, places; largest change first.
+    - `pairs_only_before`, `pairs_only_after`: pairs of ranks with messages in one of them only.
     """
 
     before: Profile

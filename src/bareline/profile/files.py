@@ -85,10 +85,7 @@ def read_profile(path: Path) -> Profile:
 
 
 def parse_profile(text: bytes | str, path: Path) -> Profile:
-    """Read the text of a profile that stands, or stood, at a path.
-
-    Raises ProfileError: it is empty, damaged, cut off, or of another schema.
-    """
+    """Read the text of a profile from `path`; raises ProfileError as `read_profile`."""
     if not text.strip():
         raise ProfileError("the profile is empty", where=str(path), hint=_AGAIN)
     content = text.encode() if isinstance(text, str) else text
@@ -130,10 +127,7 @@ def is_profile(path: Path) -> bool:
 
 
 def write_profile(profile: Profile, path: Path) -> None:
-    """Write a profile: beside its place, then moved there in one step.
-
-    Raises ProfileError: it cannot be written.
-    """
+    """Write a profile beside its place and move it there; raises ProfileError where it cannot."""
     lines = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in _lines(profile)]
     lines.append(json.dumps({"type": "end", "lines": len(lines)}))
     try:
@@ -293,10 +287,7 @@ _LIBRARY = "{native}/../lib/libbareline_pmpi.so"
 
 
 def under_profiler(command: Command, trace_bytes: int) -> Command:
-    """Give the command that runs the same program with the profiler in every rank.
-
-    - `trace_bytes`: a program whose trace takes more is profiled without a whole one.
-    """
+    """Give the command with the profiler in every rank, which traces at most `trace_bytes`."""
     variables = (
         ("LD_PRELOAD", _LIBRARY),
         ("BARELINE_PROFILE", f"{{workdir}}/{PROFILE_FILE}"),
@@ -308,10 +299,7 @@ def under_profiler(command: Command, trace_bytes: int) -> Command:
 
 
 def why_unprofiled(output: Output) -> str:
-    """Say why a successful launch has no whole profile; nothing if it has one.
-
-    Its times are then not what was asked for either: perhaps nothing was profiled at all.
-    """
+    """Say why a launch has no whole profile, so that its times do not count; nothing if it has."""
     text = output.files.get(PROFILE_FILE, "")
     if not text:
         return "the profiler wrote nothing"

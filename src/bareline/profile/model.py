@@ -61,10 +61,7 @@ SITE_COLUMNS = _columns(
 
 
 def why_implausible(frame: pl.DataFrame) -> str:
-    """Say which column of a table holds a number that none can be; empty if none does.
-
-    -1 stands for what is not known.
-    """
+    """Say which column holds a number that none can be; empty if none. -1 is what is not known."""
     for name in frame.columns:
         column = frame[name]
         if column.dtype == pl.Int64 and not column.is_between(-1, _LARGEST).all():

@@ -79,10 +79,7 @@ def period_file(profile: Path) -> Path:
 
 
 def find_period(trace: Trace, profile: Profile) -> ProgramPeriod:
-    """Cut one period out of a trace.
-
-    Raises ProfileError: nothing repeats, or ranks do not repeat in step.
-    """
+    """Cut a period out of a trace; raises ProfileError: nothing repeats, or not in step."""
     if trace.why_partial:
         raise ProfileError(
             f"the trace has no whole period: {trace.why_partial}", where=str(trace.path)
@@ -153,8 +150,6 @@ def _cuts(trace: Trace) -> tuple[list[tuple[int, int]], int, int]:
 
 
 class _Place(NamedTuple):
-    """Where calls repeat themselves, and the distance after which they do."""
-
     begin: int
     end: int
     lag: int
@@ -254,10 +249,7 @@ def _open(trace: Trace, why: str) -> ProfileError:
 
 
 def write_period(period: ProgramPeriod, path: Path) -> None:
-    """Write a period, whole or not at all.
-
-    Raises ProfileError: it cannot be written.
-    """
+    """Write a period, whole or not at all; raises ProfileError where it cannot."""
     trace = period.trace
     head = {
         "schema": _SCHEMA,
@@ -288,10 +280,7 @@ _COUNTED = ("repeats", "calls", "beside", "shared", "spread")
 
 
 def read_period(path: Path) -> ProgramPeriod:
-    """Read a period.
-
-    Raises ProfileError: it is missing, damaged, or of another version.
-    """
+    """Read a period; raises ProfileError: it is missing, damaged, or of another version."""
     try:
         lines = read_bounded(path, _MOST_BYTES).splitlines()
         head = json.loads(lines[0])

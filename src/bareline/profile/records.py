@@ -1,7 +1,4 @@
-"""The records of a rank's stream in a trace: calls, by what they ask for, and their times.
-
-native/pmpi/trace.h describes them.
-"""
+"""The records of a rank's stream in a trace (native/pmpi/trace.h): calls, and their times."""
 
 from __future__ import annotations
 
@@ -29,7 +26,6 @@ class Shape:
     - `call`, `kind`: function and what it is; ``done`` is a request, posted `to` posts ago, that
       the next call completes. With `root` 1 it also says what a receive that had asked for anybody
       or any tag got: `from_` whom (`NOBODY`: it was cancelled), with which `receive_tag`.
-    - `posts`: whether it posted a request.
     - `to`, `from_`, `root`: ranks of ``MPI_COMM_WORLD``, or `NOBODY`, `ANYBODY`.
     - `send_tag`, `receive_tag`: tags; -1 is any.
     - `comm`, `comm_size`: the communicator: its members' mark, and their number.

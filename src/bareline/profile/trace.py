@@ -51,8 +51,7 @@ class CallStream:
     """The calls of one rank.
 
     - `shape`: number in `shapes`, for each record.
-    - `compute_s`: time between calls before each, without what the rank spent ready but without a
-      core.
+    - `compute_s`: time before each call, without what the rank spent ready but without a core.
     - `lost`: calls that did not fit; those before are whole.
     """
 
@@ -99,7 +98,6 @@ def read_trace(path: Path, decode: Decode = decode_in_python) -> Trace:
     """Read a trace, or what a program that crashed has left of one.
 
     - `path`: the trace, or where its journal lies beside.
-    - `decode`: what reads the records of a rank.
 
     Raises ProfileError: it is missing, damaged, cut off, or of another version.
     """
@@ -127,7 +125,6 @@ def _refused(path: Path, what: str, hint: str = _AGAIN) -> ProfileError:
 
 
 def _unpacked(path: Path, file: BinaryIO) -> bytes:
-    """Give the bytes of a finished trace, which is text."""
     if os.fstat(file.fileno()).st_size > MOST_BYTES:
         raise _refused(path, f"the trace is larger than {MOST_BYTES >> 20} MiB", _SHORTER)
     file.seek(0)

@@ -175,10 +175,7 @@ class Allocations:
         self._run.write_facts(name, self._facts[name], self._machine.session)
 
     def _describe(self, name: str, allocation: Allocation) -> None:
-        """Write the facts of a platform that came up; what only programs tell is kept.
-
-        It is held against what it was in earlier sessions of the run.
-        """
+        """Write its facts beside what only programs tell, and hold it against earlier sessions."""
         kind, spec, facts = self._type(name), self._specs[name], allocation.facts()
         # Whose helpers take this machine's time, runs on it; a simulated time is of no machine.
         here = allocation.helpers_s() is not None and not kind.exact
@@ -199,8 +196,7 @@ class Allocations:
     def coming_up_s(self, name: str, block: int) -> float:
         """Estimate the time until a platform is up for a block; 0 where it is.
 
-        What a platform has not shown yet is taken from others of its type: the first to come up
-        may also have built an image.
+        A new one is taken for others of its type, the first of which may also have built an image.
         """
         same = self._epochs.get(name) == self._epoch(name, block)
         stays = name in self._current and same and not self._is_broken(name)
@@ -222,7 +218,6 @@ class Allocations:
         return load_platform_types()[self._specs[name].type]
 
     def _is_new_each_time(self, name: str) -> bool:
-        """Tell whether a coming up brings nodes that are made, or drawn, for it."""
         kind = self._type(name)
         return kind.boots or kind.borrows
 
@@ -278,7 +273,6 @@ class Allocations:
         return len(self._specs) == 1 and hasattr(self._specs[name].options, "queue_s")
 
     def _pauses_s(self, name: str, started: float) -> Iterator[float]:
-        """Give the pauses between tries, as long as a platform may be waited for."""
         ends = started + getattr(self._specs[name].options, "queue_s", math.inf)
         later = (min(_LATER_S * 2**tries, _LONGEST_S) for tries in count())
         for pause_s in chain(_PAUSES_S, later if self._waits(name) else ()):
@@ -340,10 +334,7 @@ class Allocations:
 
 
 def failure_of(error: Exception) -> str:
-    """Say in words why a platform failed.
-
-    Raises StoreError: this machine's disk is full or fails: that ends the run.
-    """
+    """Say why a platform failed; raises StoreError, to end the run: this machine's disk fails."""
     cause: BaseException | None = error
     while cause is not None:
         number = cause.errno if isinstance(cause, OSError) else None

@@ -30,11 +30,9 @@ _ASK_S = 60.0
 class JobRequest:
     """What is asked of a batch system.
 
-    - `options`: further options in the words of that system; they come last, where most count the
-      last.
+    - `options`: further ones in that system's words; they come last, where most count the last.
     - `resources`: how a platform of that very system asks for its nodes, instead of the two.
-    - `after`: job that has to end before; "" for none.
-    - `well`: whether that one has to end well.
+    - `after`: job that has to end before, and to end well with `well`; "" for none.
     """
 
     nodes: int
@@ -55,10 +53,8 @@ class JobRequest:
 class JobStanding:
     """How a job stands.
 
-    - `words`: what a user reads: the system's word in small letters, and a reason where it gives
-      one.
-    - `waits`, `runs`: whether the job will measure what is left, or does so now; neither where
-      nobody can say.
+    - `words`: what a user reads: the system's word in small letters, and its reason if it has one.
+    - `waits`, `runs`: it will measure what is left, or does so now; neither where nobody can say.
     """
 
     words: str
@@ -68,10 +64,7 @@ class JobStanding:
 
 @dataclass(frozen=True, slots=True)
 class BatchSystem:
-    """How one batch system is spoken to.
-
-    - `name`: finds the job's name in what that prints.
-    """
+    """How one batch system is spoken to; `name` finds the job's name in what `submit` prints."""
 
     submit: Callable[[JobRequest, Path], list[str]]
     name: re.Pattern[str]

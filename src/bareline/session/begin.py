@@ -31,9 +31,7 @@ _STAND_INS = ("netns", "local", "null")
 
 
 def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str | None) -> str:
-    """Give the platform that the others are compared with.
-
-    The command line decides, then the study, then the first platform.
+    """Give the baseline: that of the command line, else of the study, else the first platform.
 
     Raises UsageError: the one that the command line names is not part of the run.
     """
@@ -138,8 +136,6 @@ def _alone(
 def refuse_unusable(platforms: Sequence[PlatformSpec]) -> None:
     """Refuse platforms that are known to be unusable here, before anything is made.
 
-    Each of their trials would fail for the same reason.
-
     Raises UsageError: one cannot be acquired, with the remedy.
     """
     for spec in platforms:
@@ -232,10 +228,7 @@ def plan_rows(
     *,
     control: str = "",
 ) -> list[PlannedTrial]:
-    """List the trials of a plan in the order in which they would run, for ``--dry-run``.
-
-    Without a seed the order is one of many: every run draws its own.
-    """
+    """List a plan's trials in their order, for ``--dry-run``: one of many without a seed."""
     study = study.model_copy(update={"cases_per_turn": cases_per_turn(study, platforms)})
     return [
         row_of(

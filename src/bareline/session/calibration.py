@@ -48,10 +48,7 @@ _LINK_BOUND = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A simulated platform made from a run, and how well it agrees with that run.
-
-    - `checks`: everything that the run measured between nodes and that runs simulated.
-    """
+    """A simulated platform made from a run, and how well it agrees with that run."""
 
     table: dict[str, Any]
     checks: tuple[Agreement, ...]
@@ -59,10 +56,7 @@ class Calibration:
 
     @property
     def error(self) -> float | None:
-        """Median absolute error of the probe that it is largest of.
-
-        What the platform is made of does not count.
-        """
+        """Largest median absolute error of a probe that the platform was not made of."""
         errors: dict[str, list[float]] = defaultdict(list)
         for check in self.checks:
             if check.probe not in (_PING_PONG, _RATE, _OVERHEAD, *_BOTH_WAYS):
@@ -90,8 +84,7 @@ def calibrate(
     - `platform`: which one; needed when the run has several.
     - `eager_bytes`: message size from which the MPI library lets sender and receiver meet first.
 
-    Raises AnalysisError: the run does not hold what a calibration needs; the hint is the measure to
-    add.
+    Raises AnalysisError: the run lacks what a calibration needs; the hint is the measure to add.
     """
     records = read_runs([runs[0]])
     name = _choose(records, platform)
@@ -142,10 +135,7 @@ def _choose(records: Records, given: str | None) -> str:
 def _between_nodes(
     tables: Sequence[pl.DataFrame], probe: str, metric: str = ""
 ) -> Iterator[tuple[int, float, str]]:
-    """Give size, value and unit of a probe's points between two nodes, of the first that has any.
-
-    Its headline metric without another one.
-    """
+    """Give size, value and unit of a probe's points between nodes, of the first that has any."""
     wanted = pl.col("metric") == metric if metric else pl.col("headline")
     # Nodes are 0 where the study left them to the platform.
     apart = (pl.col("ranks") == 2) & (pl.col("nodes") != 1)
@@ -232,10 +222,7 @@ def _overheads(
 
 
 def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
-    """Take small messages together: the least that one of them costs is what every message costs.
-
-    Larger ones by their size, as far as they are sent at once.
-    """
+    """Give small messages the least cost of any; larger ones keep theirs while sent at once."""
     small = [seconds for size, seconds in points if size <= _SMALL_BYTES]
     larger = [point for point in points if _SMALL_BYTES < point[0] < eager_bytes]
     return [(0, min(small)), (_SMALL_BYTES, min(small)), *larger] if small else []

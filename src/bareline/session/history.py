@@ -107,10 +107,7 @@ class History:
         self._spent_s: dict[int, float] = defaultdict(float)
 
     def add(self, record: Record) -> None:
-        """Take a record into account.
-
-        Raises StoreError: the plan has another trial in its place: another bareline made it.
-        """
+        """Take a record into account; raises StoreError where another bareline planned it."""
         trial = record.trial
         planned = self._plan[trial.index] if trial.index < len(self._plan) else None
         if planned is None or (planned.platform, planned.case) != (trial.platform, trial.case):
@@ -176,8 +173,7 @@ class History:
     def _meets_emulation(self, trial: Trial, emulates: Callable[[str], bool | None]) -> bool:
         """Tell whether an emulated processor would be compared with a real one.
 
-        The case of the real one is not needed either, nor its control's, once nothing else is
-        compared with it.
+        Nor are the real one's case and its control's needed once nothing else is compared with it.
         """
         if self._baseline is None or emulates(self._baseline) is not False:
             return False
@@ -195,7 +191,6 @@ class History:
         return None if record is None else "emulated-cpu" in record.caveats
 
     def _measured_before(self, trial: Trial, platform: str) -> Record | None:
-        """Give the first measurement of a trial's case on a platform in the blocks before it."""
         of_case = self._by_case[trial.case][platform]
         before = (record for record in of_case if record.trial.block < trial.block)
         return next((record for record in before if record.status == "measured"), None)
@@ -241,10 +236,7 @@ class History:
         return ""
 
     def budgets(self, trial: Trial) -> float:
-        """Give what the time budget of a case's points grows by, on all platforms alike.
-
-        An earlier block in which it was too short for any point makes it four times as long.
-        """
+        """Give what a case's time budget grows by: fourfold for each earlier one too short."""
         short = {
             record.trial.block
             for records in self._by_case[trial.case].values()
@@ -256,11 +248,9 @@ class History:
         return min(_LONGER ** len(short), _LONGEST)
 
     def eta_s(self, block: int, platforms: Allocations, pause_s: float) -> float | None:
-        """Estimate the time until the run ends, once something is known.
+        """Estimate the time until the run ends from this block on; None before something is known.
 
-        - `block`: the block that is being run.
-        - `platforms`: knows how long platforms take to come up, and when they are made anew.
-        - `pause_s`: mean time between two trials.
+        `platforms` knows how long they take to come up; `pause_s` is the mean between two trials.
         """
         if not self._durations:
             return None
@@ -300,8 +290,7 @@ class History:
     ) -> tuple[int, int]:
         """Estimate how many blocks follow one, of which so much is still to run.
 
-        First those that take `whole_s`, then those without what an emulated processor did often
-        enough.
+        First those that take `whole_s`, then those without what an emulated processor did enough.
         """
         planned = self._study.launches - block - 1
         whole = min(planned, max(0, self._study.emulated_launches - block - 1))
@@ -345,10 +334,7 @@ class History:
 
 
 def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:
-    """Stack a metric's values as (points, trials) from trials before a block.
-
-    None when no trial was measured.
-    """
+    """Stack a metric's values before a block as (points, trials); None without a measured trial."""
     import numpy as np
 
     points: dict[str, list[float]] = defaultdict(list)

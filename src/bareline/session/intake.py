@@ -57,11 +57,7 @@ class Imported(TypedDict):
 
 @dataclass(slots=True)
 class Intake:
-    """What an import came to.
-
-    - `run`: the run, with the new trials in it.
-    - `skipped`: files of no known format that were left out.
-    """
+    """What an import came to: the run, and in `skipped` the files of no known format."""
 
     run: Run
     rows: list[Imported] = field(default_factory=list)
@@ -117,8 +113,7 @@ def import_files(
 
     Nothing is written unless every file is of a known format.
 
-    - `files`: outputs, which may be compressed by gzip and hold several launches each; or folders,
-      of which every file is taken.
+    - `files`: outputs of one or more launches, gzipped or not; or folders, with every file.
     - `platform`: name that their platform gets in the run; None for outputs that name their own.
     - `out`: run directory: a new one, or one that an earlier import made.
     - `ranks`: number of ranks of outputs that do not say it.
@@ -189,7 +184,6 @@ def _placed(
 
 
 def _open(out: Path, titles: Mapping[str, str], found: Iterable[FoundTrial]) -> tuple[Run, Header]:
-    """Open or make the run; give the header with the platforms, by name and title, and probes."""
     run = Run.open(out) if (out / "run.toml").exists() else None
     if run is not None and not run.header.imported:
         raise UsageError(
@@ -236,7 +230,6 @@ def _declared(
 def _append(
     run: Run, platform: str, found: Iterable[FoundTrial], ranks: int | None
 ) -> list[Imported]:
-    """Append the trials of a platform that the run has not yet; give a row of each found."""
     finished = run.finished()
     known = {
         (record.trial.case, launch)
@@ -334,9 +327,7 @@ def _facts(found: Iterable[FoundTrial], known: Mapping[str, Scalar]) -> dict[str
 
 
 def read_again(case: Case, launch: str) -> tuple[Measured | Failed, tuple[str, ...]]:
-    """Read an imported trial's raw output with the importers of today.
-
-    Gives the outcome, and the trial's caveats.
+    """Read an imported trial's raw output with the importers of today: outcome and caveats.
 
     Raises StoreError: no importer gives such a probe.
     """

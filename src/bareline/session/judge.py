@@ -1,7 +1,4 @@
-"""A trial's outcome, and programs that fail wherever they are tried.
-
-What a launch printed is turned into samples or into the reason of a failure.
-"""
+"""A trial's outcome, and programs that fail wherever they are tried."""
 
 from __future__ import annotations
 
@@ -44,10 +41,9 @@ def judge_output(
     profile: bool = False,
     facts: Mapping[str, Scalar] = MappingProxyType({}),
 ) -> tuple[Measured | Failed, tuple[str, ...]]:
-    """Turn what a launch printed into samples, or say why it gave none.
+    """Turn what a launch printed into samples or a failure, with the caveats that the probe sees.
 
     - `profile`: the launch was to be profiled: without its profile it failed.
-    Gives the outcome and the caveats that the probe sees in the output.
     """
     doubts = ("output-cut",) if output.cut else ()
 
@@ -82,7 +78,6 @@ def judge_output(
 
 
 def _wrote_its_end(stdout: str) -> bool:
-    """Tell whether the last line is the one with which bareline's own programs end."""
     try:
         last = json.loads(stdout.rstrip().rpartition("\n")[2])
     except ValueError:

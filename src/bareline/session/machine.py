@@ -94,10 +94,7 @@ class Machine:
         self._highest = max([*self._before, *(one.machine for one in known.values()), 0])
 
     def begin(self) -> None:
-        """Begin the session, at its first trial.
-
-        Raises OtherMachine: another bareline measured before.
-        """
+        """Begin the session at its first trial; raises OtherMachine: another bareline measured."""
         if self._session is None:
             self._open({})
             self._decide("")
@@ -105,8 +102,7 @@ class Machine:
     def meet(self, name: str, facts: Mapping[str, Scalar], *, here: bool, named: bool) -> None:
         """Hold a platform that came up against what it was.
 
-        - `here`: it runs on the machine that bareline runs on.
-        - `named`: its nodes are always the same, by their names.
+        - `here`: on bareline's own machine; `named`: always on the same nodes, by their names.
 
         Raises OtherMachine: it is another one.
         """

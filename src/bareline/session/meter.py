@@ -39,8 +39,6 @@ def price_facts(limits: Terms, facts: Mapping[str, Scalar], cores: int) -> dict[
 
 @dataclass(slots=True)
 class _Nodes:
-    """Nodes that cost: how many cores, up to when they are counted, whether they are lent."""
-
     cores: int
     counted_s: float
     lent: bool
@@ -49,8 +47,7 @@ class _Nodes:
 class Meter:
     """Counts the core hours of a run by platform, and knows its limits.
 
-    - `limit`: most core hours of the whole run; None for any number. Those of single platforms
-      stand in their specs.
+    - `limit`: most core hours of the whole run, or None; those of platforms stand in their specs.
     """
 
     def __init__(
@@ -157,8 +154,7 @@ class CostOutlook:
     """What a platform is going to cost.
 
     - `cores`: None where nobody can tell before it is up.
-    - `expected_h`: core hours by what trials took in earlier runs here, or by the study's time
-      budget; None where neither is there.
+    - `expected_h`: core hours as in earlier runs here, else by the study's time budget, or None.
     - `most_h`: core hours if every trial took its time limit.
     """
 
@@ -177,10 +173,7 @@ class CostOutlook:
 def outlook(
     study: Study, platforms: Sequence[PlatformSpec], plan: Sequence[Trial]
 ) -> list[CostOutlook]:
-    """Estimate what each platform of a plan costs; queues are not counted.
-
-    What a batch system or a cloud lends is held to the end of the run, whatever runs.
-    """
+    """Estimate what each platform costs, lent nodes to the end of the run; queues do not count."""
     types = load_platform_types()
     most_s = _summed(plan, lambda trial: trial.timeout_s)
     expected_s = _expected_s(study, plan)
@@ -207,7 +200,6 @@ def _summed(plan: Sequence[Trial], seconds: Callable[[Trial], float]) -> dict[st
 
 
 def _expected_s(study: Study, plan: Sequence[Trial]) -> Mapping[str, float]:
-    """Give how long trials of each platform take together; nothing where nobody can tell."""
     took = _earlier(study.name)
     if all((trial.platform, trial.case) in took for trial in plan):
         found = _summed(plan, lambda trial: took[trial.platform, trial.case])

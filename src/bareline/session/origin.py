@@ -70,8 +70,7 @@ def plan_of(run: Run) -> tuple[Trial, ...]:
 def declare_today(run: Run) -> None:
     """Add to the header which metrics and parameters the run's probes have besides today.
 
-    A run of before is continued and parsed again by the probes of today, which may deliver more
-    than they did; what they deliver must be declared, or the run could not be read. A parameter
+    What the probes of today deliver must be declared, or the run could not be read. A parameter
     that is new has as its default what was measured before.
 
     Raises StoreError: a metric that the run holds is of another unit or direction today.
@@ -93,7 +92,6 @@ def declare_today(run: Run) -> None:
 
 
 def _check_metric(run: Run, what: str, today: Metric, declared: Mapping[str, Any]) -> None:
-    """Refuse to go on with values that mean something else today."""
     if declared["unit"] != today.unit:
         other = f"in {today.unit} today, not in {declared['unit']}"
     elif {declared["better"], today.better} == {"lower", "higher"}:
@@ -118,9 +116,7 @@ def see_to_trust(run: Run, *, trust: bool) -> None:
 
     What is trusted is this run as it is now: another study, platform or place is asked for anew.
 
-    - `trust`: the caller says so now.
-
-    Raises UsageError: he never did.
+    Raises UsageError: he never did, and does not now (`trust`).
     """
     owner = owner_of(run.path)
     if owner is None:

@@ -48,10 +48,7 @@ def see_hours(
 
 
 def closed_until(not_between: str, now: datetime) -> datetime | None:
-    """Give when trials may begin again; None where they may now.
-
-    - `now`: in the zone that the hours are of.
-    """
+    """Give when trials may begin again, None if now; `now` is in the zone of the hours."""
     at = now
     # An end may lie in another span, and each of them is left once.
     for _ in range(not_between.count(",") + 1):

@@ -22,10 +22,7 @@ from bareline.vocabulary.pinning import Pinning, SeenBinding
 
 @dataclass(frozen=True, slots=True)
 class SeenLayout:
-    """What was seen of a layout on a platform.
-
-    - `layout`: as it really was.
-    """
+    """What was seen of a layout on a platform; `layout` is as it really was."""
 
     layout: Layout
     facts: Mapping[str, Scalar]
@@ -45,10 +42,7 @@ class Placements:
         return self._seen.get((trial.platform, trial.layout)) or SeenLayout(trial.layout, {})
 
     def see(self, trial: Trial, allocation: Allocation, command: Command) -> None:
-        """Look at the layout of a trial, where nobody has: an MPI job of bareline's own programs.
-
-        Raises PlatformError: the programs do not belong to the launcher's library.
-        """
+        """Look at the layout of an MPI trial where nobody has; raises PlatformError as `look`."""
         assert trial.layout is not None
         key = trial.platform, trial.layout
         own = command.mpi and any("{native}" in part for part in command.argv)
@@ -69,9 +63,7 @@ class Placements:
 def look(
     allocation: Allocation, layout: Layout, known: Mapping[str, Scalar], command: Command
 ) -> SeenLayout:
-    """Launch a layout once and see where its ranks are.
-
-    - `command`: of the trial that is next: its variables hold here, too.
+    """Launch a layout once, with the variables of `command`, and see where its ranks are.
 
     Raises PlatformError: the programs do not belong to the launcher's library.
     Raises ParseError: nothing was to be seen.
@@ -143,7 +135,6 @@ def _is_bound(ranks: Sequence[Rank], asked: Pinning, threads: int) -> bool:
 
 
 def _is_dealt(ranks: Sequence[Rank], asked: Pinning) -> bool:
-    """Tell whether ranks are on the sockets and domains that they were dealt to."""
     if asked.domain:
         counts = Counter(
             (rank.node, *(rank.packages if asked.ranks_per_socket else rank.numa)) for rank in ranks

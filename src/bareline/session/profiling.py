@@ -66,8 +66,7 @@ def profile_command(
     - `regions`: names of the regions that the program enters by ``MPI_Pcontrol``.
 
     Raises ProfileError: the command line is empty, or `out` cannot be written.
-    Raises ToolMissing, PlatformError, BuildError: there is no MPI library, or the profiler cannot
-    be built for it.
+    Raises ToolMissing, PlatformError, BuildError: no MPI library, or no profiler for it.
     """
     if not argv:
         raise ProfileError(
@@ -138,10 +137,7 @@ def profiler_library(build: Path) -> Path:
 
 
 def parse_regions(texts: Sequence[str]) -> dict[int, str]:
-    """Read ``3=solver`` and the like.
-
-    Raises ProfileError: one of them is not a number from 3 to 255 and a name.
-    """
+    """Read ``3=solver`` and the like; raises ProfileError: no number from 3 to 255, or no name."""
     regions = {}
     for text in texts:
         match = re.fullmatch(r"(\d{1,3})=([^,\"\\\x00-\x1f]{1,100})", text)
@@ -155,10 +151,7 @@ def parse_regions(texts: Sequence[str]) -> dict[int, str]:
 
 
 def parse_limit(text: str) -> int:
-    """Read ``64MB`` or ``512 KiB`` as bytes.
-
-    Raises ProfileError: it is no size, or too small or large for a trace.
-    """
+    """Read ``64MB`` or ``512 KiB`` as bytes; raises ProfileError: no size, or unfit for a trace."""
     match = re.fullmatch(r"(\d{1,6}) ?(k|M|G)(i?)B?", text, re.IGNORECASE)
     if match is None or int(match[1]) == 0:
         raise ProfileError(f"'{text[:40]}' is not a size", hint="write --limit 64MB")
@@ -171,8 +164,7 @@ def preloaded(
 ) -> tuple[list[str], dict[str, str]]:
     """Give the command line and environment with which every rank gets the variables.
 
-    A launcher that does not export its environment to other nodes is told to, which also keeps
-    the profiler out of the launcher itself.
+    Launchers that do not export them to other nodes are told to, and stay unprofiled themselves.
     """
     environment = dict(os.environ)
     name = Path(argv[0]).name

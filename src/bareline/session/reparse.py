@@ -37,10 +37,7 @@ _HINT = "only metrics, values, complete and verify may differ; else measure into
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """How the outputs of a run are to be read.
-
-    - `changed`: for each probe whose outputs are read in another way what is other.
-    """
+    """How the outputs of a run are to be read; `changed` is what is other, for each such probe."""
 
     study: Study
     header: Header
@@ -70,7 +67,6 @@ def read_correction(run: Run, file: Path) -> Correction:
 
 
 def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> None:
-    """Refuse a study that asks for other cases than the run: parameters, ranks, nodes."""
     specs = platforms_of(run)
 
     def cases_of(one: Study) -> dict[Hashable, Case]:
@@ -159,11 +155,7 @@ class ReadAgain(TypedDict):
 
 @dataclass(slots=True)
 class Reread:
-    """What came of reading a run again.
-
-    - `changed`: those that came out differently: as they were, and as they are.
-    - `unread`: those that cannot be read again, and why.
-    """
+    """What came of reading a run again: `changed` as they were and are, `unread` with reasons."""
 
     read: int = 0
     changed: list[tuple[Record, Record]] = field(default_factory=list)
@@ -204,11 +196,9 @@ def reparse_run(
 ) -> Reread:
     """Read the raw output of finished trials again, with the parsers of today.
 
-    What comes out differently is appended to the records, of which the latest of a trial counts:
-    what stood there before stays.
+    What comes out differently is appended to the records: the latest of a trial counts.
 
-    - `correction`: only the programs whose outputs are to be read otherwise, and thus; the run goes
-      by it from then on.
+    - `correction`: only the programs that it reads otherwise; the run goes by it from then on.
     """
     with nullcontext() if dry_run else run.writing():
         reread = _Rereading(run, correction)
@@ -222,8 +212,6 @@ def reparse_run(
 
 
 class _Rereading:
-    """Reads records again one by one, with the facts of their sessions."""
-
     def __init__(self, run: Run, correction: Correction | None) -> None:
         self._run = run
         self._correction = correction
@@ -234,7 +222,6 @@ class _Rereading:
         self.done = Reread()
 
     def take(self, record: Record) -> None:
-        """Read a record's output again."""
         output = self._run.read_raw(record.trial, record.attempt)
         if output is None:
             outcome = record.outcome

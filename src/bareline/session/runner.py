@@ -218,11 +218,7 @@ class Runner:
         return record if isinstance(record.outcome, Measured) else None
 
     def _see_limits(self, trial: Trial) -> None:
-        """Wait for the hours in which trials may begin; end where no more core hours may be used.
-
-        Raises LimitReached: this trial would pass the limit.
-        Raises TimeUp: waiting would cost the nodes of the job that bareline runs in.
-        """
+        """Wait until trials may begin; raises LimitReached, or TimeUp where waiting costs nodes."""
 
         def wait(closed: str, until: str) -> None:
             if runs_in_job(self._run):

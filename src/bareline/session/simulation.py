@@ -52,10 +52,7 @@ class Agreement:
 
 
 class Simulations:
-    """What a run measured on one of its platforms, simulated on another.
-
-    - `records`, `platform`: the run, and the platform whose measurements count.
-    """
+    """What a run measured on one of its platforms, `platform`, simulated on another."""
 
     def __init__(
         self, records: Records, platform: str, points: pl.DataFrame, tell: Callable[[str], None]
@@ -70,8 +67,7 @@ class Simulations:
     def compute_factor(self, table: dict[str, Any]) -> float:
         """Give how many times as long the measured kernels computed; 1 where there are none.
 
-        The median of all kernels: one processor has one speed, and a factor for each would leave
-        nothing to check.
+        It is the median of all kernels: a factor for each would leave nothing to check.
         """
         factors = []
         for case, samples in self._simulated(table, kernels=True):
@@ -82,10 +78,7 @@ class Simulations:
         return statistics.median(factors) if factors else 1.0
 
     def checks(self, table: dict[str, Any]) -> tuple[list[Agreement], list[str]]:
-        """Simulate everything that runs simulated.
-
-        Gives the checks, and what could not be simulated with the reason.
-        """
+        """Simulate everything that runs simulated: the checks, and what could not be and why."""
         checks: list[Agreement] = []
         left_out: list[str] = []
         for case, samples in self._simulated(table, left_out=left_out):
@@ -95,7 +88,6 @@ class Simulations:
     def _simulated(
         self, table: dict[str, Any], *, kernels: bool = False, left_out: list[str] | None = None
     ) -> Iterator[tuple[dict[str, Any], tuple[Sample, ...]]]:
-        """Simulate each case; those that cannot be are named in `left_out`."""
         spec = make_spec("calibration", table, where="the calibrated platform")
         missing = [] if left_out is None else left_out
         kind, layout = load_platform_types()[spec.type], Layout(spec.options.node_count)
@@ -169,9 +161,8 @@ class Simulations:
 def simulated(
     name: str, path: Path | None, per_node: int | None
 ) -> Iterator[Callable[[Trace], float]]:
-    """Give what replays traces on a simulated platform.
+    """Give what replays traces on a simulated platform, `per_node` ranks on a node, or all cores.
 
-    - `per_node`: ranks of a node at most; None: one for each core.
     Raises PlatformError: it does not exist, or is too small.
     Raises UsageError: it is no simulated one.
     """

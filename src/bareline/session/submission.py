@@ -149,10 +149,7 @@ def fit(order: Order, specs: Sequence[PlatformSpec], largest: SlurmOptions | Non
 
 
 def submit(run: Run, order: Order) -> Submission:
-    """Hand a run to a batch system.
-
-    Raises PlatformError: the batch system refuses a job; those before it stay.
-    """
+    """Hand a run over; raises PlatformError: a job is refused, and those before it stay."""
     path = run.path.resolve() / _SCRIPT
     path.write_text(order.script(run.path, run.id), encoding="utf-8")
     made = Submission(str(run.path), order.system, (), tuple(order.command(run.path)))

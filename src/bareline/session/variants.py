@@ -33,11 +33,7 @@ _SETTING = re.compile(r"([a-z_]+)(?:\.([A-Za-z_][A-Za-z0-9_]*))?=(.*)", re.DOTAL
 
 @dataclass(frozen=True, slots=True)
 class Varied:
-    """A study and its platforms as they are run.
-
-    - `name`: the control's, one of `platforms`; "" where there is none.
-    - `note`: what is to be said about them; "" where there is nothing.
-    """
+    """A study and its platforms as run; `name` is the control's, or empty; `note` is to be said."""
 
     study: Study
     platforms: list[PlatformSpec]
@@ -50,8 +46,7 @@ def with_builds(
 ) -> Varied:
     """Put two builds of it, "a" and "b", in the place of a platform, where builds are given.
 
-    - `a`, `b`: what ``--build-a`` and ``--build-b`` say: each a path, or ``KEY=VALUE`` as in a
-      platform file.
+    - `a`, `b`: ``--build-a`` and ``--build-b``: a path, or ``KEY=VALUE`` of a platform file.
 
     Raises UsageError: only one is given, there is more than one platform or a role, or no program
     of the study asks for what differs.

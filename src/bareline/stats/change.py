@@ -40,7 +40,7 @@ class ChangePoints:
     """The largest step of each series.
 
     - `at`: shape (series,); the first run of the new level; 0 without a step beyond the margin.
-    - `p`: shape (series,); probability of such a step in any series if nothing changed in one.
+    - `p`: shape (series,); probability of such a step in any of the series if nothing changed.
     """
 
     at: IntArray

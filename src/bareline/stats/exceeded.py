@@ -106,7 +106,7 @@ def _dealt(every: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
 def holm_of_testable(p_values: FloatArray, least: FloatArray, alpha: float) -> FloatArray:
     """Return Holm-adjusted p-values of what could be certain at all; NaN of everything else.
 
-    `p_values` and `least` have shape (k,), as of `exceedance`; `alpha` is the level to reach.
+    `p_values` and `least`: shape (k,), as of `exceedance`; `alpha`: what they are held against.
     """
     several = 1
     while np.count_nonzero(least <= alpha / several) > several:

@@ -53,7 +53,7 @@ def holm(p_values: ArrayLike, weight: ArrayLike = 1.0) -> FloatArray:
 def false_discovery(p_values: ArrayLike) -> FloatArray:
     """Return p-values adjusted to the false discovery rate, which holds among those at most alpha.
 
-    `p_values` and what it raises are as for `holm`.
+    `p_values` and the ValueError are as for `holm`.
 
     References
     ----------

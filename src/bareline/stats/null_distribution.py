@@ -71,7 +71,7 @@ def sign(n: int) -> NullDistribution:
 def signed_rank(n: int) -> NullDistribution:
     """Return Wilcoxon's signed-rank distribution, without ties.
 
-    Exact up to `EXACT_SIGNED_RANK` values, beyond normal with continuity correction.
+    Exact up to `EXACT_SIGNED_RANK` values; normal with continuity correction beyond.
     """
     size = n * (n + 1) // 2
     if n > EXACT_SIGNED_RANK:
@@ -89,7 +89,7 @@ def signed_rank(n: int) -> NullDistribution:
 def mann_whitney(n: int, m: int) -> NullDistribution:
     """Return the distribution of Mann and Whitney's U for samples of n and m, without ties.
 
-    Exact up to `EXACT_MANN_WHITNEY` values on each side, beyond normal with continuity correction.
+    Exact up to `EXACT_MANN_WHITNEY` values on each side; normal with continuity correction beyond.
     """
     if max(n, m) > EXACT_MANN_WHITNEY:
         return _normal(n * m, variance=n * m * (n + m + 1) / 12.0)

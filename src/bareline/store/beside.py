@@ -129,7 +129,7 @@ class BesideRecords:
             write_raw(self.raw_folder(trial.index, attempt), output)
 
     def read_raw(self, trial: Trial, attempt: int = 1) -> Output | None:
-        """Read what `write_raw` kept, None without output; raises StoreError (odd, too large)."""
+        """Read what `write_raw` kept, or None; raises StoreError: no regular file, or too large."""
         with self._explaining_raw():
             return read_raw(self.path, self.raw_folder(trial.index, attempt))
 

@@ -63,7 +63,7 @@ class Caveat:
 
     - `code`: a code of `CAVEATS`, one of the codes with a detail or a number, or `IN_WORDS`.
     - `detail`: what this one alone knows: both layouts, the reason, the words.
-    - `some`, `every`: of how many trials it holds; 0 of 0 is all. A mere count has no `every`.
+    - `some`, `every`: for how many of how many trials; 0 of 0 is all. A mere count has no `every`.
     """
 
     code: str

@@ -63,7 +63,8 @@ class Metric:
 
     - `unit`: one of `bareline.vocabulary.units.BASE_UNITS`.
     - `better`: which way the metric is good; "none" for context that has no good direction.
-    - `detail`: describes the spread or restates another one: not compared by default, no verdict.
+    - `detail`: a metric that describes the spread or restates another one: stored and shown on
+      demand, but neither compared by default nor part of a verdict.
     """
 
     unit: str

@@ -55,7 +55,7 @@ def unfold_numbers(text: str) -> tuple[int, ...]:
 
 
 def unfold(text: str) -> list[str]:
-    """Give the names of ``n[01,03-05].cluster,login``; raises ValueError: one is none, too many."""
+    """Give the names of ``n[01,03-05].cluster,login``; raises ValueError: no names, or too many."""
     return [name for part in _BETWEEN.split(text) for name in _hosts(part)]
 
 

@@ -33,7 +33,7 @@ _BOUND = {
 class Pinning:
     """How ranks are placed on the processors of a node.
 
-    - `ranks_per_socket`, `ranks_per_numa`: on each; 0 leaves that to the distribution.
+    - `ranks_per_socket`, `ranks_per_numa`: ranks on each; 0 leaves that to the distribution.
     """
 
     binding: SeenBinding = "none"

@@ -1,6 +1,6 @@
 """A place: where a value stands, and the one way to name it.
 
-What is compared must agree in all of it, and a reader must be told it in the same words everywhere.
+What is compared must agree in all of it, and a reader is told it in the same words everywhere.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def own(package: str, constant: str, *, deep: bool = False) -> Iterator[Found[An
 
 
 def brought(group: str) -> Iterator[Found[Any]]:
-    """Load what packages bring under an entry-point group; raises PluginError if one fails."""
+    """Load what packages bring under an entry-point group; raises PluginError if one fails to."""
     for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
         try:
             thing = entry.load()

@@ -50,7 +50,7 @@ _PREFIXES: Mapping[str, float] = {
 
 
 def conversion(unit: str, into: str) -> float | None:
-    """Give the factor from a unit into another; None if they differ in kind or are not known."""
+    """Give the factor from a unit into another; None for another kind, or one that is unknown."""
     if unit == into:
         return 1.0
     (dimension, size), (other, other_size) = _measure(unit), _measure(into)
