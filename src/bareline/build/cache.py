@@ -40,10 +40,7 @@ _locks: dict[Path, int] = {}
 
 
 def use(build: Path) -> str | None:
-    """Give a build's record and keep the build as long as this process lives.
-
-    None where there is no finished build.
-    """
+    """Give a build's record, None without one, and keep the build while this process lives."""
     record = build / RECORD
     try:
         descriptor = os.open(record, os.O_RDONLY)

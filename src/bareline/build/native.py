@@ -60,10 +60,8 @@ class NativeBuild:
 
     - `toolchain`: compiler and MPI library, for people.
     - `path`: the folder that holds ``bin`` and ``lib``.
-    - `log`: what CMake and the compilers printed.
     - `left_out`: programs that could not be built here, each with its reason.
     - `seconds`: how long configuring and compiling took.
-    - `cached`: it was there already.
     - `host`: the node on which it lies; this machine where that is empty.
     """
 
@@ -91,10 +89,7 @@ def _adapter() -> TypeAdapter[NativeBuild]:
 
 
 def ensure_native(mpi: MpiCompiler | None, cache: Path) -> Path:
-    """Give the folder of the native programs for an MPI library, built if need be.
-
-    See `build_native`.
-    """
+    """Give the folder of the native programs for an MPI library; see `build_native`."""
     return build_native(mpi, cache).programs
 
 
@@ -102,7 +97,6 @@ def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -
     """Build the native programs, or find them in the cache.
 
     - `mpi`: the library to build against; None builds only what needs no MPI.
-    - `cache`: bareline's cache folder.
     - `force`: build again even if the cache has it.
 
     Raises ToolMissing: CMake, a C compiler or the MPI library's compiler wrapper is not installed.
@@ -136,10 +130,7 @@ def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -
 
 @dataclass(frozen=True, slots=True)
 class _Builder:
-    """One build: from where, through which tree of object files, to where, with what.
-
-    `lock` is the descriptor of the lock that the builder holds.
-    """
+    """One build: from where, by which tree, to where; `lock`: descriptor of the held lock."""
 
     source: Path
     tree: Path
@@ -218,11 +209,7 @@ class _Builder:
         )
 
     def _run(self, line: Sequence[str], output: int) -> None:
-        """Run one step of the build.
-
-        The step inherits the lock: if bareline is killed, the next builder waits for what it left
-        running instead of working in the same folder.
-        """
+        """Run a step, which inherits the lock: after a kill the next builder waits for it."""
         done = subprocess.run(
             line,
             # CMake tries compilers where it was called; SimGrid's leaves a file behind there.

@@ -40,10 +40,7 @@ def source_files(source: Path) -> Iterator[Path]:
 
 
 def mirror(source: Path, copy: Path) -> None:
-    """Make a folder hold the sources and nothing else.
-
-    An unchanged file keeps its time stamp, which is what Ninja and Make look at.
-    """
+    """Make a folder hold the sources alone; unchanged files keep their times for Ninja and Make."""
     wanted = set(source_files(source))
     for path in [path for path in copy.rglob("*") if path.is_file()]:
         if path.relative_to(copy) not in wanted:

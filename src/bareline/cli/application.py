@@ -193,7 +193,6 @@ def _grow(asked: PredictOptions, paths: list[Path], ranks: int) -> None:
 
 @contextmanager
 def _targets(asked: PredictOptions) -> Iterator[list[Target]]:
-    """Give what replays more ranks: the ladders of a run, or simulated platforms."""
     from bareline.predict.growth import Target
     from bareline.predict.reach import measured
     from bareline.session.simulation import simulated

@@ -88,10 +88,7 @@ def main() -> NoReturn:
 
 
 def _with_values(arguments: Sequence[str]) -> list[str]:
-    """Give options that may stand without a value the one that they have then.
-
-    Typer knows none, and click would take the argument that follows for it.
-    """
+    """Add values to options that stand without: click would take the next argument for one."""
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
     alone = {name: f"{name}={value}" for name, value in OPTIONAL_VALUES.items()}
     return [*(alone.get(text, text) for text in own), *arguments[len(own) :]]

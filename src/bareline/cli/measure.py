@@ -189,7 +189,6 @@ class _Planned:
 
 
 def _planned(asked: RunOptions, *, in_a_job: bool = False) -> _Planned:
-    """Find out what is asked for, and complain of what is lacking or in vain."""
     from bareline.session import begin
     from bareline.session.submission import inheriting
     from bareline.session.variants import with_builds, with_control

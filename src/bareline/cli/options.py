@@ -23,10 +23,7 @@ def run_path(text: str) -> Path:
 
 
 def read_records(*paths: Path, unlike: bool = True) -> Records:
-    """Read runs, and say where they measured unlike things.
-
-    - `unlike`: whether that is said.
-    """
+    """Read runs; `unlike`: say where they measured unlike things."""
     from bareline.analysis.numbers.records import read_runs
     from bareline.store.run import Run
 
@@ -192,10 +189,7 @@ class RunOptions:
 
 
 def seconds(wait_quiet: str | None) -> float | None:
-    """Read how long to wait for a quiet machine; None for not at all.
-
-    Raises UsageError: what was given is no time.
-    """
+    """Read how long to wait in s; None for not at all. Raises UsageError: it is no time."""
     from bareline.vocabulary.units import parse_duration
 
     return None if wait_quiet is None else parse_duration(wait_quiet)

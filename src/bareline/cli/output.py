@@ -156,8 +156,6 @@ def console(*, stderr: bool = False, quiet: bool = False) -> Console:
     return make_console(stderr=stderr, quiet=quiet)
 
 
-# Schemas ------------------------------------------------------------------------------------------
-
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 #: Where the type of each command's rows is, as `prints` says, and whether one row is printed alone.
 OUTPUTS: dict[str, tuple[str, bool]] = {}

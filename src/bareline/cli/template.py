@@ -155,7 +155,6 @@ def _renamed(text: str, kind: PluginKind, name: str) -> str:
 
 
 def _sample() -> Path:
-    """Give the folder of the sample: inside the wheel, or of the source checkout."""
     here = Path(__file__).resolve().parents[1]
     for folder in (here / "_sample", here.parents[1] / "tests" / "outside" / "sample"):
         if (folder / "pyproject.toml").is_file():

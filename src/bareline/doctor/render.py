@@ -17,10 +17,7 @@ _MARKS = {Health.OK: ("✓", "green"), Health.WARN: ("!", "yellow"), Health.MISS
 
 
 def render(checks: Sequence[HostCheck], console: Console) -> None:
-    """Print the findings in groups, what to do under what does not work, and a last line.
-
-    Lines are wrapped on a terminal only: elsewhere a command stays in one piece.
-    """
+    """Print findings and what to do; wrapped on a terminal only: elsewhere commands stay whole."""
     indent = 5 + max((len(check.name) for check in checks), default=0)
     for area in Area:
         if group := [check for check in checks if check.group is area]:

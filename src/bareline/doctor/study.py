@@ -17,10 +17,7 @@ from bareline.vocabulary.errors import PlatformError
 def needs(
     named: Mapping[str, str], probes: Collection[str], platforms: Path | None = None
 ) -> Iterator[HostCheck]:
-    """Look at what would be measured on, and with.
-
-    - `named`: platforms by role, or by their own name where the study has no roles.
-    """
+    """Look at what would be measured on, and with; `named`: platforms by role or by own name."""
     wrong: dict[str, PlatformError] = {}
     known = load_platforms(platforms, wrong)
     for role, name in named.items():

@@ -142,7 +142,6 @@ def mpi_jobs() -> Iterable[HostCheck]:
 
 
 def _flavours(look: Callable[[MpiInstallation], HostCheck]) -> Iterator[HostCheck]:
-    """Look at each library that has a compiler wrapper, and name the others."""
     found = False
     for flavour, launcher in LAUNCHERS.items():
         try:
@@ -163,7 +162,6 @@ def _flavours(look: Callable[[MpiInstallation], HostCheck]) -> Iterator[HostChec
 
 
 def _seen(library: MpiInstallation) -> HostCheck:
-    """Say which library it is, and what is known to go wrong with it."""
     hangs = library.flavour == "mpich" and str(library.version).startswith("4.0")
     known = "; may hang in MPI_Finalize, about once in some hundred launches" if hangs else ""
     text = f"{library.version}, {library.mpirun}{known}"

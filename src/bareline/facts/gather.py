@@ -34,10 +34,7 @@ def script() -> str:
 
 
 def gather(answers: Iterable[tuple[str, str, str]]) -> Facts:
-    """Collect the facts of every node into one flat table.
-
-    What a node lacks (a program, a kernel file, a permission) is an absent key. A platform adds
-    or corrects what it alone knows, such as the MPI library it launches with.
+    """Collect the facts of every node into one flat table; what a node lacks is an absent key.
 
     - `answers`: of each node its name, and what the script printed and complained about there.
 

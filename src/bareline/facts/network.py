@@ -129,7 +129,6 @@ def _ethtool(sections: Sections) -> Found:
 
 
 def _shaping(sections: Sections) -> Found:
-    """Read the queueing discipline: its kind, and rate and delay where it sets them."""
     disciplines = sections.get("qdisc", "")
     roots = [line.split() for line in disciplines.strip().splitlines() if " root " in f"{line} "]
     shown = re.search(r"\bqdisc (\S+)", sections.get("iplink", ""))

@@ -67,7 +67,6 @@ def parse_processor(sections: Sections) -> Facts:
 
 
 def _topology(sections: Sections, lscpu: Mapping[str, str], files: Mapping[str, str]) -> Found:
-    """Count cores, by the kernel's topology or else its processor list, and what may be used."""
     topology, cpuinfo = files_of(sections, "topology"), sections.get("cpuinfo", "")
     blocks = [dict(pairs(block)) for block in cpuinfo.split("\n\n")]
     seen = {

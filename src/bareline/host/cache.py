@@ -18,9 +18,7 @@ _PRIVATE = 0o700
 
 
 def cache_folder() -> Path:
-    """Give bareline's cache folder, made if need be.
-
-    ``BARELINE_CACHE`` names another one than the user's own cache folder.
+    """Give bareline's cache folder, made if need be: ``BARELINE_CACHE``, else the user's own.
 
     Raises StoreError: it cannot be made, or others may write to it.
     """
@@ -41,12 +39,9 @@ def cache_folder() -> Path:
 
 
 def check_trust(path: Path) -> None:
-    """Refuse what others could have put there: programs of the cache are executed.
+    """Refuse what others could have put there, as ssh does: programs of the cache are executed.
 
-    As ssh does with its files: it must belong to this user or to root, and nobody else may write
-    to it.
-
-    Raises StoreError: it is not to be trusted.
+    Raises StoreError: neither this user nor root owns it, or others may write to it.
     """
     found = path.stat()
     if found.st_uid not in (os.geteuid(), 0):

@@ -64,10 +64,7 @@ def foreign_cores(before: LoadReading, after: LoadReading, helpers_s: float = 0.
 
 
 def parse_busy_s(text: str) -> float:
-    """Read the processor time of all processes out of ``/proc/stat``.
-
-    Raises ValueError: it is not as Linux writes it.
-    """
+    """Read all processes' time out of ``/proc/stat``. Raises ValueError: it is not Linux's."""
     words = text.split("\n", 1)[0].split()
     if len(words) < 5 or words[0] != "cpu":
         raise ValueError("no line of all processors")
@@ -81,10 +78,7 @@ def processor_s(pids: tuple[int, ...]) -> float:
 
 
 def orphans_s(pid: int) -> float:
-    """Give the processor time of what an init has for children, and had and reaped.
-
-    Each child with those that it has waited for; their living children are not seen.
-    """
+    """Give the time of an init's children, living or reaped; their living children are not seen."""
     ticks = _ticks(pid, _REAPED)
     with contextlib.suppress(OSError):
         for child in _start_of(f"/proc/{pid}/task/{pid}/children").split():
@@ -158,11 +152,9 @@ def busy_cores(since: LoadReading | None) -> float:
 
 
 def wait_until_quiet(most_s: float, tell: Callable[[float], None]) -> float:
-    """Wait until other programs have let this machine alone for some seconds.
+    """Wait until others have let this machine alone for seconds; give the cores still busy, or 0.
 
-    - `most_s`: longest time to wait.
     - `tell`: called about every ten seconds with the number of cores that others keep busy.
-    Gives cores that others kept busy at the end; 0 if it is quiet.
     """
     ends = time.monotonic() + most_s
     looks = 0

@@ -99,10 +99,7 @@ def require(
 
 
 def package_hint(debian: str) -> str:
-    """Say how to get packages that bring no program, e.g. libraries; see `install_hint`.
-
-    - `debian`: names of Debian's packages; the table knows their counterparts.
-    """
+    """Say how to get packages that bring no program, by Debian's names; see `install_hint`."""
     known = {"apt-get": f"apt-get install {debian}"}
     names = [_FEDORA.get(package, "") for package in debian.split()]
     if names and all(names):

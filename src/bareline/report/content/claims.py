@@ -46,11 +46,10 @@ class PrintedRange:
 class ClaimRow:
     """A claim of a publication beside what was measured.
 
-    - `claim`, `source`: in the publication's words, and where it stands there.
     - `sides`: who is compared with whom here; empty where nobody is.
     - `why`: why it is not measured, or what is to be known of what is.
-    - `bars`, `dots`: what is drawn, toward the claim: above 1 is what the publication says. Of a
-      growth the first and the last of either.
+    - `bars`, `dots`: drawn toward the claim: above 1 is what the publication says. Of a growth the
+      first and the last of either.
     """
 
     claim: str
@@ -177,9 +176,6 @@ def claims_table(rows: Sequence[ClaimRow], *, sources: bool) -> Table:
     return table.column("same direction?", same, "text").table()
 
 
-# What is printed ------------------------------------------------------------------------------
-
-
 def _printed(
     check: ClaimCheck, names: Sequence[str], ratios: Sequence[PublishedRatio]
 ) -> list[PublishedRatio]:
@@ -229,18 +225,13 @@ def _span(bar: PrintedRange) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-# What is measured -----------------------------------------------------------------------------
-
-
 def _weakened(
     check: ClaimCheck, outcome: Outcome, first: PrintedRange | None, last: PrintedRange | None,
     margin: float,
 ) -> ClaimStatus:  # fmt: skip
-    """Say "weaker" of what is certainly less than is printed.
-
-    Where ranks or nodes are others, less than half of the printed factor on a log scale: losses
-    grow with both, but 1.2 is not what 16 was printed to say.
-    """
+    """Say "weaker" of what is certainly less than is printed."""
+    # Where ranks or nodes differ, less than half of the factor on a log scale: losses grow with
+    # both, but 1.2 is not what 16 was printed to say.
     status = outcome.status
     if status is not ClaimStatus.YES or check.expect == "equal" or outcome.change is None:
         return status
@@ -286,8 +277,6 @@ def _ranks(losses: Sequence[PlaceLoss]) -> str:
     text = f"{span} rank{'s' if span != '1' else ''}"
     return f"{text} on {count(nodes.pop(), 'node')}" if len(nodes) == 1 else text
 
-
-# What is drawn --------------------------------------------------------------------------------
 
 #: Width of a drawing and the room at either end, in pixels.
 WIDTH, _ROOM = 280.0, 10.0

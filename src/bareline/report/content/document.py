@@ -198,10 +198,7 @@ _MOST = 4
 
 
 def glosses(document: Document) -> Mapping[str, str]:
-    """Say what each platform is: its own title, its role's, or else what differs.
-
-    Empty where nothing is known that tells it apart.
-    """
+    """Say what each platform is: its title, its role's, or what differs; empty if nothing does."""
     roles = {role.platform: role.title for role in document.roles.values() if role.platform}
     found = {}
     for at, info in enumerate(document.platforms):
@@ -218,8 +215,7 @@ def glosses(document: Document) -> Mapping[str, str]:
 def document_of(comparison: Comparison, *, fact_rows: Sequence[FactLine] | None = None) -> Document:
     """Gather all that a report of a comparison shows; one platform alone is shown by itself.
 
-    - `fact_rows`: the platforms' characteristics, one value per platform in the order of
-      ``records.platforms``; read from the runs without it.
+    - `fact_rows`: with values in the order of ``records.platforms``; read from the runs without it.
     """
     records = comparison.records
     header = records.runs[0].header

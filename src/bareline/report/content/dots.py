@@ -59,9 +59,8 @@ class Dots:
 def trial_dots(document: Document, cells: Sequence[Cell], most: int | None = None) -> Dots:
     """Give the trials of some cells of one probe and metric: all of them without `most`.
 
-    Above it, every cell keeps the same number of trials, spread evenly over their order from
-    smallest to largest with both ends, so that the shape of the distribution stays visible. Where
-    not even both ends fit, none are given.
+    Above it, each cell keeps the same number, spread evenly over the values with both ends, so that
+    the shape of the distribution stays visible; none where not even both ends fit.
     """
     if not cells:
         return Dots((), 0)
@@ -94,10 +93,7 @@ def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The ratio of two cells over the blocks that both were measured in, and how many they are.
-
-    There is none without a common block.
-    """
+    """The ratio of two cells over their `n` common blocks; None without any."""
 
     ratio: Estimate | None
     n: int

@@ -35,8 +35,7 @@ _Writer = Callable[[Records, Path, Selection], int]
 def write_samples(records: Records, path: Path, asked: Selection) -> int:
     """Write samples as CSV, JSON lines or Parquet, by the file's ending; give their number.
 
-    Those of controls are among them, marked in the column "control". `asked` says which rows. A
-    file that ends with ``.prom`` or ``.openmetrics`` has the medians instead.
+    The column "control" marks those of controls; ``.prom`` and ``.openmetrics`` get the medians.
 
     Raises UsageError: the ending names none of these.
     Raises StoreError: the file cannot be written.
@@ -113,10 +112,7 @@ def _escaped(value: object) -> str:
 
 
 def write_junit(records: Records, outcomes: Sequence[ConditionOutcome], path: Path) -> None:
-    """Write conditions and failed cases as a suite of tests.
-
-    Raises StoreError: the file cannot be written.
-    """
+    """Write conditions and failed cases as tests. Raises StoreError: the file cannot be written."""
     cases = [_condition_case(outcome) for outcome in outcomes]
     cases += [_failed(row) for row in failures(records).iter_rows(named=True)]
     name = "+".join(run.path.name for run in records.runs)

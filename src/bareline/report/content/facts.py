@@ -58,10 +58,7 @@ class FactRow:
 
 
 def table(platforms: Mapping[str, PlatformFacts]) -> list[FactRow]:
-    """Put the facts of platforms side by side, in groups and in the order of `FACT_KEYS`.
-
-    A fact that no platform has is no row.
-    """
+    """Lay facts that any platform has side by side, in groups and in the order of `FACT_KEYS`."""
     nodes = {name: _by_node(facts) for name, facts in platforms.items()}
     rows = []
     for key in {key for facts in nodes.values() for key in facts}:
@@ -105,10 +102,7 @@ def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[Fact]:
 
 
 def _by_node(facts: PlatformFacts) -> dict[str, dict[int, Scalar | None]]:
-    """Arrange facts by key and node; nodes that agree with node 0 are left out.
-
-    A node that lacks a fact of node 0 has it as None.
-    """
+    """Arrange facts by key and node: of other nodes only what differs, None where it is absent."""
     found: dict[str, dict[int, Scalar | None]] = {}
     for key, value in facts.items():
         text, plain = split_nodes(key)
@@ -172,10 +166,7 @@ def facts_table(
     facts: Sequence[FactLine], names: Sequence[str], places: Sequence[int] = (), *,
     label: str = "", indent: str = "", absent: str = "–",
 ) -> Table:  # fmt: skip
-    """Tabulate characteristics under their groups' names.
-
-    - `places`: where each platform's value stands in a line, if not in the order of `names`.
-    """
+    """Tabulate facts by group; `places`: where each platform's value is in a line."""
     rows: list[tuple[Field, ...]] = []
     starts = list[int]()
     for group, own in groupby(facts, lambda fact: fact.group):

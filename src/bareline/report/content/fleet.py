@@ -139,10 +139,7 @@ def deviates(found: Survey, one: NodeMap, name: str) -> bool:
 
 
 def rows_of_nodes(fleet: NodeFleet, most: int) -> list[tuple[str, tuple[int, ...]]]:
-    """Lay the nodes out: a row for each switch, or rows of so many nodes.
-
-    Gives what a row is called, and the indices of its nodes.
-    """
+    """Give a row for each switch, or for `most` nodes each: its name and its nodes' indices."""
     laid: list[tuple[str, tuple[int, ...]]] = []
     for at, name in [*enumerate(fleet.switches), (-1, "")]:
         own = [int(node) for node in np.flatnonzero(fleet.groups == at)]

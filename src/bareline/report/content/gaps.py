@@ -23,10 +23,7 @@ _LONGEST_REASON = 400
 
 
 def gaps(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
-    """Gather everything that keeps the numbers from being complete or plain.
-
-    - `empty`: exhibits that the study asks for and that the run holds nothing for.
-    """
+    """Gather what keeps the numbers from being complete; `empty`: exhibits that have no data."""
     undrawn = []
     for spec in empty:
         asked = " ".join(filter(None, [spec.probe, spec.metric])) or "every probe"
@@ -64,7 +61,6 @@ def _titled(title: str, rows: Rows[Any]) -> Iterator[Section]:
 
 
 def _unknown_publications(document: Document) -> list[str]:
-    """Name what the study repeats, or shows, of publications that this bareline does not have."""
     asked = [name for role in document.roles.values() for name in role.published]
     asked += [name for spec in document.exhibits for name in spec.published]
     names = dict.fromkeys(name.partition(":")[0] for name in asked)
@@ -73,7 +69,6 @@ def _unknown_publications(document: Document) -> list[str]:
 
 
 def _failures(document: Document) -> Iterator[Section]:
-    """Put together trials of one case on one platform that failed for the same reason."""
     case = ["platform", *CASE]
     trials = document.records.trials
     planned = trials.group_by(case).agg(pl.len().alias("of"))

@@ -136,7 +136,6 @@ def term_anchor(term: str) -> str:
 
 
 def _term(word: str) -> str:
-    """Give the term that a word is the singular or the plural of."""
     lower = word.lower()
     return next(
         _BY_WORD[stem] for end in range(3) if (stem := lower[: len(lower) - end]) in _BY_WORD

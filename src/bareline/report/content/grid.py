@@ -155,10 +155,7 @@ def lone_platforms(findings: Sequence[Finding], platforms: Sequence[str]) -> lis
 
 
 def grid(findings: Sequence[Finding], platforms: Sequence[str]) -> list[Table | Prose]:
-    """Lay out layers, probes and classes downwards, platforms across.
-
-    Platforms that measured one layer only share a line below.
-    """
+    """Lay out layers, probes and classes by platform; platforms of one layer share a line below."""
     lone = lone_platforms(findings, platforms)
     across = [name for name in platforms if name not in lone]
     rows: list[tuple[Field, ...]] = []
@@ -284,7 +281,6 @@ def matrix(glance: Glance, findings: Sequence[Finding], platforms: Sequence[str]
 
 
 def _square(square: Square, findings: Sequence[Finding]) -> Field:
-    """Write the worst of a layer as the grid does, and below it of what it is."""
     claims = [finding for finding in findings if finding.grade.is_claim]
     losses = [finding for finding in claims if finding.verdict is not Verdict.FASTER]
     if claims:

@@ -92,10 +92,7 @@ def _runs(runs: Sequence[Run]) -> Table:
 
 
 def cost_texts(run: Run) -> list[str]:
-    """Give the core hours of each platform of a run, and their price where it has one.
-
-    Nothing where they are not worth a word.
-    """
+    """Give core hours by platform, with their price where it has one; none below a core minute."""
     hours = {name: core_s / HOUR_S for name, core_s in (run.cost() or {}).items()}
     if sum(hours.values()) < _LEAST_CORE_HOURS:
         return []

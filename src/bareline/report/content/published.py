@@ -32,9 +32,8 @@ _WHERE = ("ranks", "nodes", "placement")
 
 @dataclass(frozen=True, slots=True)
 class PublishedPoint:
-    """A published ratio and the platforms of the run that it can be laid beside.
+    """A published ratio and the platforms of the run that take the roles of its two.
 
-    - `platform`, `baseline`: of the run: they take the roles of the published ones.
     - `short`, `label`: the publication and its table, figure or section.
     """
 
@@ -192,10 +191,7 @@ def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Publish
 
 @dataclass(frozen=True, slots=True)
 class PrintedValue:
-    """An absolute published value, for a platform of the run that stands for the published one.
-
-    - `gain`: what is printed of it as so many times better than another value; empty without.
-    """
+    """A published absolute value, and its printed `gain` over another; empty without."""
 
     value: float
     text: str
@@ -236,10 +232,7 @@ def _measures(study: PublishedStudy, result: Result, cell: Cell) -> bool:
 def points_for(
     points: Sequence[PublishedPoint], spec: ExhibitSpec, cells: Sequence[Cell], baseline: str
 ) -> list[PublishedPoint]:
-    """Choose the published ratios that belong beside some cells of an exhibit.
-
-    Only those of the parts that the exhibit names, if it names any.
-    """
+    """Choose published ratios for an exhibit's cells, only of the parts that it names, if any."""
     kinds = {(cell.place.probe, cell.place.metric) for cell in cells}
     parts = set(spec.published)
     return [
@@ -252,10 +245,7 @@ def points_for(
 
 
 def points_of(points: Sequence[PublishedPoint], cell: Cell) -> list[PublishedPoint]:
-    """Choose the published ratios that speak of what one cell measured.
-
-    Those told for its number of ranks, if there are any; else all, with their own ranks told.
-    """
+    """Choose a cell's published ratios: those for its number of ranks, or all if there are none."""
     found = [point for point in points if point.about(cell)]
     ranks = cell.place.ranks
     exact = [one for one in found if any(low <= ranks <= high for low, high in one.places("ranks"))]

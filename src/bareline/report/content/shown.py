@@ -110,7 +110,6 @@ def _farthest(comparison: pl.DataFrame, probe: str) -> pl.DataFrame:
 
 
 def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
-    """Thin places out, parameter by parameter, and say how."""
     table = _coordinates(places)
     cuts: dict[str, str] = {}
     while table.height > most:
@@ -145,10 +144,7 @@ def _widest(table: pl.DataFrame) -> tuple[str, int]:
 
 
 def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
-    """Give each place's parameters as columns, beside its row in "place".
-
-    A parameter that has numbers and texts is ordered as text.
-    """
+    """Give each place's parameters as columns, beside its row in "place"; mixed types as text."""
     table = places.with_row_index("place").select("place", "ranks", "threads", "nodes")
     for column in ("params", "point"):
         texts = places.get_column(column)

@@ -40,7 +40,6 @@ def suitability_table(sides: Mapping[str, Sequence[Judgement]], *, reasons: bool
     """Lay classes of applications against platforms.
 
     - `sides`: by what follows a platform's name in the head; the last has every class.
-    - `reasons`: whether each answer has its reason and its caveats with it.
     """
     *_, last = sides.values()
     rows = Rows(dict.fromkeys(row.application_class for row in last))

@@ -87,12 +87,10 @@ def _source(one: Breakdown) -> str:
 
 
 def _amount(piece: Piece) -> str:
-    """Write a piece with the range of its launches, where they differ."""
     ends = (_signed(piece.lo), _signed(piece.hi))
     return _signed(piece.extra) + (f" ({' to '.join(ends)})" if ends[0] != ends[1] else "")
 
 
 def _signed(share: float) -> str:
-    """Write a share of the baseline's time; what rounds to nothing has no sign."""
     text = f"{share:+.2f}"
     return text if float(text) else "0.00"

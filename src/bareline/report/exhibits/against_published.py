@@ -184,10 +184,7 @@ class RangeScore:
 
 
 def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> RangeScore:
-    """Count them.
-
-    - `printed`: ends of all ranges that were printed, of points that nothing stands beside too.
-    """
+    """Count the meetings; `printed`: ends of all printed ranges, of those without a value too."""
     given = sum(meeting.is_given for meeting in meetings)
     ranges, bounds = (
         [meeting for meeting in meetings if meeting.counts and meeting.is_bound is bound]
@@ -212,7 +209,6 @@ def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> RangeSc
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Draw all published ratios that the run has values for; named ones only, if any are."""
     lines = published_lines(document, spec)
     if not lines:
         return

@@ -56,17 +56,14 @@ class _Row:
 
     @property
     def median(self) -> float:
-        """The median of how far each ratio is from 1."""
         return statistics.median(abs(ratio.value - 1) for ratio in self.ratios.values())
 
     @property
     def worst(self) -> int:
-        """The size at which it is furthest."""
         return max(self.ratios, key=lambda size: abs(self.ratios[size].value - 1))
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Give one table of all programs of which both sides were measured."""
     rows = list(_rows(document, select(document, spec)))
     if not rows:
         return
@@ -172,7 +169,6 @@ class _Pair:
 
 
 def _references(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Give one table per reference probe and metric in which both sides were measured."""
     found = []
     for reference in select(document, spec):
         if ours := _counterpart(document, reference):
@@ -204,7 +200,6 @@ def _references(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
 
 
 def _counterpart(document: Document, reference: Cell) -> Cell | None:
-    """Find our program's value for the same platform, layout and parameters."""
     place = reference.place
     known = parse_point(place.params)
     if CHOICE not in known or not reference.metric.directed:

@@ -52,7 +52,6 @@ class Along:
     """The axes that all panels of a figure share, so that they can be compared by eye."""
 
     def __init__(self, chosen: Chosen, *, others: Iterable[float] = ()) -> None:
-        """Lay out axes that hold cells with their intervals, other values, published ratios."""
         x, cells = chosen.x, [row.cell for row in chosen.rows]
         self.document, self.x, self.published = chosen.document, x, chosen.published
         self.scale = chosen.unit
@@ -149,10 +148,7 @@ class Along:
         return panel(strips, self.across, axis_title(self.x), places)
 
     def _published(self, cells: Sequence[Cell], across: Channel, up: Channel) -> Iterable[Chart]:
-        """Draw published ratios as diamonds, with a line over the range that they are told for.
-
-        Only those that speak of a cell of the panel, or of its platform and another place.
-        """
+        """Draw published ratios of the panel's cells, or of its platform elsewhere, with ranges."""
         rows: list[Mark] = []
         places: set[str] = set()
         for point in self.published:

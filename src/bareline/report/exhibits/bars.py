@@ -136,7 +136,6 @@ def trial_notes(chosen: Chosen) -> tuple[str, ...]:
 
 
 def _valued(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
-    """Choose probes and units in which anything has a value."""
     for chosen in by_unit(document, spec):
         if any(cell.value is not None for cell in chosen.cells):
             metric = chosen.rows[0].cell.place.metric
@@ -196,7 +195,6 @@ def _losses_summary(chosen: Chosen) -> str:
 
 
 def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
-    """Choose a figure for all probes of a layer that tell their parts."""
     metrics = (TOTAL, *(metric for metric, *_ in PARTS))
     asked = [spec.model_copy(update={"metric": metric}) for metric in metrics]
     cells = [cell for one in asked for cell in select(document, one)]

@@ -125,10 +125,7 @@ def load_exhibits() -> Mapping[str, Exhibit]:
 
 
 def find_exhibit(kind: str) -> Exhibit:
-    """Give the kind of exhibit of this name.
-
-    Raises AnalysisError: there is none; the message names the closest.
-    """
+    """Give a kind by name. Raises AnalysisError: there is none; the message names the closest."""
     exhibits = load_exhibits()
     if kind not in exhibits:
         hint = did_you_mean(kind, exhibits, f"the kinds are: {', '.join(exhibits)}")
@@ -200,10 +197,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What one figure shows of a document: cells, in rows that a title puts together.
-
-    - `places`: by title, where on that axis something was to be measured.
-    """
+    """What one figure shows; `places`: by title, where on the axis something was to be measured."""
 
     document: Document
     spec: ExhibitSpec
@@ -342,10 +336,7 @@ def default_exhibits(document: Document) -> tuple[ExhibitSpec, ...]:
 
 
 def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
-    """Draw all figures of a document.
-
-    Gives the figures with unique ids, and the exhibits that the study asks for but for which the
-    run holds nothing.
+    """Draw all figures, with unique ids; give the exhibits that the run has no data for, too.
 
     Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
     """

@@ -35,7 +35,6 @@ LABELS_PX, PITCH_PX = 130, 22
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Draw one figure for each calibrated platform; with `probe`, of those."""
     for platform in document.platforms:
         name, calibration = platform.name, platform.calibration
         if calibration is None:
@@ -85,7 +84,6 @@ def _figure(
 def _curves(
     look: MarkLook, calibration: CalibrationKeys, checks: Sequence[CalibrationPoint]
 ) -> Chart:
-    """Draw the curve of one-way times, and the simulated ones beside it."""
     curve = [(float(size), seconds) for size, seconds in calibration.curve]
     sizes = {size for size, _ in curve}
     simulated = [

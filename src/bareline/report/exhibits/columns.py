@@ -136,7 +136,6 @@ def cells_table(chosen: Chosen) -> Table:
     metrics = list(dict.fromkeys(cell.place.metric for cell in headline_first(cells)))
 
     def order(value: Scalar | None) -> tuple[int, float, str]:
-        """Order what is absent first, then numbers, then texts."""
         if value is None:
             return (0, 0.0, "")
         return (2, 0.0, value) if isinstance(value, str) else (1, float(value), "")

@@ -37,7 +37,6 @@ _PITCH_PX, _CELL_PX, _LABEL_PX, _NAME_PX = 17.0, 15.0, 230.0, 15.0
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """List what deviates, and draw the map of every metric that was measured of every node."""
     untitled = ExhibitSpec(kind=spec.kind, caption=spec.caption)
     for fleet in fleets(document.records):
         found = survey(fleet, document.margin)

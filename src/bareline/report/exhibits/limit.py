@@ -57,7 +57,6 @@ def _cell(row: _Row) -> Cell:
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Give one table of all programs that say what they demand."""
     demands = [
         cell
         for cell in document.cells

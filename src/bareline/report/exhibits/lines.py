@@ -45,7 +45,6 @@ def _at(chosen: Chosen, cell: Cell) -> str:
 
 
 def _curves(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
-    """Choose a figure per probe and metric that has a numeric parameter to run along."""
     for what, cells in by_metric(select(document, spec)):
         x = spec.x or numeric_axis(cells)
         there = placed(cells, x) if x else []
@@ -63,7 +62,6 @@ def _trials(chosen: Chosen, rows: Sequence[Row]) -> Dots:
 
 
 def _curve_panels(chosen: Chosen) -> Drawing:
-    """Draw values above, ratios below: these only where something is compared."""
     trials = {title: _trials(chosen, rows) for title, rows in chosen.groups.items()}
     every = [dot.value for found in trials.values() for dot in found.dots]
     along, scale = Along(chosen, others=every), chosen.unit
@@ -97,7 +95,6 @@ def _curve_notes(chosen: Chosen) -> Iterable[str]:
 
 
 def _curve_words(chosen: Chosen) -> str:
-    """Say how each platform compares at both ends of the axis."""
     document = chosen.document
 
     def in_order(rows: Iterable[Row]) -> list[Cell]:
@@ -163,7 +160,6 @@ def _relative_title(chosen: Chosen) -> str:
 
 
 def _relative_words(chosen: Chosen) -> str:
-    """Say the ratios at the far end of the axis."""
     ratios = {}
     for title, rows in chosen.groups.items():
         places = grouped_by((row.cell for row in rows), lambda cell: position(cell, chosen.x))
@@ -202,10 +198,9 @@ def _speeds(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
 
 
 def speeds(baseline: str, cells: Sequence[Cell], x: str) -> list[tuple[Cell, Estimate]]:
-    """Divide speeds by the baseline's at its fewest ranks.
+    """Divide speeds by the baseline's at its fewest ranks; nothing where that is missing or zero.
 
-    Nothing where that is missing or zero. Simulated speeds are divided by simulated ones, measured
-    ones by measured ones, so that neither passes for the other.
+    Simulated speeds are divided by simulated ones alone, so that neither passes for the other.
     """
     found = []
     own_cells = [one for one in cells if one.platform == baseline and one.median]
@@ -226,7 +221,6 @@ def speeds(baseline: str, cells: Sequence[Cell], x: str) -> list[tuple[Cell, Est
 
 
 def _printed_speeds(chosen: Chosen, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """Place published ratios under the baseline's speed at as many ranks."""
     baseline, styles = chosen.document.baseline, looks(chosen.document.names)
     known = [(row, position(row.cell, chosen.x), row.shown.value) for row in rows if row.shown]
     bases = {ranks: speed for row, ranks, speed in known if row.cell.platform == baseline}
@@ -268,7 +262,6 @@ def _speed_panels(chosen: Chosen) -> Drawing:
 
 
 def _ideal(chosen: Chosen, rows: Sequence[Row], ticks: Ticks) -> Iterator[dict[str, Any]]:
-    """Lay out ideal scaling of the baseline at its fewest ranks, within the axes."""
     (low, high), baseline = ticks.domain, chosen.document.baseline
     starts = [position(r.cell, chosen.x) for r in rows if r.cell.platform == baseline]
     start, most = min(starts, default=0.0), max(position(row.cell, chosen.x) for row in rows)
@@ -290,7 +283,6 @@ def _speed_notes(chosen: Chosen) -> Iterable[str]:
 
 
 def _speed_words(chosen: Chosen) -> str:
-    """Say where each platform's line ends."""
     ends: dict[str, list[str]] = {}
     for title, rows in chosen.groups.items():
         lines = grouped_by(rows, lambda row: row.cell.platform)

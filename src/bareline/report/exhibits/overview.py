@@ -36,7 +36,6 @@ _Row = Sequence[Finding]
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Draw one figure over all probes: ratios to the baseline with intervals, on a log axis."""
     findings = [one for one in document.findings if spec.probe in (None, one.probe)]
     if not findings:
         return
@@ -155,7 +154,6 @@ class _Drawing:
         self.drawn["marks"].append({**base, **place, "text": plain(ratio.value)})
 
     def chart(self) -> Chart:
-        """Draw everything."""
         low, high = map(math.log, self.ticks.domain)
         at_one = -low / (high - low)
         absent: Style = {"fontSize": 11, "limit": self.plot * (1 - at_one) - 12, "aria": True}
@@ -176,7 +174,6 @@ class _Drawing:
         )
 
     def _ground(self) -> Iterator[Chart]:
-        """Draw the equivalence band, the line at 1 and a line above each layer."""
         margin = self.document.margin
         band: Style = {"color": colour("band"), "y": 0, "y2": self.height}
         yield layer(
@@ -207,7 +204,6 @@ class _Drawing:
             yield written(marks, self._x("end"), self.y, **soft)
 
     def _legend(self) -> Iterator[Chart]:
-        """Write the platforms' marks and names in lines above the axis."""
         keys: list[tuple[dict[str, Any], float, int]] = []
         x, line = 0.0, 0
         for name in by_loss(self.document.findings, self.document.names[1:]):

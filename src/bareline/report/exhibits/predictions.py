@@ -41,7 +41,6 @@ _WORDS = {
 
 
 def _predictions(document: Document, spec: ExhibitSpec) -> Predictions:
-    """Give the predictions of the applications that a specification asks for."""
     every, pattern = document.predictions or Predictions(0, Validation(())), spec.probe or "*"
 
     def asked(every: Iterable[Any]) -> tuple[Any, ...]:
@@ -167,7 +166,6 @@ def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
 
 
 def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Draw what is saved, and rank the upgrades for each application and platform."""
     upgrades = _predictions(document, spec).upgrades
     if not upgrades:
         return
@@ -220,7 +218,6 @@ def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Tabl
 
 
 def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Draw one for each application whose loss is clear."""
     for one in _predictions(document, spec).losses:
         loss = one.loss
         parts = [f"{share.title} {share.share:.0%}" for share in loss.shares]
@@ -253,7 +250,6 @@ def _waterfall_table(loss: LossSplit) -> Table:
 
 
 def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Draw a strip for each function: the sizes that an application uses, over those measured."""
     strips = grouped_by(_predictions(document, spec).strips, lambda strip: strip.application)
     for application, own in strips.items():
         used, outside = sum(len(one.used) for one in own), sum(len(one.outside) for one in own)

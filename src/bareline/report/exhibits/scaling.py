@@ -117,10 +117,7 @@ def _launches(cell: Cell, samples: pl.DataFrame | None) -> Launches:
 
 
 def each_rank(cell: Cell, growing: Collection[str]) -> Cell:
-    """Give a cell whose parameters that grow with the ranks say how much each rank has of them.
-
-    Cases of weak scaling differ in such a parameter and yet belong on one line.
-    """
+    """Divide a cell's growing parameters by its ranks: weak scaling's cases belong on one line."""
     if not growing:
         return cell
     shares: dict[str, Scalar] = {}
@@ -134,41 +131,31 @@ def each_rank(cell: Cell, growing: Collection[str]) -> Cell:
 
 @dataclass(frozen=True)
 class _Scaled(Chosen):
-    """Panels of one line for each platform; those without a point, and cells without a value, too.
-
-    An MPI function does more with more ranks: it has no ideal line.
-
-    - `lines`: by panel and platform.
-    """
+    """Lines by panel and platform; MPI functions do more on more ranks: they have no ideal line."""
 
     panels: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
     lines: Mapping[str, Mapping[str, Sequence[EfficiencyPoint]]] = field(default_factory=dict)
 
     @property
     def program(self) -> bool:
-        """Whether it solves a problem."""
         return self.cells[0].layer in PROGRAMS
 
     @property
     def every(self) -> Iterator[tuple[str, str, Sequence[EfficiencyPoint]]]:
-        """Every line with its panel and platform."""
         for title, own in self.lines.items():
             for name, line in own.items():
                 yield title, name, line
 
     def ideal(self, first: EfficiencyPoint, ranks: float) -> float:
-        """Give what the ideal is on so many ranks, in the metric's unit."""
         weak = self.spec.scaling == "weak"
         power = 1.0 if first.cell.rate else (0.0 if weak else -1.0)
         return float((first.cell.median or 0.0) * (ranks / first.ranks) ** power)
 
     def whole(self, ranks: float) -> str:
-        """Write a place of the axis, e.g. "8 ranks"."""
         return count(math.floor(ranks), axis_name(self.x).removesuffix("s"))
 
 
 def _scaled(document: Document, spec: ExhibitSpec) -> Iterator[_Scaled]:
-    """Choose a figure per probe and metric that was measured on two numbers of ranks."""
     x = spec.x or "ranks"
     for what, every in by_metric(select(document, spec)):
         cells = [cell for cell in placed(every, x) if cell.metric.directed]
@@ -209,10 +196,7 @@ def _places(
     names: Sequence[str],
     growing: Collection[str],
 ) -> list[float]:
-    """Give every place of the axis at which a panel's cases were to be measured.
-
-    A case that failed everywhere, or fits nowhere, has no cell and still is a gap.
-    """
+    """Give all places of a panel on the axis: a case that failed everywhere is a gap."""
 
     def line(cell: Cell) -> tuple[object, ...]:
         # What tells the lines of a panel apart, but for what varies inside a trial.
@@ -274,7 +258,6 @@ def _certain(share: Estimate) -> Estimate:
 def _ideal(
     chosen: _Scaled, along: Along, name: str, line: Sequence[EfficiencyPoint]
 ) -> Iterator[dict[str, Any]]:
-    """Lay out the ideal line from the first point to the last, within the axes."""
     (low, high), ink = along.values.domain, along.looks[name].colour
     for step in range(21) if len(line) > 1 and chosen.program else ():
         ranks = line[0].ranks * (line[-1].ranks / line[0].ranks) ** (step / 20)
@@ -284,7 +267,6 @@ def _ideal(
 
 
 def _notes(chosen: _Scaled) -> Iterable[str]:
-    """Say what the dashed line means, where efficiency begins, and what diamonds are."""
     if chosen.program:
         weak = chosen.spec.scaling == "weak"
         ideal = "the problem grows with the ranks" if weak else "the same problem on more ranks"
@@ -297,7 +279,6 @@ def _notes(chosen: _Scaled) -> Iterable[str]:
 
 
 def _words(chosen: _Scaled) -> str:
-    """Say where each platform's line ends: its efficiency, or its value where it has none."""
     unit = chosen.unit
 
     def end(name: str, last: EfficiencyPoint) -> str:

@@ -1,8 +1,4 @@
-"""What each step of a ladder brings, as a cloud's network tests are usually told.
-
-One row per platform in the order of the steps: its value, and how many times better it is than
-the step before and than the first one.
-"""
+"""What each step of a ladder brings over the one before and over the first, a row per platform."""
 
 from __future__ import annotations
 
@@ -217,7 +213,6 @@ def staircase(treads: Sequence[Tread], title: str, *, narrow: bool = False) -> C
 
 
 def _treads(rows: Sequence[dict[str, Any] | None], **how: Any) -> Chart:
-    """Draw treads, and risers between neighbours that both are there."""
     gaps = [*accumulate(int(row is None) for row in rows)]
     points = [
         {"x": at + side, "y": row["y"], "stretch": gaps[at], "order": 2 * at + side}

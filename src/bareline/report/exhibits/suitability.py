@@ -155,7 +155,6 @@ def _described(document: Document, spec: ExhibitSpec) -> Sequence[tuple[str, Pub
 
 
 def _printed(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
-    """Write what a publication says of a characteristic, in its own unit."""
     known = [name for name in names if name in facts]
     if "jumbo_frame_bytes" in known:
         return f"{facts['jumbo_frame_bytes']} B"

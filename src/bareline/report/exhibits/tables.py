@@ -33,11 +33,7 @@ from bareline.vocabulary.place import Place, varying
 
 
 def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
-    """Choose every metric of one probe, or the headline of each of several.
-
-    Where a publication is repeated, what it prints stands in its order, and the rest in a second
-    table.
-    """
+    """Choose a probe's metrics, or several headlines; a publication's come first, in its order."""
     alone = spec.probe is not None and "*" not in spec.probe
     cells = [
         cell
@@ -74,7 +70,6 @@ def _printed(cells: Sequence[Cell], points: Sequence[PublishedPoint]) -> dict[Pl
 
 
 def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> list[Row]:
-    """Lay every cell beside the baseline's; those of a place follow each other."""
     order = {place: number for number, place in enumerate(dict.fromkeys(c.place for c in cells))}
     bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
     probes = grouped_by(order, lambda place: place.probe)
@@ -106,7 +101,6 @@ _MEAN = "_loop_mean"
 
 
 def _by_size(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Give a table per metric that OSU and IMB have, too: of all functions together."""
     for metric, scale in _SCALES.items():
         cells = _cells(document, spec, metric)
         places = grouped_by(cells, lambda cell: cell.place)

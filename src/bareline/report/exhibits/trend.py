@@ -44,7 +44,6 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
 
 
 def _figure(trend: Trend, what: tuple[str, str], series: Sequence[TrendSeries]) -> Draft:
-    """Give a panel for each point, a line for each platform, a stair where it moved."""
     probe, metric = what
     names = varying(one.place for one in series)
     points = grouped_by(series, lambda one: one.place.words_of(names))
@@ -113,8 +112,6 @@ def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
 
 
 class _Axes:
-    """The axes that all panels of a figure share."""
-
     def __init__(self, trend: Trend, series: Sequence[TrendSeries]) -> None:
         self.trend = trend
         begun = [datetime.fromisoformat(run.header.created) for run in trend.runs]
@@ -127,7 +124,6 @@ class _Axes:
         self.looks = looks(list(names))
 
     def panel(self, title: str, series: Sequence[TrendSeries]) -> Chart:
-        """Draw the lines of a point, a stair over each that moved, and how much it did."""
         name = self.scale.titled(metric_name(series[0].place.metric))
         stairs: list[dict[str, Any]] = []
         labels: list[dict[str, Any]] = []
@@ -182,7 +178,6 @@ class _Axes:
 
 
 def _amount(step: ChangePoint) -> str:
-    """Say how much, as short as a label has room."""
     if step.verdict is Verdict.SLOWER:
         return f"{plain(step.ratio.value)}× worse"
     return f"{plain(1 / step.ratio.value)}× better"

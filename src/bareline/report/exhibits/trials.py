@@ -42,7 +42,6 @@ class _Listing:
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Draw one per probe, metric and point."""
     for _, cells in by_metric(select(document, spec)):
         names = varying(cell.place for cell in cells)
         points = [(cell.place.words_of(names), cell) for cell in cells]
@@ -167,7 +166,6 @@ def _measured(
 def _published(
     document: Document, spec: ExhibitSpec, cell: Cell, scale: Scale
 ) -> Iterator[_Listing]:
-    """Give the trials that the publication lists for platforms that have somebody here."""
     cast = {name: role for role in document.roles.values() for name in role.published}
     here = (cell.place.probe, cell.place.metric)
     for study in publications().values():

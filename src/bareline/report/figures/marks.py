@@ -47,10 +47,7 @@ Places = Iterable[float] | Mapping[str, Iterable[float]]
 
 
 def stretches(rows: Rows, places: Places) -> list[dict[str, Any]]:
-    """Divide each line's values where one is missing, so that no line crosses a gap.
-
-    Simulated and measured values are never joined either.
-    """
+    """Divide lines where a value is missing, and where simulated values meet measured ones."""
     if isinstance(places, Mapping):
         return [
             row

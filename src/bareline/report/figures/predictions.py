@@ -66,10 +66,7 @@ def predicted_chart(
 
 
 def _names(field: str, names: Sequence[str], *, narrow: bool) -> Channel:
-    """Give a row to each name, with room for it in the widest of the page's fonts.
-
-    The drawing is made with another font than the page shows it in.
-    """
+    """Give each name a row that fits the page's widest font: the drawing is made with another."""
     most = 120 if narrow else 240
     room = min(7 * max(map(len, names), default=0), most)
     axis = {"labelLimit": most, "minExtent": room, "ticks": False, "domain": False}
@@ -79,10 +76,7 @@ def _names(field: str, names: Sequence[str], *, narrow: bool) -> Channel:
 def waterfall_chart(
     loss: LossSplit, shown: Mapping[str, MarkLook], *, narrow: bool = False
 ) -> Chart:
-    """Draw the time on A, what each share adds, and the time on B, each bar from where it begins.
-
-    Whiskers are the 90 % intervals of the shares.
-    """
+    """Draw the times on A and B and each share between, with its 90 % interval."""
     rows = _steps(loss, shown)
     scale = unit_scale([row["to"] for row in rows], "s")
     for row in rows:
@@ -100,7 +94,6 @@ def waterfall_chart(
 
 
 def _steps(loss: LossSplit, names: Mapping[str, MarkLook]) -> _Rows:
-    """Give the bars in base units: each share begins where the one before it ended."""
     at, last = loss.a_s, loss.a_s + loss.loss_s
 
     def step(

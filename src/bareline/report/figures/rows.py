@@ -171,7 +171,6 @@ def _fills(pieces: Rows, x: Channel, y: Channel) -> Iterator[Chart]:
 
 
 def _printed(rows: Rows, x: Channel, y: Channel, ticks: Ticks, plot_px: float) -> Iterator[Chart]:
-    """Draw published values; pale ones with where they were measured."""
     if full := [row for row in rows if not row["beside"]]:
         yield diamonds(full, x, y)
     if pale := [row for row in rows if row["beside"]]:

@@ -64,10 +64,7 @@ def unit_scale(values: Iterable[float | None], unit: str) -> Scale:
 
 
 def log_ticks(values: Iterable[float], *, most: int = 6, pad: float = 0.06) -> Ticks:
-    """Lay out a logarithmic axis around positive values.
-
-    Decades when they suffice, else 1-2-5 steps, else evenly spaced round numbers.
-    """
+    """Lay out a log axis: decades when they suffice, else 1-2-5 steps, else even round numbers."""
     positive = [value for value in values if value > 0 and math.isfinite(value)]
     low, high = min(positive, default=1.0), max(positive, default=10.0)
     if high / low < 1.02:

@@ -46,10 +46,7 @@ def specification(chart: Chart) -> dict[str, Any]:
 
 
 def draw(chart: Chart) -> str:
-    """Draw a chart as it stands, in the light colours.
-
-    Raises ReportError: nothing can be drawn here.
-    """
+    """Draw a chart in the light colours. Raises ReportError: nothing can be drawn here."""
     refuse_undrawn()
     import vl_convert
 
@@ -172,7 +169,6 @@ def _shorten(element: Element) -> None:
 
 
 def _short(value: float) -> str:
-    """Write a coordinate to a hundredth, without zeros at its end."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
@@ -210,10 +206,7 @@ def _moved(outline: str, x: float, y: float) -> str:
 
 
 def _share(group: Element, *, any_order: bool) -> None:
-    """Write what neighbours in a group look like once, on a group around them.
-
-    - `any_order`: they may change places: each look's marks then stand together.
-    """
+    """Write neighbours' common look on a group around them; `any_order`: they may change places."""
     children = list(group)
     if any_order:
         first = {look: place for place, look in reversed([*enumerate(map(_look, children))])}

@@ -101,10 +101,7 @@ class MarkLook:
 
 
 def looks(names: Sequence[str]) -> dict[str, MarkLook]:
-    """Give each platform its look; the first is the baseline.
-
-    Seven colours against eight shapes: the pair repeats only after 56 platforms.
-    """
+    """Give each platform its look, the first as the baseline; they repeat after 56 platforms."""
     baseline = {name: MarkLook("baseline", "circle") for name in names[:1]}
     return baseline | _cycled(names[1:], _PLATFORM_TOKENS, _SHAPES)
 

@@ -75,8 +75,7 @@ class DrawnFigure:
     def open(self) -> bool:
         """Whether the table stands open: it is the exhibit, or it is short.
 
-        Under a drawing of half the width it is folded: open it takes the whole width, and another
-        drawing could not stand beside.
+        Open it takes the whole width, so that it is folded under a drawing of half the width.
         """
         table, wide = self.figure.data_table, self.figure.wide
         if not self.panels:
@@ -210,10 +209,7 @@ class Download:
 
 
 def embed_numbers(document: Document) -> tuple[list[Download], list[str]]:
-    """Embed the numbers: everything summarized, and the samples, while the page stays small.
-
-    Gives the files, and the names of those that are too large for the page.
-    """
+    """Embed summary and samples as the page has room; give the files, and names of the others."""
     facts = json.dumps(document.facts, indent=1, ensure_ascii=False, default=str).encode()
     compared = document.comparison
     tables = [] if compared.alone else [("comparison.csv", "every comparison", compared.table)]

@@ -35,10 +35,7 @@ FORMATS = ("html", "md", "pdf")
 
 
 def default_page(run: Path, form: str) -> Path:
-    """Name the page of a run, in its folder.
-
-    Raises StoreError: something else stands there: a run may come from elsewhere.
-    """
+    """Name the page of a run. Raises StoreError: there is another file, which may not be ours."""
     page = run / f"report.{form}"
     if os.path.lexists(page) and (page.is_symlink() or not page.is_file()):
         raise StoreError(
@@ -59,8 +56,7 @@ def write_report(
     """Write the report as a page, as Markdown, or as PDF.
 
     - `figures`: folder into which the figures were written, for Markdown to show them.
-    - `address`: where the page will stand on the web: a picture for previews of links is then
-      written beside it.
+    - `address`: where the page will stand on the web; then it gets a picture for previews of links.
 
     Raises StoreError: the file cannot be written, or Chromium does not print it.
     """
@@ -79,10 +75,7 @@ def write_report(
 
 
 def write_figures(document: Document, folder: Path) -> list[Path]:
-    """Write every figure as SVG and as PNG, from the page's own specifications.
-
-    Raises StoreError: a file cannot be written.
-    """
+    """Write every figure as SVG and as PNG. Raises StoreError: a file cannot be written."""
     refuse_undrawn()
     figures = draw_figures(document)[0]
     charts = {figure.id: chart for figure in figures if (chart := figure.chart)}
@@ -90,10 +83,7 @@ def write_figures(document: Document, folder: Path) -> list[Path]:
 
 
 def write_validation(done: Validation, folder: Path) -> list[Path]:
-    """Draw each model's predictions against what was measured, as SVG and PNG.
-
-    Raises StoreError: a file cannot be written.
-    """
+    """Draw each model's predictions, as SVG and PNG. Raises StoreError: as for `write_figures`."""
     shown = looks(sorted({trial.platform for trial in done.trials}))
     charts = {}
     for score in done.scores:
@@ -103,19 +93,13 @@ def write_validation(done: Validation, folder: Path) -> list[Path]:
 
 
 def write_loss(loss: LossSplit, folder: Path) -> list[Path]:
-    """Draw a loss as a waterfall, as SVG and PNG.
-
-    Raises StoreError: a file cannot be written.
-    """
+    """Draw a loss as a waterfall, as SVG and PNG. Raises StoreError: a file cannot be written."""
     shown = looks([loss.base, loss.platform])
     return _write_charts({f"loss-{loss.platform}": waterfall_chart(loss, shown)}, folder)
 
 
 def write_growth(every: Sequence[Growth], folder: Path) -> list[Path]:
-    """Draw a program's times by its number of ranks, as SVG and PNG.
-
-    Raises StoreError: as for `write_loss`.
-    """
+    """Draw a program's times by ranks, as SVG and PNG. Raises StoreError: as for `write_loss`."""
     return _write_charts({f"ranks-{every[0].points[-1].ranks}": growth_chart(every)}, folder)
 
 
@@ -132,10 +116,7 @@ def _write_charts(
 
 
 def write_file(path: Path, content: str | bytes) -> Path:
-    """Write a file and the folders that it stands in, whole or not at all.
-
-    Raises StoreError: it cannot be written.
-    """
+    """Write a file and its folders, whole or not at all. Raises StoreError: it cannot be done."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as made:

@@ -56,7 +56,6 @@ def render_page(document: Document, address: str = "") -> str:
 
 
 def _matrix(document: Document) -> dict[str, object]:
-    """Give the matrix, and the platforms of one layer, which share a line below it."""
     glance = document.glance
     if glance is None or not glance.squares:
         return {"matrix": None, "shared": ()}

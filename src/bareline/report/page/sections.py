@@ -54,9 +54,6 @@ def sections(
     ]
 
 
-# Platforms ------------------------------------------------------------------------------------
-
-
 def _platforms(document: Document) -> Iterator[Block]:
     infos = {info.name: info for info in document.platforms}
     about = glosses(document)
@@ -97,11 +94,7 @@ def _platforms(document: Document) -> Iterator[Block]:
         yield Folded(f"{noun} the same on every platform", shown)
 
 
-# Layers ---------------------------------------------------------------------------------------
-
-
 def _layers(document: Document, figures: Sequence[Figure]) -> Iterator[Section]:
-    """Give each layer its sentence, its strip and the curves that the strip chooses from."""
     order = by_loss(document.findings, document.names[1:])
     for layer in Layer:
         own = [figure for figure in figures if figure.layer == layer]
@@ -154,9 +147,6 @@ def _worst(document: Document, layer: Layer, drawn: Iterable[str]) -> str:
         if finding.layer is layer and finding.grade.is_claim
     }
     return max(drawn, key=lambda probe: lost.get(probe, -1.0), default="")
-
-
-# Publications, method -------------------------------------------------------------------------
 
 
 def sources(document: Document) -> dict[str, PublishedPoint]:

@@ -96,7 +96,6 @@ def template_environment() -> jinja2.Environment:
 
 
 def _chosen_by_strip(block: Block) -> bool:
-    """Tell a layer's strip and the probes that it chooses from."""
     if isinstance(block, Table):
         return block.look == "strip"
     return isinstance(block, Section) and bool(block.probe)
@@ -112,7 +111,6 @@ def _marked_code(text: str) -> Markup:
 
 
 def _packed(markup: str) -> str:
-    """Pack a piece of the page, for its script to unpack."""
     return base64.b64encode(gzip.compress(markup.encode(), mtime=0)).decode()
 
 
@@ -136,10 +134,7 @@ _UNBROKEN = 24
 
 
 def sentence_markup(sentence: Sentence) -> Markup:
-    """Set a sentence: amounts in bold, intervals lighter, platform names unbroken.
-
-    A long one is a list of its clauses.
-    """
+    """Set amounts bold, intervals lighter, names unbroken; a long sentence as a list of clauses."""
     if sentence.lead is None or not sentence.is_long:
         return _set(sentence)
     item, whole = Markup("<li>{}</li>"), '<span class="lead">{}</span><ul class="clauses">{}</ul>'

@@ -84,7 +84,6 @@ _PARTS = {
 
 
 def _ranks(profile: Profile) -> Figure:
-    """Draw a bar for each rank, or for neighbouring ranks where there are many."""
     together = -(-profile.ranks // 48)
     table = (
         profile.rank_table.sort("rank")
@@ -105,7 +104,6 @@ def _ranks(profile: Profile) -> Figure:
 
 
 def _rank_chart(table: pl.DataFrame, together: int, ranks: int) -> Chart:
-    """Lay the parts of each rank's time end to end."""
     scale = unit_scale([float(table["wall_ns"].max() or 1.0) * 1e-9], "s")  # type: ignore[arg-type]
     bars: list[dict[str, Any]] = []
     labels = {}
@@ -218,7 +216,6 @@ def _histogram(name: str, own: Sequence[SizeSum]) -> Figure:
 
 
 def _matrix(profile: Profile) -> Figure:
-    """Draw the bytes between ranks, with the pairs that exchange most as its table."""
     matrix = communication_matrix(profile, 64)
     size, block = len(matrix.bytes), matrix.block
     cells = [

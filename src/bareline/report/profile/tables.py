@@ -155,7 +155,6 @@ def findings(profile: Profile) -> list[str]:
     wall = float(profile.rank_table["wall_ns"].mean() or 0.0) * 1e-9  # type: ignore[arg-type]
 
     def listed(least: float, *, parts: bool) -> str:
-        """Write what rounds to something; the rest is left to the table."""
         own = [one for one in split if one.is_part is parts and one.share >= least]
         return ", ".join(f"{one.what} {percent(one.share)}" for one in own)
 

@@ -187,8 +187,6 @@ def _counts(pairs: Sequence[CallPair], *, sized: bool = False) -> Rows[CallPair]
 
 
 def _compared(rows: Rows[P], scale: Scale, *, uneven: bool = True) -> Table:
-    """Add the times, and how uneven the ranks are."""
-
     def there(pair: CallPair | SitePair, time: float, imbalance: float | None) -> float | None:
         # A place that one profile lacks has no time there.
         return None if isinstance(pair, SitePair) and not imbalance else time

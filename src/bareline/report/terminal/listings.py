@@ -119,10 +119,7 @@ def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -
 
 
 def calibration_blocks(rows: Sequence[Named], left_out: Sequence[str]) -> Iterator[Block]:
-    """Say how far simulation and measurements lie apart, a line a probe, the worst point named.
-
-    - `rows`: as of ``--json``: probe, ranks, params, measured, simulated, error.
-    """
+    """Say how far simulation and measurements lie apart, a line a probe, the worst point named."""
     from bareline.report.content.calibration import CalibrationPoint, points_table
 
     values = itemgetter("probe", "ranks", "params", "measured", "simulated")
@@ -134,10 +131,9 @@ def calibration_blocks(rows: Sequence[Named], left_out: Sequence[str]) -> Iterat
 def fact_blocks(
     rows: Sequence[FactLine], names: Sequence[str], *, details: bool = False
 ) -> Iterator[Block]:
-    """Give the platforms' characteristics by group: what differs, and on demand the rest.
+    """Give the platforms' characteristics by group: what differs, with `details` also the rest.
 
     - `names`: the platforms, in the order of each row's values.
-    - `details`: also details that differ, and what is the same everywhere.
     """
     from bareline.report.content.facts import facts_table
 

@@ -196,9 +196,6 @@ def _worst_cases(done: Validation, model: str) -> Iterator[Block]:
             yield Remark(f"{where}: {'; '.join(trial.reasons)}.", "muted")
 
 
-# More ranks ---------------------------------------------------------------------------------------
-
-
 def growth_blocks(every: Sequence[Growth]) -> Iterator[Block]:
     """Give times by the number of ranks, where scaling ends, and what limits the prediction."""
     for done in every:

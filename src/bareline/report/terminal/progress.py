@@ -27,10 +27,7 @@ _ANSWER_S = 60.0
 
 
 class StepLines:
-    """Lines of long work that is no run: where it stands, and when it will end.
-
-    - `step`: what one step of it is, e.g. ``pair``.
-    """
+    """Lines of long work that is no run: which `step` it is at, and when it will end."""
 
     def __init__(self, step: str, console: Console) -> None:
         self._step, self._console = step, console
@@ -172,16 +169,12 @@ class _Shown(logging.Handler):
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print one message as a line."""
         _say(self._console, record.getMessage())
 
 
 @contextmanager
 def progress_on(console: Console, *, stop_on_failure: bool = False) -> Iterator[PlainProgress]:
-    """Give the progress display that suits a console.
-
-    - `stop_on_failure`: end the run where a program fails on every platform, and do not ask.
-    """
+    """Give a console's progress display; `stop_on_failure`: end a run where it would ask."""
     log, shown = logging.getLogger("bareline"), _Shown(console)
     log.setLevel(logging.INFO)
     log.addHandler(shown)

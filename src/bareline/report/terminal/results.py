@@ -56,10 +56,7 @@ _Columns = Callable[[Rows[Cell], Scale, str], object]
 
 
 def summary_blocks(summary: pl.DataFrame, *, details: bool = False) -> Iterator[Block]:
-    """Give medians with their intervals, one table per probe and unit.
-
-    - `details`: also detail metrics, and every point of a sweep.
-    """
+    """Give medians with intervals, a table per probe and unit; `details`: also every point."""
 
     def columns(rows: Rows[Cell], scale: Scale, metric: str) -> None:
         rows.estimate(scale.titled(metric), lambda cell: cell.value, scale.show)
@@ -76,10 +73,7 @@ def cost_blocks(texts: Sequence[str]) -> Iterator[Block]:
 
 
 def failed_blocks(failed: pl.DataFrame) -> Iterator[Block]:
-    """Name what failed or was skipped, a line each, with the reason of the last failure.
-
-    - `failed`: as of `bareline.analysis.numbers.summary.failures`.
-    """
+    """Name what failed or was skipped, a line each, with the reason of the last failure."""
     for row in failed.iter_rows(named=True):
         where = f"{case_words(row)} on {row['platform']}"
         trials = f"{row['n_failed']} of {count(row['n'] + row['n_failed'], 'trial')}"
@@ -102,10 +96,7 @@ def control_blocks(
 
 
 def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:
-    """Give the answer, every finding on every platform, and why.
-
-    - `details`: also every point of every metric.
-    """
+    """Give the answer, every finding on every platform, and why; `details`: also every point."""
     findings = comparison.findings
     yield Prose(tuple(comparison.glance.headline.clauses), "headline")
     yield from grid(findings, by_loss(findings, comparison.others))
@@ -163,10 +154,7 @@ def explained_blocks(comparison: Comparison) -> Iterator[Block]:
 
 
 def selected_blocks(rows: pl.DataFrame, all_rows: int, *, details: bool = False) -> Iterator[Block]:
-    """Give some rows of a comparison, and of how many they are.
-
-    - `details`: also detail metrics, and every point of a sweep.
-    """
+    """Give some rows of a comparison, and of how many they are; `details`: also every point."""
     yield from _row_blocks(rows, details=details)
     yield Remark(
         f"{rows.height} of {count(all_rows, 'row')} selected; intervals and verdicts are those "
@@ -244,8 +232,6 @@ def _thinned(cells: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in cells if position(cell, axis) in sizes]
 
 
-# Why a cause is named or not ----------------------------------------------------------------------
-
 _WORDS: Mapping[str | None, str] = {
     Word.EXPLAINS: "explains",
     Word.MAY_EXPLAIN: "may explain it, or cost nothing",
@@ -289,7 +275,6 @@ def _measured(measured: Sequence[tuple[str, Cell | None]]) -> Iterator[Block]:
 
 
 def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
-    """Say what came of the cause: losses of one answer together, the first of them by name."""
     alike: dict[tuple[str | None, str], list[AnswerRow]] = {}
     for answer in answers:
         alike.setdefault((answer.word, answer.reason), []).append(answer)

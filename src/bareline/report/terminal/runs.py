@@ -137,7 +137,6 @@ def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _counts(row: Mapping[str, Any]) -> Table:
-    """Say what was done on each platform, in which time and for how much."""
     rows = Rows(row["platforms"].items()).text("platform", itemgetter(0))
     for kind in ("planned", "measured", "failed", *(["skipped"] if row["skipped"] else [])):
         rows.figure(kind, lambda item, kind=kind: str(item[1][kind]))  # type: ignore[misc]

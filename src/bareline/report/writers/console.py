@@ -17,11 +17,10 @@ WIDTH = 100
 
 
 def make_console(*, stderr: bool = False, quiet: bool = False) -> Console:
-    """Make the console that everything is printed on.
+    """Make the console that everything is printed on; a quiet one prints nothing.
 
-    As wide as the terminal, or as COLUMNS says, or 100 columns where neither does; without
-    colours, bold or dim letters where they are not wanted (NO_COLOR) or not understood (no
-    terminal). A quiet one prints nothing.
+    As wide as the terminal, or as COLUMNS says, else 100 columns; without colours, bold or dim
+    letters where they are not wanted (NO_COLOR) or not understood (no terminal).
     """
     stream = sys.stderr if stderr else sys.stdout
     console = Console(

@@ -26,11 +26,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]|#])")
 
 
 def markdown(blocks: Iterable[Block], figures: Path | None = None, level: int = 2) -> Iterator[str]:
-    """Write blocks, a text for each.
-
-    - `figures`: folder of the figures' files, as the text is to name it; without it no picture is
-      shown.
-    """
+    """Write blocks, a text for each; `figures`: their folder as the text names it, if any."""
     for block in blocks:
         match block:
             case Table():
@@ -86,7 +82,6 @@ def _prose(prose: Prose) -> Iterator[str]:
 
 
 def _item(words: Words) -> str:
-    """Set a sentence as an item; a long one has an item for each clause below it."""
     if not isinstance(words, Sentence) or words.lead is None or not words.is_long:
         return f"- {set_words(words)}"
     return "\n".join(

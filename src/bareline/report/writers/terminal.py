@@ -1,7 +1,4 @@
-"""Blocks on a terminal: prose wraps, tables share out the width, nothing is cropped.
-
-In a table names wrap between their words, figures are never cut.
-"""
+"""Blocks on a terminal: prose and names wrap, figures are never cut, nothing is cropped."""
 
 from __future__ import annotations
 
@@ -52,10 +49,7 @@ _PIECE = re.compile(r".+?(?:\s+|[-_,;@](?=\S)|/(?=\w\w)|\.(?=[A-Za-z])|$)", re.D
 
 
 def print_blocks(blocks: Iterable[Block], console: Console) -> None:
-    """Print blocks with an empty line between them; a note follows its table at once.
-
-    Nothing stands between lines and their neighbours.
-    """
+    """Print blocks, with empty lines between them except beside lines and before notes."""
     before: Block | None = None
     for block in blocks:
         noted = isinstance(block, Note) and isinstance(before, Table | Note | Figure)
@@ -121,10 +115,7 @@ def _print_item(words: Words, console: Console) -> None:
 
 
 def _print_table(table: Table, console: Console) -> None:
-    """Print a table; columns that do not fit stand in further tables below.
-
-    Notes of fields stand beside them where that needs no further table.
-    """
+    """Print a table; columns that do not fit go into others, and then fields have no notes."""
     letters = table.letters
     lines = [*table.rows, *([table.foot] if table.foot else [])]
     for noted in (True, False):
@@ -152,9 +143,6 @@ def _field(field: Field, letters: Mapping[Caveat, str], *, noted: bool) -> Text:
         text.append(f" {clean(field.note)}", "dim")
     marks = ",".join(sorted(letters[one] for one in field.caveats))
     return text.append(f" {marks}" if text and marks else marks, "dim")
-
-
-# Columns ------------------------------------------------------------------------------------------
 
 
 def print_table(
@@ -207,10 +195,7 @@ class _Unpadded:
 def fitting_widths(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], most: int
 ) -> list[int]:
-    """Share `most` cells out to columns; each has what its longest word or figure needs.
-
-    Where that is already too much, it is what they get.
-    """
+    """Share `most` cells out to columns, or more: each has room for its longest word or figure."""
     fields = [[_text(row[index]) for row in rows] for index in range(len(columns))]
     least = [least_width(column, own) for column, own in zip(columns, fields, strict=True)]
     wanted = [
@@ -230,10 +215,7 @@ def fitting_widths(
 def fitting_tables(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], width: int
 ) -> Iterator[list[int]]:
-    """Share columns out to as few tables as fit: each begins with the first column.
-
-    Gives the places of the others, table by table.
-    """
+    """Share columns out to few tables that all begin with the first; give the others' places."""
     first = [[row[0]] for row in rows]
     (used,) = fitting_widths(columns[:1], first, width // 3)
     room, places = width - used, list[int]()
