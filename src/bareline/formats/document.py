@@ -17,7 +17,6 @@ _START = re.compile(r"^\{", re.MULTILINE)
 
 #: A measured value: a number that is finite and not negative, never a text or a truth value.
 Amount = Annotated[float, Field(ge=0)]
-#: A number of things.
 Count = Annotated[int, Field(ge=0)]
 
 

@@ -65,7 +65,6 @@ def read_files(
 
 
 def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
-    """Give files, and those of folders in the order of their names."""
     for path in paths:
         if not stands(path, folder=True):
             yield path

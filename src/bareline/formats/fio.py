@@ -31,7 +31,6 @@ from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, S
 from bareline.vocabulary.units import parse_size
 
 _VERSION = re.compile(r'"fio version"\s*:\s*"fio-([^"\s]{1,30})"')
-#: Options that make two jobs different cases.
 _OPTIONS = ("rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "sync", "fsync", "rwmixread")
 
 METRICS: Mapping[str, Metric] = {
@@ -50,8 +49,6 @@ class _Latency(JsonModel):
 
 
 class _Way(JsonModel):
-    """What a job read, wrote or trimmed."""
-
     io_bytes: Amount
     bw_bytes: Amount
     iops: Amount

@@ -64,10 +64,7 @@ class ForeignFigure:
 def figure(
     name: str, unit: str, better: Better | None = None, *, detail: bool = False
 ) -> ForeignFigure:
-    """Make a metric of a figure's name and unit.
-
-    - `better`: which way it is good, where the tool says so.
-    """
+    """Make a metric of a figure's name, its unit and, where the tool says so, its direction."""
     base, factor = _into_base(unit.strip())
     label = plain_name(name) or "value"
     if not base:

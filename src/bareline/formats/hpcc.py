@@ -48,10 +48,7 @@ _DETAIL = re.compile(r"single|lcg|_(min|max)$|^time$")
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """One benchmark: the metrics that keys of the summary are, and the parameters.
-
-    `later` are keys that versions before 1.4 do not print.
-    """
+    """One benchmark; `later` are keys that versions before 1.4 do not print."""
 
     name: str
     title: str
@@ -61,7 +58,6 @@ class _Group:
     later: Mapping[str, str] = field(default_factory=dict)
 
     def known(self, values: Mapping[str, str]) -> Mapping[str, Column]:
-        """Give what a summary has to hold: all but the later keys that it lacks."""
         later = {key: name for key, name in self.later.items() if key in values}
         return {key: _column(key, name) for key, name in {**self.values, **later}.items()}
 
@@ -194,11 +190,7 @@ def facts(text: str) -> Mapping[str, Scalar]:
 
 
 def _other_systems(values: Mapping[str, str], text: str) -> Iterable[Reading]:
-    """Read HPL's systems that the summary leaves out: of several it holds only the last.
-
-    None where a line of the summary is lost that tells which one that is: its row in the table,
-    which has fewer digits, would pass for another system.
-    """
+    """Read HPL's systems but the last; none where the summary lost which one is the last."""
     if not all(key in values for key in _GROUPS[0].params.values()):
         return
     section = _HPL.search(text)
@@ -261,7 +253,6 @@ def _samples(group: _Group, values: Mapping[str, str], text: str) -> Iterable[Sa
 
 
 def _check(group: _Group, values: Mapping[str, str], text: str) -> None:
-    """Refuse a benchmark that failed its own check, or whose numbers contradict each other."""
     if group.name == "hpl":
         if _RESIDUAL_FAILED.search(text):
             raise ParseError("the residual check FAILED")

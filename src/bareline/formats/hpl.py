@@ -49,18 +49,13 @@ def operations(order: float) -> float:
 
 @dataclass(slots=True)
 class _Result:
-    """One line of results: its fields as printed, and what the check said."""
-
     fields: list[str]
     number: int
     passed: bool | None = None
 
 
 def read(text: str, *, end: str = _END) -> Iterable[Reading]:
-    """Read the lines of results; equal cases of one launch are one trial, their median.
-
-    - `end`: what stands at the end of a whole output.
-    """
+    """Read the lines of results; equal cases of one launch are one trial, their median."""
     cases: dict[tuple[str, ...], list[_Result]] = {}
     for result in _results(text):
         cases.setdefault(tuple(result.fields[:5]), []).append(result)
@@ -152,7 +147,6 @@ def _check(result: _Result, text: str) -> tuple[float, float]:
 
 
 def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) -> None:
-    """Refuse a line of results for something that the launch was not asked for."""
     asked = {
         name: [int(value) for value in values.split()] for name, values in _ASKED.findall(text)
     }

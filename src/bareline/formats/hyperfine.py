@@ -90,7 +90,6 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _checked(content: Mapping[str, Any]) -> _Result:
-    """Read a command's result; refuse one whose summary is not that of its times."""
     result = read_object(_Result, content)
     for name in ("exit_codes", "memory_usage_byte"):
         listed = getattr(result, name)

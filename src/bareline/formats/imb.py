@@ -2,8 +2,7 @@
 
 One launch runs several benchmarks, each with several numbers of processes; every such section is
 a trial of its own, so that a torn last section spoils only itself. Sections in which processes
-wait are told apart as ``imb.NAME.subset``: their few processes are likely to share a node. What
-their tables hold stands in `bareline.formats.imb_table`.
+wait are told apart as ``imb.NAME.subset``: their few processes are likely to share a node.
 
 References
 ----------
@@ -91,8 +90,6 @@ _FOR_ALL = {"Sendrecv", "Exchange", "Uniband", "Biband", "Barrier", *_COLLECTIVE
 
 @dataclass(slots=True)
 class _Part:
-    """One benchmark with one number of processes."""
-
     name: str
     ranks: int = UNKNOWN_RANKS
     params: dict[str, Scalar] = field(default_factory=dict)
@@ -128,7 +125,6 @@ def _listed(text: str) -> list[str]:
 
 
 def _parts(text: str) -> list[_Part]:
-    """Split a launch into its sections, and note what is wrong with each."""
     parts: list[_Part] = []
     options = _options(text)
     for line in number_lines(text):
@@ -170,7 +166,6 @@ def _options(text: str) -> dict[str, str]:
 
 
 def _params(name: str, options: Mapping[str, str]) -> dict[str, Scalar]:
-    """Give the options that matter for a benchmark and are not what IMB does by default."""
     plain = name.removesuffix("_pure")
     blocking = plain[1:].capitalize() if plain[:1] == "I" and plain[1:2].islower() else plain
     return {

@@ -1,7 +1,6 @@
 """The tables of the Intel MPI Benchmarks: what a column is, and what rows may not contradict.
 
-See `bareline.formats.imb` for the sections that they stand in. Until 2017 a Mbyte was 2^20 bytes,
-later 10^6: sizes and times of a table tell which.
+Until 2017 a Mbyte was 2^20 bytes, later 10^6: sizes and times of a table tell which.
 """
 
 from __future__ import annotations
@@ -48,9 +47,7 @@ _COLUMNS: Mapping[str, Column] = {
 }
 #: IMB prints so many of every time, rate and share.
 _DECIMALS = 2
-#: Columns that hold no measured value.
 PLAIN = ("Group", "#bytes", "#repetitions", "defects")
-#: Benchmarks that report bandwidth and no time.
 _RATES = ("Uniband", "Biband")
 #: Messages that a process sends and receives per iteration, by which IMB scales Mbytes/sec.
 _FACTORS = (1.0, 2.0, 4.0)
@@ -61,7 +58,6 @@ _FACTOR = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
 class ImbLaunch:
     """What a launch says of all its tables.
 
-    - `year`: of its version.
     - `free_sizes`: its user chose the message sizes: they need not double.
     - `largest_bytes`: the size that every table reaches; None where that is not told.
     """
@@ -126,7 +122,6 @@ def samples_of(table: PrintedTable, name: str, launch: ImbLaunch, *, cut: bool) 
 
 
 def _ends(table: PrintedTable, launch: ImbLaunch, cut: bool) -> tuple[str, ...]:
-    """Hold the sizes against those that were asked for; gives the caveats."""
     if "#bytes" not in table.titles:
         return ()
     sizes = table.integers("#bytes")
@@ -144,11 +139,7 @@ def _ends(table: PrintedTable, launch: ImbLaunch, cut: bool) -> tuple[str, ...]:
 
 
 def _check_overlap(table: PrintedTable) -> None:
-    """Refuse rows whose overlap does not follow from their times.
-
-    IMB relates what is hidden to the longer of communication and computation since 2018, before
-    that to the shorter.
-    """
+    """Refuse false overlaps: shares of the longer time since 2018, before that of the shorter."""
     titles = ("t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]")
     if not set(titles) <= set(table.titles):
         return
@@ -165,10 +156,7 @@ def _check_overlap(table: PrintedTable) -> None:
 
 
 def _mega(table: PrintedTable, name: str, year: int) -> float:
-    """Tell how many bytes a Mbyte of this table is, from the columns that restate each other.
-
-    Raises ParseError: a row's bandwidth follows from its size and time with neither.
-    """
+    """Tell a Mbyte's bytes by columns that restate each other; raises ParseError where none do."""
     timed = next((title for title in ("t_max[usec]", "t[usec]") if title in table.titles), None)
     if "Mbytes/sec" not in table.titles or "#bytes" not in table.titles:
         if name in _FACTOR:
@@ -191,7 +179,6 @@ def _mega(table: PrintedTable, name: str, year: int) -> float:
 def _contradiction(
     table: PrintedTable, timed: str | None, mega: float, factor: float
 ) -> NumberedLine | None:
-    """Give the first line whose columns do not follow from each other within their rounding."""
     sizes, rates = table.integers("#bytes"), table.column("Mbytes/sec")
     others = table.column(timed or "Msg/sec")
     table.numbers("Mbytes/sec")

@@ -1,8 +1,7 @@
 """What an importer is, and how importers are found.
 
-A reader whose outputs ``bareline import`` takes ends its module in ``IMPORTER = ...``: how the
-outputs of its program are recognised by their text, split into launches, and read into trials.
-What a launch holds but cannot be trusted becomes a failed trial with its reason.
+A reader whose outputs ``bareline import`` takes ends its module in ``IMPORTER = ...``. What a
+launch holds but cannot be trusted becomes a failed trial with its reason.
 """
 
 from __future__ import annotations

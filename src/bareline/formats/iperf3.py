@@ -1,7 +1,4 @@
-"""iperf3 with ``--json``, 3.1 and later: TCP and UDP, one direction.
-
-The rate is what arrived at the receiver, over all streams.
-"""
+"""iperf3 with ``--json``, 3.1 and later: what is received over all TCP or UDP streams, one way."""
 
 from __future__ import annotations
 
@@ -33,11 +30,7 @@ class _Sum(JsonModel):
     end: Amount
 
     def check(self, what: str) -> float:
-        """Give the rate, in bit/s, that follows from the bytes and the time beside it.
-
-        The receiver counts until its last byte came, which "seconds" of a stream (the sender's)
-        leaves out and "end" tells.
-        """
+        """Give the rate, in bit/s, until the receiver's last byte, which "seconds" leaves out."""
         check_quotient(self.bits_per_second, 8 * self.bytes, self.end, what)
         return self.bits_per_second
 
@@ -102,8 +95,7 @@ class _Test(JsonModel):
 def read(text: str) -> Transfer:
     """Read the JSON object of one test.
 
-    Raises ParseError: the test failed or ended early, ran both ways, or its numbers contradict each
-    other.
+    Raises ParseError: the test failed, ended early, ran both ways, or its numbers contradict.
     """
     content = find_object(text)
     if content.get("error"):
@@ -141,7 +133,6 @@ def read(text: str) -> Transfer:
 
 
 def _stream_rates(end: _End, asked: _Asked, *, udp: bool) -> tuple[float, ...]:
-    """Give what each stream's receiver got, and refuse sums that are not those of the streams."""
     if len(end.streams) != asked.num_streams:
         raise ParseError(f"not the {asked.num_streams} streams that were asked for")
     sent = [stream.udp if udp else stream.sender for stream in end.streams]

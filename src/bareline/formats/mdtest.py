@@ -100,7 +100,6 @@ def _rates(text: str) -> dict[str, float]:
 
 
 def _mean(cells: Sequence[str], iterations: int, what: str) -> float:
-    """Give the mean of a row, which lies between its minimum and maximum."""
     highest, lowest, mean, spread = (number(cell, what) for cell in cells)
     off = rounding(cells[2]) * 2
     if not lowest - off <= mean <= highest + off:

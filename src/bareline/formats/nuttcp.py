@@ -26,7 +26,6 @@ _USUAL = re.compile(
     r"(?: (?P<drop>\S+) / +(?P<pkt>\S+) drop/pkt (?P<data_loss>\S+) %loss)?"
     r"(?: (?P<rtt_ms>\S+) msRTT)?$"
 )
-#: A line of results, to its end.
 _RESULT = re.compile(r"^.*(?:%TX.*%RX|real_seconds=\S* +rate_Mbps=).*$\n?", re.MULTILINE)
 _SNIFF = re.compile(r"\bMB / +\S+ sec = +\S+ Mbps|\breal_seconds=\S* +rate_Mbps=")
 _DATAGRAMS = re.compile(r"drop/pkt| drop=")
@@ -56,7 +55,6 @@ def read(text: str) -> Transfer:
 
 
 def _values(text: str) -> dict[str, float]:
-    """Give the numbers of the line of results, which must not contradict each other."""
     fields = _fields(text)
     values = {key: number(value, key) for key, value in fields.items() if key in _NUMBERS}
     moved_bits = values["megabytes"] * _MB * 8
@@ -75,7 +73,6 @@ def _values(text: str) -> dict[str, float]:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Give the values of the line of results by their names in ``-fparse``."""
     lines = [match[0].strip() for match in _RESULT.finditer(text)]
     if len(lines) != 1:
         raise ParseError("there is no line of results: the transfer did not end")

@@ -1,8 +1,7 @@
 """OSU micro-benchmarks, 5.x to 7.x.
 
-A launch begins with a title (``# OSU MPI Latency Test v5.6.2``); settings follow as comments, then
-one line of column titles, then rows by message size. Versions and options differ in the titles of
-the columns, never in their meaning, so the titles alone say what a column is.
+Versions and options differ in the titles of the columns, never in their meaning, so the titles
+alone say what a column is.
 
 References
 ----------
@@ -83,7 +82,6 @@ _COLUMNS: Mapping[str, Column] = {
 }
 #: OSU prints so many of every measured value.
 _DECIMALS = 2
-#: Columns that hold no measured value.
 _PLAIN = ("Size", "Iterations", "Validation", "TransmitSize")
 _TAIL = re.compile(r"P(\d{1,2}(?:\.\d{1,3})?)Tail(Lat\(us\)|BW\(MB/s\))")
 _HEADER = re.compile(
@@ -110,8 +108,6 @@ _SETTINGS = {
 
 @dataclass(slots=True)
 class _Block:
-    """One table of a launch, with the settings that stand above it."""
-
     params: dict[str, Scalar]
     ranks: int
     header: NumberedLine | None = None
@@ -265,7 +261,6 @@ def _check_order(table: PrintedTable) -> None:
 
 
 def _check_rates(table: PrintedTable) -> None:
-    """Refuse rows whose bandwidth is not their message rate times their size."""
     if "Messages/s" not in table.titles or "Size" not in table.titles:
         return
     columns = (table.integers("Size"), table.column("MB/s"), table.column("Messages/s"))
@@ -277,7 +272,6 @@ def _check_rates(table: PrintedTable) -> None:
 
 
 def _check_overlap(table: PrintedTable) -> None:
-    """Refuse rows whose overlap does not follow from their times, by OSU's formula."""
     titles = ("Overall(us)", "Compute(us)", "PureComm.(us)", "Overlap(%)")
     if not all(title in table.titles for title in titles):
         return

@@ -1,7 +1,4 @@
-"""Which OSU program a title names, and what is known of it.
-
-Titles name what is measured (``# OSU MPI Multi Latency Test``), never the program.
-"""
+"""Which OSU program a title means, naming what is measured alone, and what is known of each."""
 
 from __future__ import annotations
 
@@ -55,7 +52,6 @@ _PROGRAMS: Mapping[str, OsuProgram] = {
     "_Fetch_and_op latency": OsuProgram("fop_latency", 2),
     "Init": OsuProgram("init"),
 }
-#: Collective functions as the titles call them.
 _COLLECTIVES = {each.osu: each for each in COLLECTIVES.values() if each.osu}
 #: 7.x forgets the blank between "Exchange" and "Latency" of some titles.
 _COLLECTIVE = re.compile(

@@ -124,7 +124,6 @@ def _params(title: re.Match[str], text: str) -> dict[str, Scalar]:
 
 
 def _table(lines: Sequence[NumberedLine]) -> tuple[list[str], list[NumberedLine]]:
-    """Give the titles of the table's columns, and the lines up to the rule that ends it."""
     after = list(dropwhile(lambda line: not _HEADER.match(line.text), lines))
     if not after:
         raise ParseError("there is no line of column titles: the output is truncated")
@@ -137,10 +136,7 @@ def _table(lines: Sequence[NumberedLine]) -> tuple[list[str], list[NumberedLine]
 
 
 def _value_columns(columns: Sequence[str], lines: Sequence[NumberedLine]) -> list[str]:
-    """Give the columns of measured values.
-
-    With a duration instead of a number of iterations perftest knows no peak and prints 0.00.
-    """
+    """Give the columns of values; with a duration perftest knows no peak and prints 0.00."""
     titles = [title for title in columns if title not in _PLAIN]
     peak = next((title for title in titles if title.startswith("BW peak")), None)
     if peak is not None:

@@ -88,7 +88,6 @@ class Reading:
     platform: str = ""
 
     def __post_init__(self) -> None:
-        """Shorten names and units that a run would refuse."""
         metrics = {
             short_name(name): replace(metric, unit=shown_name(metric.unit))
             for name, metric in self.metrics.items()

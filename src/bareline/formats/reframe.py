@@ -64,8 +64,7 @@ class _Check:
 
     - `name`: its display name, with its parameters: ``stream %threads=4``.
     - `where`: system, partition and environment: ``daint:gpu+gnu``.
-    - `result`, `phase`, `reason`: how it ended; the phase in which it failed and why, where the
-      file says so.
+    - `phase`, `reason`: in which phase it failed and why, where the file says so.
     """
 
     name: str
@@ -77,7 +76,6 @@ class _Check:
     figures: Mapping[str, _Figure] = field(default_factory=dict)
 
     def reading(self) -> Reading:
-        """Give the trial."""
         name, _, rest = _SCOPE.sub("", self.name).partition(" %")
         parts = [part.partition("=") for part in rest.split(" %") if part]
         known = {one: figure(one, of.unit, of.better) for one, of in self.figures.items()}
@@ -195,7 +193,6 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _reported(text: str) -> Sequence[_Check]:
-    """Read the cases of a report, which must agree on the units of what they measure."""
     checks = []
     for _, content in _contents(find_object(text)):
         case = read_object(_Case, content)
@@ -244,7 +241,6 @@ def _variables(case: _Case) -> Iterable[_Variable]:
 
 
 def _lines(text: str) -> list[str]:
-    """Give every line of a log behind the titles that it stands under."""
     found, titles = [], ""
     for line in text.splitlines(keepends=True):
         if _TITLES.match(line):

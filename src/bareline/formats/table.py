@@ -1,9 +1,8 @@
 """Printed tables, read by their column titles and held against themselves.
 
-Benchmarks print rows of right-aligned numbers under a line of titles. A row that lost or gained
-a column, a digit or a character is refused: every row must have as many columns as there are
-titles, end in the same place as the others, and print each column with the same number of
-decimals. Lines of the launcher between the rows are passed over.
+A row that lost or gained a column, a digit or a character is refused: every row must have as many
+columns as there are titles, end in the same place as the others, and print each column with the
+same number of decimals. Lines of the launcher between the rows are passed over.
 """
 
 from __future__ import annotations
@@ -120,8 +119,7 @@ def read_table(
 
     - `aligned`: the program right-aligns its last column, so that all rows end in the same place.
 
-    Raises ParseError: there is none, or one has too few or too many columns or ends in another
-    place.
+    Raises ParseError: there is none, or one has other columns or ends in another place.
     """
     candidates = [line for line in lines if is_row(line.text)]
     rows = []
@@ -140,7 +138,6 @@ def read_table(
 
 
 def _check_edges(lines: Sequence[NumberedLine]) -> None:
-    """Refuse a row that ends elsewhere than the others, where columns are padded at all."""
     if not all(_PADDED.search(line.text) for line in lines):
         return
     ends = Counter(len(line.text.rstrip()) for line in lines)

@@ -1,8 +1,4 @@
-"""What the probes of bareline's kernels have in common: the NAS benchmarks and the mini-apps.
-
-Each is a program of ours, ``npb_ep`` or ``app_ocean``, that is given a problem class, holds its
-result against reference values, and says what of its time was communication.
-"""
+"""What the probes of bareline's kernels have in common: the NAS benchmarks and the mini-apps."""
 
 from __future__ import annotations
 
@@ -20,7 +16,6 @@ from bareline.vocabulary.model import Command, Layout, Metric, Output, Sample
 #: Relative deviation that rounding to the 12 digits of the output explains.
 _ROUNDING = 1e-9
 
-#: What every kernel measures.
 KERNEL_METRICS: Mapping[str, Metric] = {
     "time": Metric("s", "lower"),
     "rate": Metric("op/s", "higher"),
@@ -107,7 +102,6 @@ class Kernel(Probe[Any]):
 
 
 def _unverified(point: MeasuredPoint) -> str:
-    """Say why the program verified nothing; "" where it did, or should have."""
     reason = point.fields.get("not_verified", "")
     return reason if isinstance(reason, str) else ""
 
@@ -127,7 +121,6 @@ def _check_verification(point: MeasuredPoint) -> None:
 
 
 def _spread(point: MeasuredPoint, name: str, time: float) -> tuple[float, float]:
-    """Give the largest and the mean of a time over the ranks."""
     least, mean, most = (point.quantile(name, key) for key in ("min", "mean", "max"))
     slack = _ROUNDING * time
     if not (-slack <= least <= mean + slack and mean <= most + slack and most <= time + slack):

@@ -145,7 +145,6 @@ def _rank(point: MeasuredPoint) -> Rank:
 
 
 def _numbers(point: MeasuredPoint, name: str) -> frozenset[int]:
-    """Read a list such as ``0-3,8``."""
     text = point.fields.get(name)
     if not isinstance(text, str) or not re.fullmatch(r"(\d{1,4}(-\d{1,4})?(,|$))*", text):
         raise ParseError(f"'{str(text)[:60]}' is no list of {name}")

@@ -294,10 +294,7 @@ def probe_rows(name: str | None = None) -> list[ProbeListed]:
 
 
 def required_programs() -> Mapping[str, tuple[str, ...]]:
-    """Give the external programs that probes run as they come, and which probes those are.
-
-    Without the shell that starts some of them: it is on every node, and no benchmark.
-    """
+    """Give the external programs that probes run, with their probes; the shell is no benchmark."""
     needed: dict[str, list[str]] = {}
     for probe in load_probes().values():
         layout = Layout(nodes=2, ranks_per_node=max(1, probe.min_ranks // 2))

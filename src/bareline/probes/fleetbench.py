@@ -44,11 +44,7 @@ def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]
 
 
 def _names(given: list[str], hosts: list[str]) -> tuple[str, ...]:
-    """Choose the names that the platform knows, in the order in which ranks were really laid.
-
-    A launcher that lays ranks over nodes in another order than they were given shows by the names
-    that the hosts have for themselves.
-    """
+    """Choose the platform's names in the order of the ranks, which the hosts' own names show."""
     short = [host.partition(".")[0] for host in hosts]
     by_host = {name.partition(".")[0]: name for name in given}
     if len(given) != len(hosts):

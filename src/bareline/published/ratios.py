@@ -40,11 +40,8 @@ class Span:
 class PublishedRatio:
     """What a publication says of a platform against a baseline, as a ratio.
 
-    - `span`: times worse than the baseline.
     - `computed`: the document prints both values, and this is their ratio.
     - `probe`, `probe_metric`: what measures the same here; None where nothing does.
-    - `results`: ids of the results that it comes from.
-    - `excludes`: programs that the document leaves out of it.
     """
 
     publication: str
@@ -121,8 +118,7 @@ def printed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
 def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
     """Give the ratios of the absolute values that the document prints of two platforms.
 
-    Of listed trials the medians are taken. A pair for which the document prints the ratio itself
-    is left out.
+    The median stands for listed trials. A pair with a printed ratio is left out.
     """
     printed = {
         (row.benchmark, row.metric, row.platform, row.baseline, *_texts(row.conditions))
@@ -163,10 +159,7 @@ def _trial_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
-    """Give everything that a publication says of a platform against another, as ratios.
-
-    What several probes measure stands there for each of them.
-    """
+    """Give all that a publication says of two platforms as ratios, once for each probe of it."""
     ratios = [*printed_ratios(study), *computed_ratios(study)]
     return [*ratios, *(again for ratio in ratios for again in _likewise(study, ratio))]
 

@@ -34,7 +34,6 @@ _OWN = resources.files("bareline") / "studies"
 
 @cache
 def _files() -> Mapping[str, Traversable]:
-    """Find the files of all studies by name; none is read."""
     ours = [("bareline.studies", _OWN)]
     others = ((where, resources.files(package)) for where, package in brought("bareline.studies"))
     found = ((where, file) for where, folder in chain(ours, others) for file in _toml(folder))

@@ -39,7 +39,6 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-#: The keys of a measure that hold parameters of its probe.
 _PARAMETERS = ("params", "sweep", "per_rank")
 
 
@@ -214,9 +213,8 @@ class Measure(PinningKeys, _Table):
         """Expand the sweeps into cases with checked, canonical parameters.
 
         - `probe`: the probe, where it is a program of the study's own.
-        - `room`: what the platforms that it is measured on hold, by name; without any, a sweep that
-          follows the platforms is its smallest case.
-        - `defaults`: what parameters are that are not given; the probe's own without it.
+        - `room`: what platforms hold, by name; without it a sweep over them is its smallest case.
+        - `defaults`: of parameters that are not given; the probe's own without it.
         """
         probe = probe or find_probe(self.probe, where=where)
         self._check_sweep(where)
@@ -265,7 +263,6 @@ class Measure(PinningKeys, _Table):
         return probe.nodes or 1 if self.nodes is None and self.ranks_per_node is None else 1
 
     def _check_sweep(self, where: str) -> None:
-        """Refuse a sweep before its combinations are made."""
         for first, second in itertools.combinations(_PARAMETERS, 2):
             if both := sorted(set(getattr(self, first)) & set(getattr(self, second))):
                 raise StudyError(f"'{both[0]}' is in {first} and in {second}", where=where)
@@ -280,7 +277,6 @@ class Measure(PinningKeys, _Table):
             )
 
     def _check_layout(self, probe: Probe[Any], params: Any, ranks: int, where: str) -> None:
-        """Refuse ends that lie unevenly, and a profile of what calls no MPI function."""
         ends = self._ends(probe)
         if ranks % ends:
             raise StudyError(f"{ranks} ranks do not divide evenly over {ends} nodes", where=where)

@@ -4,10 +4,9 @@ Trials are ordered in randomised complete blocks: a block holds every case on ev
 once, in an order drawn anew for each block. Slow drift of a machine then falls on all platforms
 alike, and the analysis removes it by pairing within blocks. A study names the order in a block:
 
-``pairs``: cases are shuffled, and the platforms of a case follow each other, so that what is
-compared lies close in time. Each platform takes each place equally often: over as many blocks as
-there are platforms, every one is first once, second once and so on. A platform whose turn costs
-seconds may take several cases at a turn; what is compared then lies that much further apart.
+``pairs``: cases are shuffled, and the platforms of a case follow each other, so that they are close
+in time. Over as many blocks as there are platforms, every one is first once, second once and so on.
+A platform whose turn costs seconds may take several cases at a turn.
 
 ``shuffled``: cases and platforms are shuffled together, as bareline 0.1.0 did at first. Pairs lie a
 third of a block apart on average, and a drift of the machine comes between them.
@@ -35,7 +34,6 @@ from bareline.vocabulary.units import listing
 
 #: A plan is made anew by every command that reads a run; more trials nobody waits for.
 MOST_TRIALS = 1_000_000
-#: Reasons that an error names why nothing is left to measure.
 _MOST_REASONS = 3
 
 #: A cell of a block: number of the platform, number of the case.
@@ -44,10 +42,7 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class PlanCell:
-    """A case on a platform: how it is laid out there, and how long a trial of it may take.
-
-    `launches` is how often it is launched at most; None for as often as the study says.
-    """
+    """A case on a platform, launched at most `launches` times, or as the study says where None."""
 
     layout: Layout
     timeout_s: float
@@ -58,10 +53,8 @@ class PlanCell:
 class Choice:
     """What a study asks of platforms, before it is ordered.
 
-    - `cases`: in the order of the study.
     - `cells`: by number of the platform and of the case.
-    - `left_out`: what a platform is not asked for although the study means it: it does not fit, or
-      never runs on a platform of that kind.
+    - `left_out`: what the study means but does not fit there, or never runs on such a platform.
     """
 
     cases: tuple[Case, ...]
@@ -115,7 +108,6 @@ def make_plan(
 ) -> tuple[Trial, ...]:
     """Order all trials of a study.
 
-    - `platforms`: the platforms of the run; the order does not matter for the plan's fairness.
     - `seed`: overrides the study's; 0 without either.
 
     Raises StudyError: nothing of the study is for these platforms, or fits them, or there are more
@@ -161,12 +153,7 @@ def make_plan(
 def order_block(
     cells: Sequence[Cell], *, seed: int, block: int, kind: OrderKind, cases_per_turn: int = 1
 ) -> list[Cell]:
-    """Order the cells of one block: numbers of the platform and of the case.
-
-    - `cells`: every platform and case that belong together, as numbers from 0.
-    - `seed`, `block`: what the order follows from.
-    - `cases_per_turn`: how many cases a platform takes before the next one does.
-    """
+    """Order the cells of a block: numbers from 0; a platform takes `cases_per_turn` at a turn."""
     if kind == "shuffled":
         order = list(cells)
         random.Random(f"{seed}:{block}").shuffle(order)
@@ -265,13 +252,7 @@ def cases_words(ranks: Mapping[str, Iterable[int]]) -> str:
 
 
 def unlike(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> list[str]:
-    """Say in lines what could not be compared with the baseline, and what mends it.
-
-    Analysis refuses to compare two ranks that share a node's memory with two ranks on two nodes.
-    The plan knows the layouts before anything is measured.
-
-    - `baseline`: one of the platforms.
-    """
+    """Say in lines which layouts could not be compared with the baseline's, and what mends it."""
     if study.layouts != "equal":
         return []
     choice = choose(study, platforms)

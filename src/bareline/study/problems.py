@@ -29,10 +29,7 @@ LISTED = ("measure", "exhibit")
 
 
 def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -> StudyError:
-    """Say what is wrong with a study in the words of its file, and with its keys.
-
-    - `study`: what was to be made of the file.
-    """
+    """Say what is wrong with a study in the words of its file, and with its keys."""
     problem = problem_of(error)
     place = list(problem.place)
     table = next((table for table, (key, _) in TABLES.items() if place[:1] == [key]), "")
@@ -68,11 +65,10 @@ def check_question(
 ) -> None:
     """Refuse a question, ``question = ["app.ocean time"]``, that no result of the study can answer.
 
-    An answer names first what it asks. Each text is a probe or a layer of the study, its metric
-    behind it where that is not the headline, ``PLATFORM:`` in front to ask of one platform only.
+    Each text is a probe or a layer of the study, its metric behind it where that is not the
+    headline, ``PLATFORM:`` in front to ask of one platform only.
     `bareline.analysis.numbers.selection.selector_filter` chooses the rows of a comparison by it.
 
-    - `probes`: those that the study measures.
     - `platforms`: those of the run, as soon as they are known.
 
     Raises StudyError: the study measures no such probe, layer or metric, or the run has no such

@@ -19,8 +19,7 @@ _OF_RUNS = ("scale", "scale_changes")
 def load_study(path: Path) -> Study:
     """Read and check a study file.
 
-    Raises StudyError: the file is missing, not TOML, or says something impossible; the message
-    names file, key and next step.
+    Raises StudyError: the file is missing, not TOML, or impossible; it names file, key, next step.
     """
     try:
         content = read_toml(path)
@@ -33,10 +32,7 @@ def load_study(path: Path) -> Study:
 
 
 def _with_inputs(content: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Put the texts of programs' input files in the place of their names.
-
-    A run directory has to hold all that it was begun with. Files stand beside the study.
-    """
+    """Put the texts of input files in the place of their names: a run directory needs them."""
     programs = content.get("app")
     if not isinstance(programs, dict):
         return content

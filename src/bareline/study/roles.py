@@ -41,11 +41,7 @@ class Role(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Who plays what in a run.
-
-    - `roles`: the platform of each role that has one, in the order of the study.
-    - `others`: platforms without a role; they are measured beside the roles.
-    """
+    """Who plays what in a run: each role's platform, in order, and the platforms without a role."""
 
     roles: Mapping[str, str]
     others: Sequence[str]

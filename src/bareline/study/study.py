@@ -1,8 +1,4 @@
-"""Studies: what to measure and which exhibits to draw, read from a TOML file and checked.
-
-A study file holds a ``[study]`` table, one ``[[measure]]`` per probe and layout, and optional
-``[scale.NAME]`` and ``[[exhibit]]`` tables. `docs/reference/study.md` describes every key.
-"""
+"""Studies: what to measure and which exhibits to draw, read from a TOML file and checked."""
 
 from __future__ import annotations
 
@@ -125,10 +121,7 @@ class Study(Limits, BaseModel):
     def command_of(
         self, case: Case, layout: Layout | None = None, *, budgets: float = 1.0
     ) -> Command:
-        """Give what a case executes, on one node where no layout is given.
-
-        - `budgets`: what the time budget of the case's points is multiplied by, where it has one.
-        """
+        """Give what a case executes, by default on one node; `budgets` scales its time budget."""
         probe, params = self.find_probe(case.probe), self.params_of(case)
         if budgets != 1.0 and hasattr(params, "budget_s"):
             params = replace(params, budget_s=params.budget_s * budgets)
@@ -282,11 +275,7 @@ def study_from_toml(
     where: str,
     defaults: Mapping[str, Mapping[str, Scalar]] | None = None,
 ) -> Study:
-    """Check what a study file holds; see `bareline.study.reading`.
-
-    - `defaults`: of a run: the defaults of each probe's parameters when it was made; today's
-      without it.
-    """
+    """Check what a study file holds; `defaults` are those of a run's probes, today's without it."""
     known = {"study", *TABLES}
     for key in content:
         if key not in known:
@@ -320,7 +309,6 @@ def study_from_toml(
 
 
 def _programs(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the programs, and apart from them where they come from, by the probe."""
     programs, sources = content.get("app", {}), content.get("from", {})
     if not isinstance(programs, Mapping) or not isinstance(sources, Mapping):
         return {"programs": programs, "sources": sources}
@@ -334,7 +322,6 @@ def _programs(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_sources(study: Study) -> None:
-    """Refuse a source of what is not measured, or is bareline's own program."""
     used = {id(study.source_of(name)) for name in study.probes}
     for name, source in study.sources.items():
         # A scale may leave out what the study itself measures.
@@ -352,7 +339,6 @@ def _check_sources(study: Study) -> None:
 
 
 def _check_roles(study: Study) -> None:
-    """Refuse a role of no published platform, and a measure for a role that the study has not."""
     published = [f"{one.id}:{row.id}" for one in publications().values() for row in one.platforms]
     for name, reference in ((n, one) for n, role in study.roles.items() for one in role.published):
         if reference not in published:
@@ -372,7 +358,6 @@ def _check_roles(study: Study) -> None:
 
 
 def _check_scales(study: Study) -> None:
-    """Refuse a scale at which the study is impossible, or that only a measure knows."""
     for number, measure in enumerate(study.measures, 1):
         for name in measure.scale:
             if name not in study.scales:

@@ -1,8 +1,7 @@
 """How many ranks on how many nodes: numbers, lists of them, and what follows from the platforms.
 
 ``ranks = "powers"`` and ``nodes = "powers"`` are 1, 2, 4 and so on, up to what the largest platform
-of the run holds; ``nodes = "all"`` is what each of them holds. A case is thus the same on every
-platform that has room for it; where there is no room it does not fit, which the plan says.
+of the run holds, so that a case is the same on every platform; ``nodes = "all"`` is what each has.
 """
 
 from __future__ import annotations
@@ -41,11 +40,8 @@ def _or(*words: str) -> BeforeValidator:
 
 Count = Annotated[int, Field(ge=1, le=_MOST)]
 _Counts = Annotated[list[Count], Field(min_length=1)]
-#: A number, a list of numbers, or "powers".
 Counts = Annotated[Count | _Counts | Literal["powers"], _or(POWERS)]
-#: The same, or "all": as many as each platform has.
 NodeCounts = Annotated[Count | _Counts | Literal["powers", "all"], _or(POWERS, ALL)]
-#: A number, or "cores": as many as each platform's nodes have for them.
 PerNode = Annotated[Count | Literal["cores"], _or(CORES)]
 
 #: Ranks and the exact number of nodes, or None where the placement decides.
@@ -97,7 +93,6 @@ class Sweep:
         return (shape for shape in dict.fromkeys(found) if self._has_ends(shape[1]))
 
     def _has_ends(self, nodes: int | None) -> bool:
-        """Tell whether a probe that measures between nodes has an end on each of so many."""
         if self.ends is None or nodes is None or nodes <= self.ends:
             return True
         if self._open_nodes:
@@ -111,7 +106,6 @@ class Sweep:
     def _over_nodes(
         self, room: Mapping[str, Capacity], check: Callable[[int], None]
     ) -> Iterator[Shape]:
-        """Lay every number of ranks over every number of nodes that divides it."""
         if self._open_nodes and self.ranks is None and self.ends is None:
             raise StudyError(
                 f'nodes = "{self.nodes}" asks for several nodes, and one rank is on one of them',
@@ -194,7 +188,6 @@ class Sweep:
 
     @property
     def _open_nodes(self) -> bool:
-        """Whether the number of nodes follows from the platforms."""
         return self.nodes in (POWERS, ALL)
 
     def _nodes(self, room: Mapping[str, Capacity]) -> list[int]:
@@ -212,7 +205,6 @@ class Sweep:
         return sorted(size for size in sizes if size) or [1]
 
     def _with_cores(self, room: Mapping[str, Capacity]) -> list[Capacity]:
-        """Give the capacities, which must all name their cores."""
         for name, capacity in room.items():
             if capacity.cores_per_node is None:
                 raise StudyError(
@@ -229,11 +221,7 @@ def _listed(value: int | Sequence[int] | str) -> list[int]:
 
 
 def _powers(start: int, most: int, check: Callable[[int], None]) -> Iterator[int]:
-    """Give ``start`` times 1, 2, 4 ... up to a limit, of which the probe takes each.
-
-    Where none is small enough, the smallest that the probe takes: the plan says where it does not
-    fit.
-    """
+    """Give ``start`` times 1, 2, 4 ... up to a limit, or else the smallest that the probe takes."""
     refused: ProbeError | None = None
     found = False
     for power in range(_LARGEST_POWER):

@@ -1,8 +1,7 @@
 """Where a program's extra time goes: computation, collectives, messages, waiting, files, start-up.
 
-Profiles of the same case on both platforms say what each rank did with its time, call by call and
-size by size; the difference of the two is the loss, split: of each pair of launches of one block,
-and the median over the pairs. Without profiles a program's own split into computation and
+Of each pair of launches of one block, the difference of both profiles is the loss, split; the
+median over the pairs counts. Without profiles a program's own split into computation and
 communication is taken. The residual is what the pieces leave of the loss of all launches.
 
 Time within a call holds waiting for whoever comes late: a piece says where the time goes, not whose
@@ -35,7 +34,6 @@ from bareline.profile.model import Profile
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_size, significant
 
-#: The pieces in the order of display.
 PIECES = (
     "computation", "small collectives", "large collectives", "small messages", "large messages",
     "waiting", "other MPI", "files", "start-up", "communication",
@@ -62,7 +60,6 @@ class Call:
     extra: float
 
     def __str__(self) -> str:
-        """Write it: ``MPI_Isend of 17 KiB, 10 times dearer``."""
         text = self.name + (f" of {format_size(self.size_bytes)}" if self.size_bytes else "")
         if self.times is not None and self.times >= _NAMED_FROM:
             text += f", {significant(self.times, 2)} times dearer"
@@ -141,10 +138,7 @@ def breakdowns(
 def _split(
     records: Records, cell: Cell, ratio: Estimate, base_s: float, title: str
 ) -> Breakdown | None:
-    """Split by profiles, then by the program's own clock: whatever there is of either."""
-
     def paired(case: tuple[object, ...], metric: str = "time") -> _Times:
-        """Give what both sides of each pair of launches say, which share a block."""
         own, base = (
             launch_values(records, name, case, metric) for name in (cell.platform, cell.baseline)
         )
@@ -183,7 +177,6 @@ def _piece(name: str, extras: Sequence[float], dearest: Call | None = None) -> P
 def _by_profile(
     profiles: Mapping[LaunchKey, tuple[Profile, Profile]], times: _Times
 ) -> tuple[Piece, ...]:
-    """Split by the profiles of each pair; nothing where no pair has both."""
     sums: dict[str, list[float]] = {name: [] for name in PIECES}
     calls: dict[_Key, list[_Paired]] = defaultdict(list)
     for key, (_, base_s) in times.items():
@@ -228,7 +221,6 @@ _Key = tuple[str, str, int]
 
 
 def _by_call(profile: Profile) -> dict[_Key, _Calls]:
-    """Sum up the time of all calls of MPI but starting it, by powers of two of the size."""
     size = pl.col("size_low")
     sums = (
         profile.calls.filter(~pl.col("call").is_in(_START_UP))

@@ -1,9 +1,8 @@
 """Claims of a publication, held against the cells of a run.
 
-A claim says of one platform against another that it is worse, better or equal, or that its loss
-grows. It is evaluated from ratios with their intervals alone. Where several ratios speak of it,
-their geometric mean does; and where two are divided, as for a growth, the half-widths of both are
-added (on a log scale), which holds whatever they have in common.
+A claim is evaluated from ratios with their intervals alone. Where several ratios speak of it, their
+geometric mean does; and where two are divided, as for a growth, the half-widths of both are added
+(on a log scale), which holds whatever they have in common.
 """
 
 from __future__ import annotations
@@ -81,10 +80,7 @@ class Replication:
         self._margin = margin
 
     def outcome(self, check: ClaimCheck, prefer: Callable[[Place], bool]) -> Outcome:
-        """Evaluate a claim: a ratio at the places to `prefer`, if there are any, or most ranks.
-
-        The document prints figures for these places.
-        """
+        """Evaluate a claim: a ratio at the places to `prefer`, which are printed, or most ranks."""
         absent = [name for name in check.platforms if name not in self._cast]
         if check.platform in absent or set(absent) >= set(check.against):
             reason = f"no platform here stands for {absent[0]}"
@@ -142,7 +138,6 @@ class Replication:
         return Outcome(status, last, first, change, after, before, reason=lacking)
 
     def _ends(self, check: ClaimCheck, known: Sequence[PlaceLoss]) -> Iterator[_Ends]:
-        """Give where losses are said to begin, and what they grow to."""
         if check.kind == "more":  # than the others, at the most ranks that both have
             others = self._losses(check, check.than, check.against[0])
             others = [loss for loss in others if loss.ratio is not None]

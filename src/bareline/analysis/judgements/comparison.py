@@ -33,8 +33,7 @@ from bareline.vocabulary.errors import AnalysisError
 class JudgedComparison:
     """Platforms compared with a baseline: each result is computed when it is first asked for.
 
-    The baseline and the margin (a relative difference that does not matter) are the first run's own
-    by default.
+    The baseline and the margin (a relative difference) are the first run's own by default.
 
     Raises AnalysisError: the baseline is none of the platforms.
     """
@@ -143,7 +142,6 @@ class JudgedComparison:
 
     @cached_property
     def _against_itself(self) -> list[JudgedComparison]:
-        """Every control compared with what it repeats, as any platform is."""
         whole = self.records.with_controls
         return [
             JudgedComparison(whole.of_platforms({again, base}), base, self.margin)

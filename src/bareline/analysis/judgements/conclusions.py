@@ -1,7 +1,4 @@
-"""What the figures of each platform mean together: which share of its peak it reaches, and so on.
-
-Each holds for one platform alone, too.
-"""
+"""What each platform's figures mean together: which share of its peak it reaches, and so on."""
 
 from __future__ import annotations
 
@@ -24,10 +21,7 @@ _Values = dict[tuple[int, int], float]
 
 @dataclass(frozen=True, slots=True)
 class PlatformShare:
-    """The median over a platform's launches, whose interval needs six.
-
-    `context` are other figures that are said with it, `size_bytes` where they were measured.
-    """
+    """The median over launches (the interval needs six) at `size_bytes`, with `context` figures."""
 
     value: Estimate
     n: int
@@ -69,7 +63,6 @@ def _share(values: Iterable[float]) -> PlatformShare | None:
 def _ratio(
     over: _Values, under: _Values, *context: _Values, size_bytes: int = 0
 ) -> PlatformShare | None:
-    """Summarize quotients within a trial or block, beside the medians of values that all have."""
     share = _share(over[key] / under[key] for key in over if under.get(key, 0) > 0)
     beside = [_share(values.values()) for values in context]
     known = tuple(one.value.value for one in beside if one is not None)
@@ -80,8 +73,6 @@ def _ratio(
 
 @dataclass(frozen=True, slots=True)
 class _Figures:
-    """The values of one probe's measured trials, found by metric and parameters."""
-
     samples: pl.DataFrame
     platforms: Sequence[str]
     defaults: Mapping[str, Scalar]
@@ -105,14 +96,12 @@ class _Figures:
         return {(run, at): value for run, at, value in rows.select("run", key, "value").iter_rows()}
 
     def rows(self, platform: str, metric: str) -> pl.DataFrame:
-        """Give the samples of a metric."""
         return self.samples.filter((pl.col("platform") == platform) & (pl.col("metric") == metric))
 
 
 def _where(
     rows: pl.DataFrame, column: str, fits: Callable[[dict[str, Scalar]], bool]
 ) -> pl.DataFrame:
-    """Give the rows whose parameters fit; each text is read once."""
     texts = [text for text in rows.get_column(column).unique() if fits(parse_point(text))]
     return rows.filter(pl.col(column).is_in(texts))
 
@@ -177,7 +166,6 @@ def _all_cores(figures: _Figures, platform: str) -> PlatformShare | None:
 
 
 def _measured(metric: str, **params: Scalar) -> Callable[[_Figures, str], PlatformShare | None]:
-    """Make a rule that gives one share of each platform as it was measured."""
     return lambda figures, platform: _share(figures.of(platform, metric, params=params).values())
 
 
@@ -190,7 +178,6 @@ def _cached(figures: _Figures, platform: str) -> PlatformShare | None:
     return share and replace(share, context=(cached, rows.height))
 
 
-#: Names, layers and probes in the order of the ladder, and what finds a platform's share.
 _RULES: tuple[tuple[str, Layer, str, Callable[[_Figures, str], PlatformShare | None]], ...] = (
     ("share of peak", Layer.COMPUTE, "compute.dgemm", _measured("share_of_peak", mode="single")),
     ("HPL", Layer.COMPUTE, "hpcc", _measured("hpl_efficiency")),

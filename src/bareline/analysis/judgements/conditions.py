@@ -140,7 +140,6 @@ class FailCondition:
         return met
 
     def _by_verdict(self, comparison: JudgedComparison) -> _Judge:
-        """Give what tells that a row has the verdict; a difference as sure as is asked."""
         differs = self.verdict in (Verdict.SLOWER, Verdict.FASTER)
         means = {
             (finding.platform, finding.worst.place): finding

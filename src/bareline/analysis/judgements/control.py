@@ -1,11 +1,10 @@
 """The negative control: what a comparison finds between the baseline and itself.
 
-A run may measure its baseline a second time, as one more platform in the same blocks. The two are
-compared as any platform is, row by row and in sentences, and whatever is called different there is
-no platform's doing: it is boots, drift, neighbours, or an assumption of the statistics that does
-not hold. So a page shows its own rate of false claims. Where it is not what chance allows, the
-promise is widened: differences as small as the machine's own, layer by layer, are said to be
-perhaps the machine's, not the platform's.
+A run may measure its baseline a second time, as one more platform in the same blocks. Whatever is
+called different there is no platform's doing: it is boots, drift, neighbours, or an assumption of
+the statistics that does not hold. So a page shows its own rate of false claims. Where it is not
+what chance allows, differences as small as the machine's own, layer by layer, are said to be
+perhaps the machine's.
 """
 
 from __future__ import annotations

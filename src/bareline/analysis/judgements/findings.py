@@ -4,8 +4,6 @@ A finding gathers the points of one probe, or of one class of its message sizes,
 It claims only what every point says: equal if all of them were measured on both sides and are
 equivalent (an intersection-union test: it needs no correction); else a range, with the worst point
 named. Points of other parameters, ranks or kernels stand side by side in it and are never averaged.
-
-How sure a point's difference is, its grade says (`bareline.analysis.judgements.grades`).
 """
 
 from __future__ import annotations

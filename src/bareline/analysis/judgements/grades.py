@@ -150,7 +150,6 @@ def _weight(question: Sequence[str]) -> pl.Expr:
 
 
 def _tested(rows: pl.DataFrame, height: int) -> tuple[BoolCube, FloatCube]:
-    """Tell which points are asked about, those that can be compared, with their weights."""
     tested, weights = np.zeros(height, dtype=np.bool_), np.ones(height)
     compared = rows.filter(pl.col("verdict").is_in([verdict.value for verdict in COMPARED]))
     at = compared.get_column("point_row").to_numpy()
@@ -158,12 +157,10 @@ def _tested(rows: pl.DataFrame, height: int) -> tuple[BoolCube, FloatCube]:
     return tested, weights
 
 
-#: The rows of a finding, the class of their sizes, and their layout in words.
 _Group = tuple[pl.DataFrame, SizeClass | None, str]
 
 
 def _groups(rows: pl.DataFrame) -> Iterator[_Group]:
-    """Gather the rows of one platform, probe by probe, layout by layout, class by class."""
     layouts = rows.partition_by("probe", "nodes_used", maintain_order=True)
     probes = [own.item(0, "probe") for own in layouts]
     for probe, own in zip(probes, layouts, strict=True):
@@ -183,9 +180,8 @@ def _grade(verdict: str | None, exact: bool | None, sure: int | None = None) -> 
 def _unlikely(q: FloatCube, grades: Sequence[Grade | None]) -> IntCube:
     """Give the rows that may not be called likely, by where they stand.
 
-    The rate of false discoveries holds over all rows that differ. Certain ones are hardly ever
-    among the false: as many false rows are held against the likely ones alone. On 1000 random
-    pages 16 likely rows are false then, and 69 without.
+    Certain ones are hardly ever among the false: as many false rows are held against the likely
+    ones alone. On 1000 random pages 16 likely rows are false then, and 69 without.
     """
     likely = [grade is Grade.LIKELY for grade in grades]
     at = np.flatnonzero(np.array(likely, dtype=np.bool_) & ~np.isnan(q))

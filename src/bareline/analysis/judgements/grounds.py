@@ -1,8 +1,7 @@
 """What a judgement of suitability rests on: losses, measured here or published.
 
-Which probe speaks of which class of applications is one table, `_SOURCES`. A ground is a span of
-ratios to the baseline, above 1 is worse: the 95 % interval of a measured one, the printed value,
-range or bound of a published one.
+A ground is a span of ratios to the baseline, above 1 is worse: the 95 % interval of a measured one,
+the printed value, range or bound of a published one.
 """
 
 from __future__ import annotations
@@ -131,10 +130,7 @@ class Ground:
 def measured_grounds(
     cells: Sequence[Cell], titles: Mapping[str, str], emulated: Collection[str] = ()
 ) -> list[Ground]:
-    """Give what a comparison says of each class, one ground per point.
-
-    - `emulated`: the platforms whose processor is software.
-    """
+    """Give what a comparison says of each class, one ground per point."""
     of_probe: dict[str, list[Place]] = {}
     for cell in cells:
         of_probe.setdefault(cell.place.probe, []).append(cell.place)
@@ -204,8 +200,7 @@ def _measured(
 
 #: Verdicts that say nothing of what the platform would do.
 _NOT_THERE = (Verdict.MISSING, Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
-#: Verdicts that mostly leave no figure, in words. What an emulated processor does has one: caveats
-#: say for which classes it counts.
+#: Verdicts that mostly leave no figure, in words; caveats say where an emulated processor's counts.
 _FAILURES: Mapping[Verdict | None, str] = {
     Verdict.FAILED: "every trial failed",
     Verdict.NOT_COMPARABLE: NOT_COMPARABLE,
@@ -221,7 +216,6 @@ def _of_size(wanted: str, size: Scalar | None) -> bool:
 
 
 def _subject(cell: Cell, title: str, telling: Sequence[str]) -> str:
-    """Name what was measured, with what tells it from other points of its probe."""
     if not cell.headline:
         metric = cell.place.metric.replace("_", " ")
         # "The rate of sequential writing" is the name of one of its probe's rates.
@@ -237,9 +231,8 @@ def _subject(cell: Cell, title: str, telling: Sequence[str]) -> str:
 def published_grounds(study: PublishedStudy) -> list[Ground]:
     """Give what a publication's own figures say of each class.
 
-    Only ratios to a platform that is not virtualized, and none that is cited from elsewhere. What
-    the document prints twice counts once. Listed trials are compared as bareline compares trials
-    that share no blocks.
+    Only ratios to a platform that is not virtualized, and none that is cited from elsewhere; what
+    is printed twice counts once. Listed trials are compared as trials that share no blocks.
     """
     grounds: dict[tuple[str, ...], Ground] = {}
     for ratio in published_ratios(study):
@@ -261,7 +254,6 @@ def published_grounds(study: PublishedStudy) -> list[Ground]:
 
 
 def _published_size(wanted: str, size: Condition | None) -> bool:
-    """Tell whether a published size or range of sizes is of a class, with both its ends."""
     if not wanted:
         return True
     if isinstance(size, Spread):

@@ -1,9 +1,4 @@
-"""What a platform suits: application classes judged by declared rules from measured losses.
-
-The publications end with such statements: fine for embarrassingly parallel codes, not for codes
-that wait for small messages. Here each is an answer with its grounds. docs/method/suitability.md
-gives the rules; nothing is said that no interval says.
-"""
+"""What a platform suits: application classes judged by the rules of docs/method/suitability.md."""
 
 from __future__ import annotations
 
@@ -53,10 +48,7 @@ class Certainty(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApplicationClass:
-    """A class of applications by what limits them.
-
-    - `voided_by`: caveats under which a figure says nothing about this class.
-    """
+    """Applications by what limits them; a figure with a caveat of `voided_by` does not count."""
 
     name: str
     title: str
@@ -69,7 +61,6 @@ _EMULATED = frozenset({"emulated-cpu"})
 #: What was not on the device says nothing about it.
 _NO_DEVICE = frozenset({"memory-file-system", "page-cache", "not-direct", "not-synced", "own-data"})
 
-#: The classes in the order of the table.
 CLASSES: tuple[ApplicationClass, ...] = (
     ApplicationClass(
         "parallel",
@@ -231,8 +222,6 @@ def _answer(grounds: Sequence[Ground]) -> tuple[Suitability, Basis, tuple[Ground
 
 
 def _ends(grounds: Sequence[Ground]) -> tuple[Ground, ...]:
-    """Give both ends: what is surely best, and what is surely worst or was seen to be."""
-
     def best_of(ground: Ground) -> float:
         end = ground.lo if ground.varies else ground.hi
         return inf if end is None else end

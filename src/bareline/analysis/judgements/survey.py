@@ -24,8 +24,7 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 Kind = Literal["switch", "uplink", "node", "link"]
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 
-#: A node's links tell of the node when there are at least so many; an uplink needs so many
-#: switches: with two or three nobody can say whose the slow one is.
+#: With fewer links of a node, or switches of an uplink, nobody can say whose the slow one is.
 FEWEST_LINKS, FEWEST_SWITCHES = 3, 4
 #: Fewer units have no "others" to be held against.
 _FEWEST_UNITS = 3
@@ -82,8 +81,6 @@ _Judged = tuple[Kind, Sequence[tuple[str, ...]], FleetMetric, Deviations]
 
 
 class _Judge:
-    """Judges the units of a fleet, all at one error."""
-
     def __init__(self, fleet: NodeFleet, margin: float) -> None:
         self.fleet = fleet
         self.groups = fleet.groups
@@ -114,7 +111,6 @@ class _Judge:
         return [int(at) for at in known[found.p <= ALPHA / self.tests]]
 
     def nodes(self, one: FleetMetric) -> None:
-        """Judge what was measured on each node."""
         values = np.full((len(self.names), one.values.shape[1]), np.nan)
         values[one.ends[:, 0]] = one.values
         self.map(one, values)
@@ -128,7 +124,6 @@ class _Judge:
         self.units("node", self.names, one, values)
 
     def links(self, one: FleetMetric) -> None:
-        """Judge what was measured between nodes."""
         ends = self.groups[one.ends]
         within = (ends[:, 0] == ends[:, 1]) | (ends < 0).any(axis=1)
         values = one.values.copy()
@@ -155,7 +150,6 @@ class _Judge:
         self.units("link", one.units, one, values)
 
     def map(self, one: FleetMetric, values: FloatArray) -> None:
-        """Keep how each node stands to the others, whoever is to blame."""
         if len(values) < 2:
             return
         found = deviations(values, margin=self.margin, alpha=ALPHA, tests=self.tests)
@@ -164,7 +158,6 @@ class _Judge:
         self.maps.append(NodeMap(one, *ends, n, math.exp(found.fence)))
 
     def _of_ends(self, one: FleetMetric, values: FloatArray) -> FloatArray:
-        """Give every node the median of its links."""
         found = np.full((len(self.names), values.shape[1]), np.nan)
         rows = np.concatenate([np.arange(len(values))] * 2)
         ends = one.ends.T.ravel()

@@ -56,8 +56,7 @@ class ChangePoint:
 class TrendSeries:
     """One point of one metric on one platform over runs.
 
-    - `medians`, `lo`, `hi`: a value a run, in SI base units, with its 95 % interval; None where the
-      run lacks it.
+    - `medians`, `lo`, `hi`: one value a run, in SI base units, with a 95 % interval; None without.
     """
 
     platform: str
@@ -189,7 +188,6 @@ class Trend:
         return ChangePoint(at, estimate, verdict, self._changed(row["platform"], at))
 
     def _changed(self, platform: str, at: int) -> tuple[tuple[str, str, str], ...]:
-        """Give the facts that are the same within each side and differ between them."""
         known = [records.facts.get(platform, {}) for records in self._records]
         changed = []
         for name in sorted(set().union(*known)):

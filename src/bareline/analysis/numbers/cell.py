@@ -1,8 +1,7 @@
 """The cell: one value of one platform with everything that is said about it.
 
-It is all that analysis hands out. A finding is several of them, a ground of suitability and a row
-that meets a condition are one, and an exhibit draws them: the value and its interval, the ratio to
-the baseline, both verdicts, the launches, the caveats and the place mean the same everywhere.
+It is all that analysis hands out: findings and grounds of suitability are made of cells, rows that
+meet a condition are cells, and exhibits draw them.
 """
 
 from __future__ import annotations
@@ -142,27 +141,21 @@ class LostLaunches:
 class Cell:
     """A summarized value of a platform, and its comparison with the baseline.
 
-    - `baseline`: what it is compared with; empty for the baseline itself, and where nothing is
-      compared.
-    - `metric`: what was measured: unit, which way is good, whether it is a detail.
-    - `headline`: whether it is the metric that its probe is judged by.
+    - `baseline`: what it is compared with; empty where nothing is.
     - `n`, `n_baseline`: launches behind either side.
     - `n_failed`, `n_failed_baseline`: trials of the case that failed.
-    - `value`, `base`: median over launches on both sides, in the metric's unit; None where there is
-      none.
+    - `value`, `base`: medians over launches, in the metric's unit; None where there is none.
     - `ratio`: times worse than the baseline; None where there is no ratio.
     - `difference`: above 0 is worse, in the metric's unit: where a value is not positive and there
       is no ratio.
-    - `verdict`: what it says: a difference only where it is likely at least. None for the baseline
-      and for what is not compared.
-    - `grade`: how sure its comparison is; None for the baseline and for what is not compared.
+    - `verdict`: a difference only where it is likely at least; None where nothing is compared.
+    - `grade`: how sure its comparison is; None where nothing is compared.
     - `caveats`: of both sides; `own_caveats` are those that the baseline does not share.
     - `reason`: why it cannot be compared; empty where it can.
     - `exact`: both sides are simulated: the interval is the error of the models.
     - `n_used`: values that were compared: launches, or boots where several share one.
     - `lost`: launches that exceeded a time limit or crashed; None where none did.
-    - `few_boots`: its platforms were booted so rarely that what is claimed holds for these boots
-      alone.
+    - `few_boots`: so few boots that what is claimed holds for these alone.
     - `point_row`: number of its point in the `Cube`; None where nothing was delivered.
     """
 
@@ -225,10 +218,7 @@ class Cell:
 
 
 def read_cells(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> tuple[Cell, ...]:
-    """Read a summary, a comparison or both, joined; what only one of them holds is kept.
-
-    - `summary`, `comparison`: as of a comparison. Cells of the baseline are of the summary alone.
-    """
+    """Read a summary, a comparison or both, joined; the baseline has cells in the first alone."""
     rows = [] if comparison is None else list(comparison.iter_rows(named=True))
     if summary is None:
         return tuple(_cell(None, row) for row in rows)

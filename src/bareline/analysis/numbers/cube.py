@@ -85,7 +85,6 @@ class Cube:
         self.took_s = laid_out(placed.drop_nulls("took_s"), "took_s", shape, "p", "case", "at")
 
     def _absent(self, trials: pl.DataFrame) -> BoolCube:
-        """Mark the points of trials that have no value, shape of `values`."""
         cases = np.zeros((len(self.platforms), self.cases.height, self.values.shape[-1]), np.bool_)
         cases[tuple(trials.get_column(name).to_numpy() for name in ("p", "case", "at"))] = True
         return cases[:, self.points.get_column("case").to_numpy()] & np.isnan(self.values)

@@ -61,7 +61,6 @@ def declarations(runs: Sequence[Run]) -> tuple[pl.DataFrame, list[Factors]]:
 
 
 def _unit(probe: str, metric: str, every: Sequence[_Declared]) -> str:
-    """Choose the unit of a metric: the first that is stored, to which all others convert."""
     units = [str(about["unit"]) for _, about in every]
     chosen = next((unit for unit in units if unit in BASE_UNITS), units[0])
     for run, about in every:
@@ -80,7 +79,6 @@ def _unit(probe: str, metric: str, every: Sequence[_Declared]) -> str:
 
 
 def _better(probe: str, metric: str, every: Sequence[_Declared]) -> str:
-    """Give which way a metric is good; a run that does not say leaves it to the others."""
     directed: dict[str, Run] = {}
     for run, about in every:
         if about["better"] != "none":

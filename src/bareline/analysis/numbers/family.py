@@ -27,8 +27,8 @@ _SHARE = 4
 class Family:
     """What is certain of points and of means over several of them, all together.
 
-    - `points`, `by_loss`: for each pair the p-value of each point, NaN where nothing was asked; and
-      1 or -1 where lost launches alone make it worse or better, else 0.
+    - `points`: for each pair the p-value of each point, NaN where nothing was asked.
+    - `by_loss`: 1 or -1 where lost launches alone make a point worse or better, else 0.
     - `means`: for each pair and group; None below two points with a ratio, or with few launches.
     - `exchanged`: the fewest blocks, or boots, of any pair; 0 where none has common blocks.
     """
@@ -86,10 +86,7 @@ def family_wise(
 def discoveries(
     pairs: Sequence[PlatformPair], tested: Sequence[BoolCube], margin: float
 ) -> tuple[list[FloatCube], list[IntCube]]:
-    """Give q-values over all points of all pairs together, as `Family.points` and `Family.by_loss`.
-
-    They hold the false discovery rate. `tested` is as for `family_wise`.
-    """
+    """Give q-values (false discovery rate), as `Family.points`, and what `Family.by_loss` is."""
     members = [Members(*of, (), np.ones(of[1].shape)) for of in zip(pairs, tested, strict=True)]
     q = [member.blank() for member in members]
     for blocks, numbers in _families(pairs):
@@ -161,9 +158,9 @@ def _families(
 ) -> list[tuple[IntCube, list[int]]]:
     """Give the blocks that are exchanged together, and the pairs that this serves, noisy or all.
 
-    One exchange serves all pairs: blocks that share a boot in any of them go together. Where that
-    leaves a pair fewer than six groups that has more by itself, pairs with unlike boots are
-    families of their own. A pair with few boots is asked about these boots, and binds no other.
+    Blocks that share a boot in any pair go together. Where that leaves a pair fewer than six groups
+    that has more by itself, pairs with unlike boots are families of their own. A pair with few
+    boots is asked about these boots, and binds no other.
     """
     numbers = [k for k, pair in enumerate(pairs) if pair.paired and (exact or not pair.exact)]
     if not numbers:
@@ -186,7 +183,6 @@ def _families(
 
 
 def _enough(pair: PlatformPair, common: IntCube) -> bool:
-    """Tell whether a pair keeps six groups of blocks, if it has as many by itself."""
     there = pair.tried.any(axis=0) & pair.base_tried.any(axis=0)
     own, joint = (np.unique(groups[there]).size for groups in (pair.boots.groups, common))
     return bool(joint >= min(own, MIN_LAUNCHES))

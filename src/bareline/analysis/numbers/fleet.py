@@ -121,10 +121,7 @@ def _measured(
 
 
 def read_switches(text: str, known: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
-    """Read which nodes hang on which switch: ``leaf1: n[1-16]; leaf2: n[17-32]``.
-
-    Nodes that are not known are left out, and so is a switch without any that is.
-    """
+    """Read which of the known nodes hang on which switch: ``leaf1: n[1-16]; leaf2: n[17-32]``."""
     found = {}
     for part in text.split(";"):
         name, colon, nodes = part.partition(":")

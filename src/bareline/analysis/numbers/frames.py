@@ -82,7 +82,6 @@ def read_frames(run: Run) -> Frames:
 
 
 def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
-    """Give platforms and cases, with the columns of a case as trials have them."""
     schema = {
         "platform": pl.String, "probe": pl.String, "params": pl.String, "ranks": pl.Int64,
         "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean, "pinning": pl.String,
@@ -99,10 +98,7 @@ Text = dict[tuple[str, str], str]
 
 
 def name_cases(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
-    """Name cases by their texts, and by where their ranks were to be on a node.
-
-    Profiled ones have the parameter ``profile=true``: each is compared with its like.
-    """
+    """Name cases by their texts and pinning; profiled ones have the parameter ``profile=true``."""
     keys = {"probe": pl.String, "params": pl.String, "pinning": pl.String, "profile": pl.Boolean}
     names = [
         (*row, with_parameters(texts[row[:2]], row[2], profile=row[3]))
@@ -121,7 +117,6 @@ def with_parameters(params: str, pinning: str, *, profile: bool = False) -> str:
     return format_point({**parse_point(params), **parse_point(pinning), **marks})
 
 
-#: What a study says that wants unlike layouts compared.
 ANY = "any"
 
 

@@ -62,7 +62,6 @@ class Members:
         return np.full(self.size, 0.0 if self.pair.exact else np.nan)
 
     def _with_means(self, points: FloatCube, of: Callable[[Points], Any]) -> FloatCube:
-        """Put what means over groups have behind what the points have."""
         means = np.array([of(self._whole[at]) for at in self._told], dtype=np.float64)
         return np.concatenate([points, means.reshape(len(means), *points.shape[1:])])
 
@@ -94,7 +93,6 @@ class Members:
         return self._with_means(self.pair.ratio.p[self.rows], lambda points: self._apart(points).p)
 
     def _apart(self, points: Points) -> stats.Shift:
-        """Give the shift of the mean over some points between unlike blocks."""
         worse, than = self.pair.logarithms(points)
         # A launch without some of the points must not count as another kind of launch.
         middle = mean_of(np.concatenate([worse, than], axis=-1).T)[:, None]
@@ -215,10 +213,7 @@ def with_losses(
 
 
 def _counted(members: Sequence[Members]) -> tuple[stats.Exceedance, IntCube, IntCube]:
-    """Count the launches that both sides of every pair lost.
-
-    Gives how likely that is, which side lost more, and of each member the first of its pattern.
-    """
+    """Count lost launches: how likely, which side lost more, each member's first of its pattern."""
     p, least, worse, names = [], [], [], []
     for number, member in enumerate(members):
         if member.pair.exact or not any(lost.any() for lost, _ in member.pair.ended):

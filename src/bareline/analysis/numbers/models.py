@@ -1,9 +1,8 @@
 """Platforms that are models: simulated ones, and processors that a program emulates.
 
-The same simulation gives the same value, so one trial is all that there is to know: no sample, no
-test. What is uncertain is the model, and a calibrated platform knows how far it lay from the
-measurements that it was calibrated with. That error, not a spread, makes the interval of a
-simulated value; where it is not known there is none.
+The same simulation gives the same value: no sample, no test. A calibrated platform knows how far
+its model lay from the measurements that it was calibrated with. That error, not a spread, makes the
+interval of a simulated value; where it is not known there is none.
 
 A hypervisor that translates every instruction computes tens to hundreds of times slower than the
 hardware below it: a ratio of the two says nothing of what a cloud would cost. Its figures stand in
@@ -25,7 +24,6 @@ from bareline.vocabulary.caveats import Caveat, codes
 from bareline.vocabulary.model import PROCESSOR_LAYERS, Scalar
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: Why such figures are not comparable.
 EMULATED = "emulated processor"
 #: The caveat that a trial on one carries.
 EMULATED_CPU = "emulated-cpu"
@@ -52,8 +50,8 @@ def unlike_processors(
 ) -> BoolCube:
     """Tell of which points only one side has a real processor, so that they do not compare.
 
-    Beside a real baseline a run launches an emulated processor twice and no more: two such
-    platforms do not compare with each other then, either. Points are those of the pair's values.
+    Beside a real baseline a run launches an emulated processor only twice: two such platforms do
+    not compare with each other then, either. Points are those of the pair's values.
     """
     theirs = points.get_column("layer").is_in([layer.value for layer in PROCESSOR_LAYERS])
     least = np.minimum(pair.ratio.n, pair.ratio.n_baseline)
@@ -64,10 +62,7 @@ def unlike_processors(
 
 
 def model_errors(records: Records) -> Mapping[str, float]:
-    """Give the platforms whose every value is simulated, each with its model's error.
-
-    The error is relative, the median of what calibration found; NaN where none is known.
-    """
+    """Give the relative errors of the platforms that are models throughout; NaN where unknown."""
     measured = records.trials.filter(pl.col("status") == "measured")
     clocks = measured.group_by("platform").agg((pl.col("clock") == "simulated").all())
     errors = {}
@@ -78,11 +73,7 @@ def model_errors(records: Records) -> Mapping[str, float]:
 
 
 class SimulatedPair(PlatformPair):
-    """Two simulated platforms: exact within their models.
-
-    The errors of both models add up; where one is not known the ratio has no interval, and its
-    verdict is that of the models as they are.
-    """
+    """Two simulated platforms; the interval is both models' errors, none where one is not known."""
 
     exact = True
 

@@ -59,11 +59,7 @@ class Boots:
 
 
 def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
-    """Give one figure a launch and case, shape (cases, blocks).
-
-    The points of a launch share what happened to it: their mean, each from its own mean, stands for
-    the launch.
-    """
+    """Give the mean of a launch's points, each from its own mean, in the shape (cases, blocks)."""
     there = ~np.isnan(values)
     apart = np.where(there, values, 0.0)
     apart -= apart.sum(axis=-1, keepdims=True) / np.maximum(there.sum(axis=-1, keepdims=True), 1)
@@ -75,16 +71,14 @@ def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
     return means
 
 
-#: Layers whose launches do a fixed work, so that one which exceeded its limit took at least so many
-#: times as long as one of the other side. Elsewhere a launch lasts as long as its loops are told.
+#: Layers of a fixed work, where a limit bounds the ratio; elsewhere loops last as long as asked.
 _FIXED_WORK = (Layer.NPB.value, Layer.APP.value)
 
 
 def repeat_values(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
     """Give a platform without noise its value in every block that another one was measured in.
 
-    A simulation prints the same whenever it is repeated, so a run does not repeat it. What exceeded
-    a time limit (`but`) stays absent. Shapes are (points, blocks).
+    What exceeded a time limit (`but`) stays absent. Shapes are (points, blocks).
     """
     there = np.isnan(values) & ~np.isnan(beside) & ~but
     return np.where(there, stats.summarize(values).median[:, None], values)
@@ -157,7 +151,6 @@ class PlatformPair:
 
     @cached_property
     def _floor(self) -> FloatCube:
-        """What the logarithm of a block's ratio is at least, by the limit that a launch met."""
         floor = np.zeros(self.values.shape)
         for lost, limit_s, took_s in zip(
             (self.lost, self.base_lost), self._limit_s, reversed(self._took_s), strict=True

@@ -33,7 +33,6 @@ def defaults_of(header: Header) -> dict[str, Params]:
 
 @cache
 def _of_before() -> dict[str, Params]:
-    """Give what runs measured without saying it before they kept defaults."""
     file = resources.files("bareline.analysis") / "defaults.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
@@ -50,7 +49,6 @@ def common_defaults(known: Sequence[Mapping[str, Params]]) -> dict[str, dict[str
 
 
 def _every(known: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, dict[str, Scalar]]]:
-    """Give each default that any run has for a parameter once, by its text."""
     every: dict[str, dict[str, dict[str, Scalar]]] = defaultdict(lambda: defaultdict(dict))
     for defaults in known:
         for probe, params in defaults.items():

@@ -76,7 +76,6 @@ class Compared(LostLaunches, _Ratio):
     control: bool
 
 
-#: The columns of a comparison that users see, in order.
 COLUMNS = table_columns(Compared)
 
 
@@ -120,7 +119,6 @@ def compare_points(
 
 
 def _with_layouts(points: pl.DataFrame, placed: pl.DataFrame, pair: PlatformPair) -> pl.DataFrame:
-    """Say in "unlike" of each point whether its case had another layout on the other side."""
     own, base = (placed.filter(platform=name) for name in (pair.platform, pair.baseline))
     for side in (own.drop("platform"), base.select(*CASE, base_layout="layout")):
         points = points.join(side, on=CASE, how="left", nulls_equal=True, maintain_order="left")
@@ -138,7 +136,6 @@ def _figures(
     *,
     margin: float,
 ) -> pl.DataFrame:
-    """Give the figures and the verdict of each point; those on unlike layouts have no ratio."""
     result, shift = pair.ratio, pair.shift
     n = np.minimum(result.n, result.n_baseline)
     enough = np.where(n > 0, MIN_LAUNCHES, 0) if pair.exact else n
@@ -194,7 +191,6 @@ def _figures(
 def _with_sides(
     table: pl.DataFrame, records: Records, summary: pl.DataFrame, pair: PlatformPair
 ) -> pl.DataFrame:
-    """Say what is missing, failed or skipped; caveats of both sides are in "own" and "base"."""
     table = _with_asked(_with_silent(table, records, pair), records, pair)
     lost = failures(records)
     for side, n_failed, name, where in (
@@ -242,7 +238,6 @@ def _with_sides(
 
 
 def _with_silent(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl.DataFrame:
-    """Add a row of the headline for each case that gave no figure on either side."""
     cases = records.trials.select(*CASE).unique(maintain_order=True)
     silent = cases.join(table.select(*CASE).unique(), on=CASE, how="anti")
     if silent.is_empty():
@@ -272,7 +267,6 @@ def _with_asked(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl
 
 
 def _with_budgets(table: pl.DataFrame, records: Records) -> pl.DataFrame:
-    """Say the limit of points that were cut: the time that their probe has for each of them."""
     cut = pl.col("limit_s").is_null() & ((pl.col("lost") > 0) | (pl.col("base_lost") > 0))
     cases = table.filter(cut).select("probe", "params").unique()
     budgets = [
@@ -287,7 +281,6 @@ def _with_budgets(table: pl.DataFrame, records: Records) -> pl.DataFrame:
 
 
 def _with_caveats(table: pl.DataFrame) -> pl.DataFrame:
-    """Join both sides' caveats, and what makes their comparison doubtful."""
     # In common blocks it matters whether differences resemble each other, which the pair knows.
     paired, independent = pl.col("paired").fill_null(False), pl.element() != "dependent"
     sides = pl.col("own", "base")

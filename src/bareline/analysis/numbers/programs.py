@@ -1,9 +1,4 @@
-"""Programs: their profiled launches, how they divide their time, what was predicted of them.
-
-A program's own clock or its profile says what of its time is computation and what communication.
-What a program does not use costs it nothing: neither does a slow network a program without
-messages.
-"""
+"""Programs: their profiled launches, how they divide their time, what was predicted of them."""
 
 from __future__ import annotations
 
@@ -31,10 +26,7 @@ LaunchKey = tuple[int, int]
 def profiles_of(
     records: Records, platform: str, case: tuple[object, ...]
 ) -> Mapping[LaunchKey, Path]:
-    """Give the profiles of the measured launches of a case, whose parameters say ``profile=true``.
-
-    Of a run directory that was thinned out for mailing, what is left counts.
-    """
+    """Give the profiles that a run still has of a case's launches (parameters ``profile=true``)."""
     trials = _launches(records, platform, case).filter(pl.col("profile").fill_null(False))
     found = {
         (run, block): records.runs[run].raw_file(trial, PROFILE_FILE, attempt)

@@ -1,7 +1,4 @@
-"""The records of runs as frames, ready for analysis.
-
-Everything here reads run directories only, never a platform.
-"""
+"""The records of runs as frames, ready for analysis."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
 @dataclass(frozen=True)
 class Records:
-    """The records of one or several runs, ready for analysis.
+    """The records of one or several runs.
 
     - `trials`: one row per trial, without samples: run, trial, block, platform, the case's columns,
       layout, status, stage, reason, started, duration_s, clock, caveats.
@@ -229,7 +226,6 @@ def read_runs(runs: Sequence[Run]) -> Records:
 
 
 def _without_controls(whole: Records, shared: Collection[str]) -> Records:
-    """Take out what measured a baseline again; a run of it alone compares nothing else."""
     controls = {}
     for run in whole.runs:
         if run.header.control:

@@ -60,10 +60,7 @@ CLASSES: tuple[SizeClass, ...] = (
 
 
 def classes(places: Sequence[Place]) -> Iterator[tuple[SizeClass | None, list[int]]]:
-    """Split places into classes of sizes, each with the numbers of its places.
-
-    Places without a common size are one class, None, and so is a failed case, without a point.
-    """
+    """Split the numbers of places into classes of sizes; None for those without a common size."""
     delivered = [number for number, place in enumerate(places) if place.point]
     points = [parse_point(places[number].point) for number in delivered]
     names = dict.fromkeys(kind.parameter for kind in CLASSES)

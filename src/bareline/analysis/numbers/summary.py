@@ -1,7 +1,4 @@
-"""Summaries: every point on every platform, with its interval, spread and caveats.
-
-docs/method/statistics.md explains the statistics.
-"""
+"""Summaries: each point on each platform, with interval and spread (docs/method/statistics.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +20,6 @@ from bareline.vocabulary.place import CASE, KEY
 from bareline.vocabulary.rows import Params
 from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 
-#: Columns of the table behind those of the row.
 _PARTS = {"params": CASE[1:], "metric": KEY[len(CASE) :], "control": ()}
 
 
@@ -95,10 +91,7 @@ ShowRow = Summary | Silent
 
 
 def summarize(records: Records) -> pl.DataFrame:
-    """Summarize every point on every platform.
-
-    Points that a platform lacks have no row here; a comparison shows them.
-    """
+    """Summarize every point on every platform that has it."""
     cube = records.cube
     names = {
         "n": "n", "value": "median", "lo": "lo", "hi": "hi", "p5": "p5", "p95": "p95",
@@ -148,7 +141,6 @@ def with_order(table: pl.DataFrame, platforms: Sequence[str]) -> pl.DataFrame:
 
 
 def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
-    """Add what makes each value doubtful: its trials, its launches together, its own samples."""
     half_width = (pl.col("hi") - pl.col("lo")) / 2 / pl.col("value").abs()
     wide = (pl.col("precision") > 0) & (half_width > pl.col("precision"))
     # What is launched once more under the profiler beside its own launches is enough.
@@ -185,7 +177,6 @@ def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
 
 
 def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
-    """Give each case's or point's caveats, with the number of trials unless it is all of them."""
     of_point = [column for column in key if column not in CASE]
     given = (records.values if of_point else records.trials).select("row", *of_point, "caveats")
     measured = records.trials.filter(pl.col("status") == "measured").select(
@@ -212,12 +203,10 @@ def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
 
 
 def _of_some(text: str, some: int, every: int) -> str:
-    """Write a caveat that holds for some trials only; all of them need no count."""
     return text if some >= every else str(replace(Caveat.read(text), some=some, every=every))
 
 
 def _series_caveats(records: Records) -> pl.DataFrame:
-    """Say of each case on each platform what its launches, in their order, contradict."""
     cube = records.cube
     headline = cube.points.filter(pl.col("headline").fill_null(False)).sort("case")
     cases = headline.select("case", *CASE).unique("case", maintain_order=True)

@@ -39,8 +39,7 @@ def tidy_samples(records: Records, samples: pl.DataFrame) -> pl.DataFrame:
 def tidy_trials(records: Records) -> pl.DataFrame:
     """Give trials, failed ones among them, with a column for each parameter of their case.
 
-    Gives as `tidy_samples`, a row per trial: status is measured or failed, and stage and reason say
-    where and why.
+    Gives as `tidy_samples`, a row per trial: status is measured or failed, with stage and reason.
     """
     layers = records.declarations.select("probe", "layer").unique("probe", maintain_order=True)
     trials = records.with_controls.trials.join(layers, on="probe", how="left")
@@ -77,7 +76,6 @@ def _tidy(
 
 
 def _spread(texts: pl.DataFrame) -> pl.DataFrame:
-    """Give a column for each name that stands in any of the texts, of the type that holds all."""
     rows = [
         {key: value for text in row if text for key, value in parse_point(text).items()}
         for row in texts.iter_rows()

@@ -113,10 +113,7 @@ def span(lo: float | None, hi: float | None, rate: bool) -> str:
 
 
 def amount_pieces(points: Sequence[Cell], rate: bool) -> list[Piece]:
-    """Say how much worse, or better, points are that agree in direction, largest first.
-
-    One point has its interval; several have their range.
-    """
+    """Say how much points of one direction differ: one with its interval, several by range."""
     first = points[0]
     if first.ratio is None:
         return _off_scale(first, rate)
@@ -204,7 +201,6 @@ def outlook_words(points: Sequence[Cell], margin: float) -> str:
 
 
 def _rounded(launches: float) -> str:
-    """Write a number of launches as exactly as it is known: with one digit above ten."""
     if launches > _MOST_LAUNCHES:
         return f"more than {_MOST_LAUNCHES}"
     step = 10 if launches >= 40 else 5 if launches >= 15 else 1
@@ -226,7 +222,6 @@ def _off_scale(point: Cell, rate: bool) -> list[Piece]:
 
 
 def _beyond_limit(point: Cell, rate: bool) -> list[Piece]:
-    """Say what launches that exceeded a limit say: at least so much, and how many they were."""
     worse = point.verdict is not Verdict.FASTER
     lost = point.lost
     if lost is None:

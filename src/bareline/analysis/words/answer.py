@@ -1,9 +1,8 @@
 """The answer: what was asked, first, and what a director may repeat, since it hides no loss.
 
-One clause a platform, in order of loss. What the study asks comes first: how many times it takes
-or keeps, both values, where most of it goes and what was predicted; then the other layers that are
-worse, what is better, what did not end, and what is open with its own interval. Without anything
-asked each layer's worst is named. Equal is said only of what every planned point says.
+One clause a platform, in order of loss. What the study asks comes first; then the other layers that
+are worse, what is better, what did not end, and what is open with its own interval. Without
+anything asked each layer's worst is named. Equal is said only of what every planned point says.
 """
 
 from __future__ import annotations
@@ -142,7 +141,6 @@ def answer(asked: AnswerScope, platforms: Sequence[str], baseline: str) -> Sente
 
 
 def _of_platform(own: AnswerScope, *, brief: bool) -> _Clause:
-    """Say all of one platform: losses, gains, what did not come, and what the rest is."""
     losses = [cell for cell in own.cells if cell.verdict is Verdict.SLOWER]
     gains = [cell for cell in own.cells if cell.verdict is Verdict.FASTER]
     parts = _programs(own, losses, worse=True, brief=brief)
@@ -165,13 +163,9 @@ def _of_platform(own: AnswerScope, *, brief: bool) -> _Clause:
     return joined(parts, between="; ", last="; ")
 
 
-# What was asked -----------------------------------------------------------------------------------
-
-
 def _programs(
     own: AnswerScope, cells: Sequence[Cell], *, worse: bool, brief: bool
 ) -> list[_Clause]:
-    """Say what was asked and differs: one with both its values, several by their range."""
     parts = []
     ended = [c for c in cells if c.ratio is not None and not (c.lost and c.lost.by_loss)]
     for layer in dict.fromkeys(cell.layer for cell in ended):
@@ -226,7 +220,6 @@ def _takes(ratio: Estimate, rate: bool) -> _Clause:
 
 
 def _because(own: AnswerScope, worst: Cell) -> str:
-    """Say where most of a program's extra time goes, and what was predicted of it."""
     one = next((one for one in own.breakdowns if one.cell.place == worst.place), None)
     reason = ""
     if one is not None and one.largest is not None and one.largest.extra >= _TOLD_FROM:
@@ -235,13 +228,9 @@ def _because(own: AnswerScope, worst: Cell) -> str:
     return reason + ("" if predicted is None else f", predicted {format_value(predicted, 's')}")
 
 
-# The other layers ---------------------------------------------------------------------------------
-
-
 def _layers(
     own: AnswerScope, verdict: Verdict, asked: set[tuple[Layer, str]], *, named: bool
 ) -> list[_Clause]:
-    """Say the worst, or best, of each layer beside what was asked."""
     found: dict[Layer, list[Finding]] = {}
     for finding in own.findings:
         differs = finding.of(verdict) or (finding.by_mean and finding.verdict is verdict)
@@ -280,11 +269,7 @@ def _change(own: AnswerScope, finding: Finding, verdict: Verdict) -> _Clause:
     return [f"{own.where(finding)} ", *_amount(finding, verdict)]
 
 
-# What did not come, and what is open --------------------------------------------------------------
-
-
 def _undelivered(own: AnswerScope) -> list[_Clause]:
-    """Say how many of the planned cases failed here, and how many points are missing."""
     parts: list[_Clause] = []
     failed, every = failed_cases(own.findings)
     if failed:
@@ -326,7 +311,6 @@ def _crashes(own: AnswerScope) -> list[_Clause]:
 
 
 def _rest(own: AnswerScope, *, whole: bool) -> list[_Clause]:
-    """Say what of it is open, with its interval, and what is equal."""
     compared = [finding for finding in own.findings if finding.compared]
     few = [finding for finding in compared if undecided_yet(finding)]
     if few and len(few) == len(compared):  # described, the farthest first

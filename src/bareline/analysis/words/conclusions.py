@@ -1,8 +1,4 @@
-"""What the figures of each platform mean together, as a performance engineer would put it.
-
-The verdict says how far a platform is from the baseline. These sentences say where each platform
-stands by itself.
-"""
+"""What the figures of each platform mean together, as a performance engineer would put it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Parts of sentences: what is an amount, an interval or a platform is known, never searched for.
-
-Analysis puts sentences together; the terminal and the page set each part in their own way. Plain
-text is what the parts say one after the other.
-"""
+"""Parts of sentences: what is an amount, an interval or a platform is known, never searched for."""
 
 from __future__ import annotations
 
@@ -68,10 +64,7 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where the evidence stands on the page, and how many launches it holds; it has no words.
-
-    `n` is the fewest and `n_most` the most launches behind any amount of the sentence.
-    """
+    """Where the evidence stands on the page, and the fewest and most launches behind an amount."""
 
     anchor: str
     n: int | None = None
@@ -92,7 +85,6 @@ class Evidence:
 
 
 Part = Text | Lead | Amount | Interval | Platform | Break | Evidence
-#: Anything that a sentence can be put together from.
 Piece = Part | str
 
 

@@ -1,8 +1,7 @@
 """Why losses are there, in words: the end of a layer's sentence.
 
-Four words keep apart what is known of a cause: it explains a loss, it may explain all of it or
-nothing, it contributes to one of which a part remains unexplained, or it
-differs and nothing measured its effect.
+A cause explains a loss, may explain all of it or nothing, contributes to one of which a part
+remains unexplained, or differs and nothing measured its effect.
 """
 
 from __future__ import annotations
@@ -27,10 +26,7 @@ _Named = Callable[[Sequence[str]], str]
 
 
 def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    """Name the causes of losses: what explains, what contributes, what differs, what has none.
-
-    Subjects are listed as `named` does, those of one probe together.
-    """
+    """Name the causes of losses: what explains, what contributes, what differs, what has none."""
     heaviest = sorted(explanations, key=lambda one: -one.point.size)
     by_causes: dict[tuple[str, Word | None, tuple[str, ...]], list[Explanation]] = {}
     for one in heaviest:
@@ -60,7 +56,6 @@ def _several(explanations: Sequence[Explanation], named: _Named) -> str:
 
 
 def _differing_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    """Say what differs without a measure of its effect, once for all losses of a platform."""
     found: dict[str, dict[str, list[Explanation]]] = {}
     losses = Counter(one.finding.platform for one in explanations)
     for one in explanations:

@@ -117,8 +117,6 @@ _On = Callable[[Iterable[Finding]], list[Piece]]
 
 
 class _Names:
-    """Names a probe once, with those of its classes of sizes and layouts that are meant."""
-
     def __init__(self, findings: Sequence[Finding]) -> None:
         self._titles = {finding.subject: finding.title for finding in findings}
         self._layouts = {finding.subject: finding.where for finding in findings}
@@ -151,7 +149,6 @@ class _Names:
 
 
 def _decided(findings: Sequence[Finding], margin: float, on: _On) -> list[_Clause]:
-    """Say certain changes, a clause for each subject, the largest first."""
     by_subject: dict[str, list[Finding]] = {}
     for finding in sorted(findings, key=lambda finding: finding.weight, reverse=True):
         by_subject.setdefault(finding.subject, []).append(finding)
@@ -165,7 +162,6 @@ def _decided(findings: Sequence[Finding], margin: float, on: _On) -> list[_Claus
 
 
 def _change(finding: Finding, margin: float, on: _On) -> _Clause:
-    """Say how much worse or better a finding's points are, and what the others do."""
     pieces: list[Piece] = []
     aside: list[list[Piece]] = []
     if finding.by_mean:  # alone, with the range of its points
@@ -212,7 +208,6 @@ def _rest(finding: Finding, margin: float) -> list[list[Piece]]:
 
 
 def _equal(findings: Sequence[Finding], margin: float, on: _On, name: _Names) -> list[_Clause]:
-    """Say what is equal, and the point that lies farthest from it."""
     if not findings:
         return []
     farthest = max(findings, key=lambda finding: finding.weight)
@@ -231,7 +226,6 @@ def _at(finding: Finding, point: Cell) -> str:
 
 
 def _by_platforms(findings: Sequence[Finding], on: _On, name: _Names) -> list[Piece]:
-    """List subjects, those together that are meant on the same platforms."""
     by_platforms: dict[Sentence, list[str]] = {}
     for subject in dict.fromkeys(finding.subject for finding in findings):
         group = [finding for finding in findings if finding.subject == subject]
@@ -240,7 +234,6 @@ def _by_platforms(findings: Sequence[Finding], on: _On, name: _Names) -> list[Pi
 
 
 def _open(findings: Sequence[Finding], margin: float, on: _On, name: _Names) -> list[_Clause]:
-    """Say what is open on each platform, by name, with the interval that reaches farthest."""
     kinds: dict[tuple[str, bool, bool], list[Finding]] = {}
     for finding in findings:
         key = (finding.platform, undecided_yet(finding), finding.exact)
@@ -256,7 +249,6 @@ def _open(findings: Sequence[Finding], margin: float, on: _On, name: _Names) -> 
 
 
 def _why_open(group: Sequence[Finding], margin: float) -> _Clause:
-    """Say how many points are open, the one that may be worst, and what would decide them."""
     if undecided_yet(group[0]):
         seen = [text for finding in group[:_MOST_SEEN] if (text := seen_range(finding))]
         ranges = f": {'; '.join(seen)}" if seen else ""
@@ -281,7 +273,6 @@ def _why_open(group: Sequence[Finding], margin: float) -> _Clause:
 
 
 def _alike(head: str, findings: Sequence[Finding], on: _On, name: _Names) -> list[_Clause]:
-    """Collect findings of one kind in one clause, with the reason for each."""
     if not findings:
         return []
     by_reason: dict[str, list[Finding]] = {}
@@ -295,7 +286,6 @@ def _alike(head: str, findings: Sequence[Finding], on: _On, name: _Names) -> lis
 
 
 def _doubts(findings: Sequence[Finding], on: _On, causes: Set[tuple[str, str]]) -> list[_Clause]:
-    """Say the caveats that matter of what was compared, and what some points lack."""
     compared = [finding for finding in findings if finding.compared]
     by_text: dict[str, list[Finding]] = {}
     for brief, alike in briefs(c for part in compared for c in part.caveats).items():

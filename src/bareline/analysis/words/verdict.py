@@ -1,8 +1,4 @@
-"""The verdict at a glance: one line, and a matrix of layers and platforms.
-
-The line is what a director repeats; the matrix holds, for each layer on each platform, the worst
-certain change and how many more there are, or why there is none.
-"""
+"""The verdict at a glance: one line, and a matrix of layers and platforms."""
 
 from __future__ import annotations
 
@@ -43,7 +39,7 @@ class Square:
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """The verdict at a glance: a line, a matrix by layers and platforms, and how sure all of it is.
+    """The verdict at a glance.
 
     A layer that was not measured on a platform has no square there; the baseline has none at all.
     """
@@ -83,7 +79,6 @@ _LACKING = (Verdict.NOT_COMPARABLE, Verdict.SKIPPED, Verdict.MISSING, Verdict.DO
 def _square(group: Sequence[Finding], margin: float) -> Square:
     there = {finding.verdict for finding in group}
     mark = next(verdict for verdict in ORDER if verdict in there)
-    # What failed or is missing of the layer, beside what its square shows.
     failed, every = _failed(group)
     points = [point for finding in group for point in finding.points]
     missing = sum(point.verdict is Verdict.MISSING for point in points)
@@ -137,14 +132,12 @@ def layer_line(
 
 
 def _is_worse(finding: Finding) -> bool:
-    """Tell whether any of it is certainly worse, if only in the mean."""
     return bool(finding.of(Verdict.SLOWER)) or (
         finding.by_mean and finding.verdict is Verdict.SLOWER
     )
 
 
 def _marked(mark: Verdict, group: Sequence[Finding], margin: float) -> Piece:
-    """Say what a layer without a certain change is."""
     failed, every = _failed(group)
     if mark is Verdict.EQUIVALENT:
         return Amount(f"equal within {percent(margin)}")
@@ -163,6 +156,5 @@ def _marked(mark: Verdict, group: Sequence[Finding], margin: float) -> Piece:
 
 
 def _failed(group: Sequence[Finding]) -> tuple[int, int]:
-    """Count the cases that failed on either side, and all."""
     (here, every), (there, _) = failed_cases(group), failed_cases(group, baseline=True)
     return here + there, every

@@ -35,8 +35,6 @@ _FUNCTIONS: Mapping[str, Callable[[list[float]], float]] = {
 class Condition:
     """One condition: numbers, names, + - * /, abs, min, max, comparisons, ``and``, ``or``.
 
-    - `text`: as it was written.
-
     Raises ValueError: it is no such expression.
     """
 
@@ -59,7 +57,6 @@ class Condition:
 
 
 def _names(tree: ast.AST, text: str, depth: int = 0) -> set[str]:
-    """Give the names of an expression, and refuse what it may not hold."""
     if depth > _DEEPEST:
         raise ValueError(f"'{text[:80]}' has parts inside parts, more than {_DEEPEST} deep")
     match tree:

@@ -1,8 +1,4 @@
-"""The mini-apps, a row of a table each.
-
-A mini-app is a small program of ours, ``app_ocean`` and so on, with the numerics and the
-communication of a large one; ``docs/method/apps.md`` says what each keeps and what it does not.
-"""
+"""The mini-apps, a row of a table each; docs/method/apps.md says what each leaves out."""
 
 from __future__ import annotations
 
@@ -81,7 +77,6 @@ Rule = Callable[[str, int], str]
 
 
 def _most(words: str = "it takes at most", **most: int) -> Rule:
-    """Give the rule of a program that has parts for so many ranks in each class."""
     return lambda problem_class, ranks: (
         f"{words} {most[problem_class]}" if ranks > most[problem_class] else ""
     )

@@ -1,7 +1,6 @@
 """Any program as a probe: how it is started, which figures it prints, and when its result is right.
 
-A study describes a program of its user's in a table ``[app.NAME]``; bareline's own probes of free
-codes are described in the same way. No shell is built from what a description says.
+A study's ``[app.NAME]`` describes one. No shell is built from what a description says.
 """
 
 from __future__ import annotations
@@ -86,7 +85,6 @@ def _compiled(text: str) -> re.Pattern[str]:
         raise ValueError(f"no regular expression: {error}") from error
 
 
-#: Which of several numbers counts, or what becomes of them.
 _TAKEN: Mapping[str, Callable[[list[float]], float]] = {
     **dict.fromkeys(("only", "first"), itemgetter(0)),
     "last": itemgetter(-1),
@@ -216,7 +214,6 @@ class Program(_Table):
     @model_validator(mode="before")
     @classmethod
     def _replays(cls, given: Any) -> Any:
-        """Say how a trace is run and read, which is the same for all."""
         if not isinstance(given, dict) or not given.get("trace"):
             return given
         made: dict[str, Any] = {
@@ -347,17 +344,13 @@ class ProgramProbe(Probe[Any]):
 
 
 def _filled(text: str, known: Mapping[str, Scalar]) -> str:
-    """Put parameters in the place of their names; other braces stay."""
     return _PLACEHOLDER.sub(
         lambda match: str(known[match[1]]) if match[1] in known else match[0], text
     )
 
 
 def program_probe(name: str, program: Program, about: str = "") -> Probe[Any]:
-    """Make the probe of a program.
-
-    - `about`: text about its parameters.
-    """
+    """Make the probe of a program; `about` is text about its parameters."""
     fields = [
         (key, type(default), field(default=default)) for key, default in program.params.items()
     ]

@@ -126,10 +126,7 @@ class Hpcc(Probe[HpccParams]):
 
 
 def _check_whole(text: str) -> int:
-    """Give the number of ranks of one whole run.
-
-    Raises ParseError: the file is empty or cut, or the processes ran apart from each other.
-    """
+    """Give the ranks of one whole run; raises ParseError where it is cut or processes ran apart."""
     if not text:
         raise ParseError(f"hpcc wrote no {_OUTPUT}")
     ranks = {int(match) for match in _RANKS.findall(text)}

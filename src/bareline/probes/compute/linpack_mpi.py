@@ -65,7 +65,6 @@ def input_text(order: int, block: int, ranks: int, *, to_stdout: bool) -> str:
 
     The program reads it line by line; the words after the values are ours.
 
-    - `order`, `block`: of the matrix, and of the blocks in which it is dealt out.
     - `to_stdout`: where the results go; HPC Challenge leaves them in its own file.
     """
     rows, columns = squarest(ranks)

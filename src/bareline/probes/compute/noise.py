@@ -111,7 +111,6 @@ def _share(point: MeasuredPoint, name: str) -> float:
 
 
 def _bins(point: MeasuredPoint, count: int) -> list[int]:
-    """Give the lost time of each bin in ns."""
     bins = point.fields.get("lost_ns")
     if not isinstance(bins, list) or len(bins) != count:
         raise ParseError(f"there are no {count} bins of lost time")
@@ -146,11 +145,7 @@ class Disturbance:
 
 
 def find_period(series: Sequence[float], step_s: float) -> Disturbance:
-    """Find the strongest regular disturbance of a series of equal steps.
-
-    - `series`: at least 16 values.
-    - `step_s`: time between two of them.
-    """
+    """Find the strongest regular disturbance of a series of at least 16 values, `step_s` apart."""
     import numpy as np
 
     values = np.asarray(series, dtype=float)
@@ -192,7 +187,6 @@ def _combs(power: Any) -> tuple[Any, Any]:
 
 
 def _edges(lines: int, line_hz: float) -> list[float]:
-    """Give the upper ends of the bands: they depend on length and step alone."""
     octaves = math.log2(lines - 1)
     count = max(1, round(octaves * _BANDS_PER_OCTAVE))
     edges = [2 ** (octaves * (band + 1) / count) * line_hz for band in range(count)]

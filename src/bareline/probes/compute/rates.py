@@ -31,7 +31,6 @@ from bareline.vocabulary.model import Layer, Metric, Sample
 _MOST_OF_PEAK = 1.5
 #: HPL's limit of the scaled residual.
 _MOST_RESIDUAL = 16.0
-#: Words of a point's "instructions".
 _SETS = frozenset({"scalar", *(known.flag for known in INSTRUCTION_SETS)})
 
 _RATE = spread_metrics("rate", "flop/s", "higher")
@@ -45,10 +44,7 @@ _RATE_AND_PEAK = {
 
 
 def _peak_samples(report: Report) -> Iterable[Sample]:
-    """Give the samples of `_RATE_AND_PEAK` from the only point of an output.
-
-    ``peak_rate`` is that of a core; the share is over all cores that work on the problem.
-    """
+    """Give the only point's samples: ``peak_rate`` is a core's, the share is over all cores."""
     point = report.point
     yield from spread_samples(point, "rate", "rate", {})
     rate = point.quantile("rate", "median")

@@ -91,7 +91,6 @@ class Sequential(Probe[SequentialParams]):
 
 
 def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]:
-    """Give a point's samples, each with what makes it doubtful."""
     block_bytes = int(str(point.at["block_bytes"]))
     whole_bytes = params.file_bytes // block_bytes * block_bytes
     written_bytes, sync_s = point.number("written_bytes"), point.number("sync_s")

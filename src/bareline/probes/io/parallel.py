@@ -60,8 +60,6 @@ def _phase_samples(
 ) -> Iterable[Sample]:
     """Give a phase's rate and time, its longest call, and what its slowest and median rank had.
 
-    - `metric`: name of the rate.
-    - `each`: what every rank did in it.
     - `phase`: the point of the times, where the metrics of all phases are the same.
 
     Raises ParseError: its figures contradict each other.

@@ -1,8 +1,5 @@
 """The functions of MPI that mpibench measures, a row of a table each.
 
-What each point of an output means, and the parameters that some functions have besides, stand
-above the table. OSU's and IMB's counterparts are in the rows.
-
 Libraries connect two ranks when they first talk: over TCP a handshake of sockets, over InfiniBand
 one of queue pairs. A program pays that once for each rank that a rank talks to:
 `mpi.first_message`.

@@ -2,7 +2,7 @@
 
 A folder and an environment module are those of the nodes, so only there can be looked for them.
 They run in the same blocks as bareline's own benchmarks, so that both can be compared like two
-platforms are. `bareline.formats.osu` and `.imb` read them, as they read outputs that exist already.
+platforms are.
 
 References
 ----------

@@ -128,7 +128,6 @@ class Iperf3(Probe[Iperf3Params]):
 
 
 def _slow_start(rates_bps: Sequence[float], duration_s: int) -> float:
-    """Give the rate of the first second over the mean rate of the others."""
     if len(rates_bps) < duration_s:
         raise ParseError(f"fewer than {duration_s} intervals of a second")
     later = sum(rates_bps[1:duration_s]) / (duration_s - 1)

@@ -1,8 +1,8 @@
 """The NAS Parallel Benchmarks, a row of a table each: what they do, and on how many ranks.
 
-Each is a program of ours, ``npb_ep`` and so on, that computes what the specification asks for and
-holds the result against the published values. What ours do for each operation that the benchmarks
-count, arithmetic and bytes, is declared here, too; docs/method/npb.md derives it.
+Each is a program of ours that holds its result against the published values. What ours do for each
+operation that the benchmarks count, arithmetic and bytes, is declared here; docs/method/npb.md
+derives it.
 
 References
 ----------
@@ -145,7 +145,6 @@ class NpbProgram(Kernel):
                     yield Sample(metric, each * sample.value)
 
     def _amounts(self, params: ClassParams) -> Mapping[str, float]:
-        """Give what a counted operation takes of the processor and of the memory."""
         kernel = self.name.removeprefix("npb.")
         large = params.problem_class in BEYOND_CACHES
         amounts = {

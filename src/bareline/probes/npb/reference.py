@@ -20,7 +20,6 @@ from bareline.probes.npb.kernels import ProblemClass, operation_count
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
-#: Environment variable that names the folder where the parameter does not.
 FOLDER_VARIABLE = "BARELINE_NPB_FOLDER"
 
 #: Runs on every rank: the folder is one of the node's, so only there can it be looked into. Where
@@ -137,7 +136,6 @@ class Reference(Probe[ReferenceParams]):
 
 
 def _read_summary(text: str, params: ReferenceParams) -> Mapping[str, str]:
-    """Give the lines "name = value" of the summary that was asked for, of a right result."""
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if _COMPLETED.fullmatch(line)]
     if not starts:

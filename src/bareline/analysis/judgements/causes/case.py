@@ -1,7 +1,4 @@
-"""Rules, and what they look at: a loss, the facts of both platforms, what else was measured.
-
-Nothing is read out of labels: places, sizes and layouts are typed.
-"""
+"""Rules, and what they look at: a loss, the facts of both platforms, what else was measured."""
 
 from __future__ import annotations
 
@@ -114,7 +111,6 @@ class LossCase:
         return own.over(base)
 
     def _measured(self, probes: Sequence[str], where: _Where) -> Measurement | None:
-        """Give the worst point of the first of some probes that was measured somewhere."""
         for probe in probes:
             for other in self.findings:
                 if other.probe == probe != self.finding.probe:
@@ -137,8 +133,6 @@ class LossCase:
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A cause that may be found, and what it rests on.
-
-    It declares facts and probes, so that what is not found can say what it lacked.
 
     - `layers`, `only`: those whose losses it may explain, and which of their probes, if not all.
     - `find`: looks; every fact of `needs` is there then, of ``one or another`` either.

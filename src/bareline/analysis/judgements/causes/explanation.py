@@ -1,8 +1,7 @@
 """An explanation: the causes of one loss, what they explain together, and what is left.
 
-Measured is explained times residual. Causes that rest on one measurement are one factor; factors of
-different things multiply, parts of a program's time add up. What would explain more than was lost
-is withdrawn, and that is said.
+Causes that rest on one measurement are one factor; factors of different things multiply, parts of a
+program's time add up. What would explain more than was lost is withdrawn.
 """
 
 from __future__ import annotations
@@ -176,7 +175,6 @@ def without_excess(causes: Sequence[Cause], ratio: Estimate) -> tuple[Cause, ...
 
 
 def _excessive(causes: Sequence[Cause], ratio: Estimate) -> bool:
-    """Tell whether what is left is certainly less than nothing."""
     _, most = _over(_ends(ratio), product(causes))
     return most is not None and most < 1 / (1 + DEFAULT_MARGIN)
 
@@ -213,7 +211,6 @@ def _may_be_one(lo: float | None, hi: float | None) -> bool:
 
 
 def _at_most(hi: float | None) -> str:
-    """Write bounds that hold 1: of what may cost nothing."""
     return "any amount" if hi is None else f"at most {significant(hi)} times"
 
 

@@ -1,8 +1,7 @@
 """Causes between nodes: what a link carries, who cuts its frames, latency, adapter, transport.
 
 A stream or a latency that was measured over the link says what messages can have of it, and an
-added delay is a part of the latency; without one the link's own rate, or delay, does. Several
-causes that one probe measured explain one factor together.
+added delay is a part of the latency; without one the link's own rate, or delay, does.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
-#: Probes that measure what a link carries.
 STREAMS = ("net.nuttcp", "net.iperf3", "net.ib_write_bw")
 #: Probes of MPI whose message crosses the link once, in one direction, and nothing else does.
 ONE_WAY = ("mpi.pingpong", "mpi.bandwidth")
@@ -34,11 +32,9 @@ _LINK_FULL = 0.70
 #: Bytes of a frame that are no payload: Ethernet's preamble, head and gap, IP's and TCP's heads.
 _FRAME_BYTES, _HEAD_BYTES = 38, 52
 _USUAL_MTU = 1500
-#: A shaper's bucket fills again while an answer travels: of messages of a few buckets at most half
-#: passes at once.
+#: A shaper's bucket refills while an answer travels: of a few buckets at most half pass at once.
 _FEW_BUCKETS_BYTES, _AT_ONCE = 64 << 10, 0.5
 _LINK_FACTS = ("net.shaped_bps", "net.speed_bps")
-#: Probes that measure how long a small message takes.
 LATENCIES = ("net.sockperf", "net.ib_write_lat")
 #: Ways of a guest to the wire that cost something, dearest first, with what each frame meets.
 _NICS = {
@@ -47,9 +43,6 @@ _NICS = {
 }
 #: What must be alike for the kind of NIC to be what two guests differ in.
 _BESIDE_NICS = ("cpu.emulated", "cpu.allowed", "net.mtu")
-
-
-# The link ----------------------------------------------------------------------------------------
 
 
 def link_rate(case: LossCase) -> Cause | NoCause:
@@ -76,7 +69,6 @@ def link_rate(case: LossCase) -> Cause | NoCause:
 
 
 def _filled_link(case: LossCase) -> Cause | NoCause:
-    """Bound a stream by its link, if it fills it."""
     rate, base, ratio = link_bps(case.facts), case.base_value, case.point.ratio
     if rate is None or base is None or ratio is None or not case.finding.rate:
         return NoCause("it is no rate that a link could limit")
@@ -102,8 +94,6 @@ def network_rate(case: LossCase) -> Cause | NoCause:
 
 
 def _by_stream(case: LossCase, cause: Cause, stream: Measurement) -> Cause | NoCause:
-    """Give the factor that a stream's rate foretells, or withdraw what the stream contradicts."""
-
     def bounds(lo: float, hi: float) -> tuple[float, float]:
         if stream.point.base is None:
             return lo, hi
@@ -116,7 +106,6 @@ def _by_stream(case: LossCase, cause: Cause, stream: Measurement) -> Cause | NoC
 def _foretold(
     cause: Cause, by: Measurement, bounds: Callable[[float, float], tuple[float, float]]
 ) -> Cause | NoCause:
-    """Bound a cause by what a probe of it measured, or withdraw what the probe contradicts."""
     if by.acquits:
         return replace(cause, withdrawn=by.acquits)
     if not by.certain:
@@ -127,7 +116,6 @@ def _foretold(
 
 
 def _or_by_stream(case: LossCase, cause: Cause) -> Cause | NoCause:
-    """Bound a cause of messages by a stream that took the same way, if it decides anything."""
     stream = case.on_link(*STREAMS) if case.finding.layer is Layer.MPI else None
     return _by_stream(case, cause, stream) if stream and stream.decides else cause
 
@@ -140,8 +128,7 @@ def _carried(case: LossCase, most: float, least: float, ratio: Estimate) -> tupl
     """Bound what messages lose where a link carries from `least` to `most` bit/s.
 
     A message that crosses the link once takes at least the wire's time, and at most that beside all
-    of its time on the baseline, or what a stream loses if it never reached the stream's rate. What
-    crosses the link many times, or both ways, loses what a stream loses, the `ratio`.
+    of its time on the baseline, or what a stream loses. Any other loses the stream's `ratio`.
     """
     (lo, hi), unit = ratio.ends, case.point.metric.unit
     base, size = case.base_value, case.place.size_bytes
@@ -195,9 +182,6 @@ def payload(facts: Facts) -> float:
     return (mtu - _HEAD_BYTES) / (mtu + _FRAME_BYTES)
 
 
-# Frames -------------------------------------------------------------------------------------------
-
-
 def mtu(case: LossCase) -> Cause | NoCause:
     """Shorter frames: more of them for the same data, each with its heads and its handling."""
     own, base = number(case.facts, "net.mtu"), number(case.baseline_facts, "net.mtu")
@@ -224,9 +208,6 @@ def offload(case: LossCase) -> Cause | NoCause:
         return NoCause("its adapter cuts frames, or the baseline's does not either")
     words = "its adapter leaves cutting frames to the processor (TSO is off)"
     return _or_by_stream(case, Cause(words))
-
-
-# Latency ------------------------------------------------------------------------------------------
 
 
 def network_latency(case: LossCase) -> Cause | NoCause:
@@ -259,8 +240,6 @@ def delay(case: LossCase) -> Cause | NoCause:
 
 
 def _by_latency(case: LossCase, cause: Cause, probe: Measurement) -> Cause | NoCause:
-    """Give the factor that a measured latency foretells: as a ratio, and as the time it adds."""
-
     def bounds(lo: float, hi: float) -> tuple[float, float]:
         base, before = case.base_value, probe.point.base
         if case.finding.probe in ONE_WAY and base and before and case.point.metric.unit == "s":
@@ -269,9 +248,6 @@ def _by_latency(case: LossCase, cause: Cause, probe: Measurement) -> Cause | NoC
         return lo, hi
 
     return _foretold(cause, probe, bounds)
-
-
-# The way to the wire ------------------------------------------------------------------------------
 
 
 def measured_below(case: LossCase) -> Measurement | None:

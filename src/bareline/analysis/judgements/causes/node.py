@@ -38,16 +38,12 @@ _NEBULA = (
 )
 #: Measures what both the width of instructions and the clock give.
 _PEAK = "compute.peak"
-#: Probes whose time is that of matrix products by the BLAS.
 _BY_BLAS = (
     *("compute.dgemm", "compute.linpack", "compute.linpack_mpi"),
     *("app.planewave", "app.quantum_espresso"),
 )
 #: What finding a page costs at most above loading from it, with pages of 4 KiB.
 _PAGE_WALK = 3.0
-
-
-# Neighbours ---------------------------------------------------------------------------------------
 
 
 def neighbours(case: LossCase) -> Cause | NoCause:
@@ -76,9 +72,6 @@ def neighbours(case: LossCase) -> Cause | NoCause:
     if not reached:
         return NoCause(f"neighbours of load {load} share {what} alone")
     return Cause(f"{crowd} use{'' if own > 1 else 's'} {what}, {beside}")
-
-
-# The processor ------------------------------------------------------------------------------------
 
 
 def instruction_sets(case: LossCase) -> Cause | NoCause:
@@ -173,9 +166,6 @@ def emulated_processor(case: LossCase) -> Cause | NoCause:
         "translated)",
         caveat=EMULATED_CPU,
     )
-
-
-# The memory ---------------------------------------------------------------------------------------
 
 
 def memory_speed(case: LossCase) -> Cause | NoCause:

@@ -3,8 +3,7 @@
 A program's own clock, or its profile, says which share of its time either is. Computation then
 costs at least what the least and at most what the most of all probes of processor and memory lose;
 communication at most what the most of the probes of MPI on as many nodes lose, and perhaps nothing,
-since it holds the waiting for slower ranks. Where the program times both by itself, on both
-platforms, that narrows the bounds. Without a split a program loses at most the most.
+since it holds the waiting for slower ranks. Without a split a program loses at most the most.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import percent
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
-#: What measures how fast a core computes, in registers, caches and memory.
 COMPUTING = (
     *("compute.dgemm", "compute.fft", "compute.linpack", "compute.peak"),
     *("memory.stream", "memory.latency", "memory.random_access"),
@@ -44,9 +42,8 @@ def _part(
 ) -> Cause | NoCause:
     """Give what a part of a program's time costs it, by the probes of what it consists of.
 
-    A program that times its parts itself narrows what the probes leave open; it never widens it,
-    since what no probe below it lost has another reason. All probes, of which some are certainly
-    `worse`, lose the `least`; the part by itself its `own`.
+    Its own clock (`own`) narrows what the probes leave open, and never widens it, since what no
+    probe below it lost has another reason. All probes lose the `least`.
     """
     most = max(worse, key=lambda each: each.ratio.value)
     loses, subject = with_interval(most.ratio), most.finding.subject
@@ -115,7 +112,6 @@ def _computing(case: LossCase) -> list[Measurement]:
 
 
 def _messages(case: LossCase) -> list[Measurement]:
-    """Give what messages lose on as many nodes as the program has."""
     return case.points(MESSAGES, lambda place: 0 < place.ran_on == case.place.ran_on)
 
 

@@ -15,8 +15,7 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import Verdict
 
-#: Every cause that is known, in the order in which causes are told: a rule that stands in its
-#: family's file is known here.
+#: Every cause that is known, in the order in which causes are told.
 RULES: tuple[Rule, ...] = (
     *node.RULES, *network.RULES, *software.RULES, *programs.RULES, *simulated.RULES,
 )  # fmt: skip
@@ -89,7 +88,6 @@ def _look(rule: Rule, case: LossCase) -> Cause | NoCause:
 
 
 def _once(explanations: Sequence[Explanation]) -> list[Explanation]:
-    """Mark what was said in full of an earlier layer: later ones name it only."""
     rungs = [[*Layer].index(one.finding.layer) for one in explanations]
     first: dict[tuple[str, str], int] = {}
     for one, rung in zip(explanations, rungs, strict=True):

@@ -1,8 +1,4 @@
-"""Causes on simulated platforms: what the models were given, which is all that can differ.
-
-A simulation differs from another one by its parameters only, so that a parameter that differs is
-the cause, and nothing else is looked for.
-"""
+"""Causes on simulated platforms: what the models were given, which is all that can differ."""
 
 from __future__ import annotations
 
@@ -18,10 +14,7 @@ _PROGRAMS = (Layer.NPB, Layer.APP)
 def _given(
     name: str, key: str, words: str, *, higher: bool = False, computes: bool = False
 ) -> Rule:
-    """Make the rule that a parameter, of which higher may be better, was given another value.
-
-    One of computation concerns programs, not messages.
-    """
+    """Make the rule of another value; one that `computes` concerns programs, not messages."""
 
     def find(case: LossCase) -> Cause | NoCause:
         own, base = (number(facts, key) for facts in (case.facts, case.baseline_facts))

@@ -21,9 +21,6 @@ _HANDSHAKE = 2
 _BESIDE = ("container.runtime", "container.image", "container.image_hash", "mpi.version")
 
 
-# Containers ---------------------------------------------------------------------------------------
-
-
 def user_namespaces(case: LossCase) -> Cause | NoCause:
     """A user namespace for each rank: the kernel lets none of them read another one's memory.
 
@@ -80,9 +77,6 @@ def _time_s(point: Cell, size: int) -> float | None:
     return (size if point.metric.unit == "B/s" else 1) / point.base.value
 
 
-# Storage ------------------------------------------------------------------------------------------
-
-
 def file_system(case: LossCase) -> Cause | NoCause:
     """Another file system."""
     own, base = file_system_name(case.facts), file_system_name(case.baseline_facts)
@@ -111,9 +105,6 @@ def kind_of_disk(case: LossCase) -> Cause | NoCause:
     return Cause("its disk rotates, the baseline's does not" if own else "its disk does not rotate")
 
 
-# Libraries and kernels ----------------------------------------------------------------------------
-
-
 def mpi_library(case: LossCase) -> Cause | NoCause:
     """Another MPI library, or another version of it: what is compared are the libraries, too."""
     own, base = (
@@ -139,7 +130,6 @@ def kernel(case: LossCase) -> Cause | NoCause:
 
 
 def _kernel(facts: Facts) -> str:
-    """Give a kernel's version without what a distribution adds: ``6.1`` of ``6.1.0-50-amd64``."""
     found = re.match(r"\d+\.\d+", str(facts["kernel.release"]))
     return found[0] if found else str(facts["kernel.release"])
 

@@ -1,8 +1,4 @@
-"""Why a cause is not named, or is: the facts and probes that it needs, and what there was of them.
-
-For each platform: every fact and every measurement that the cause rests on, there or missing; then
-for each certain loss that it concerns what came of it, in words.
-"""
+"""Why a cause is named or not: the facts and probes that it needs, and what there was of them."""
 
 from __future__ import annotations
 
