@@ -28,7 +28,8 @@ _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 class Control:
     """What came of comparing the baseline with itself.
 
-    - `platform`, `again`: the platform that was measured twice, and its name the second time.
+    - `platform`: the platform that was measured twice.
+    - `again`: its name the second time.
     - `tested`, `differ`, `equal`: rows with a test, called slower or faster, and called equal.
     - `claims`: certain differences that sentences would claim.
     - `floors`: for each layer in which rows differ, the largest difference, as a ratio above 1;

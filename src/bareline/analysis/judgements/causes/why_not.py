@@ -54,17 +54,21 @@ class NeededMeasurement(_Row):
 
 @dataclass(frozen=True)
 class AnswerRow(_Row):
-    """``explain --why-not``: what came of the cause for a loss."""
+    """``explain --why-not``: what came of the cause for a loss.
+
+    - `word`: null where it is no cause of it.
+    - `reason`: why it is none, or what it says.
+    - `figures`: measured, explained and residual, and the causes that explain it with this one;
+      empty where it explains nothing.
+    """
 
     kind: Literal["answer"]
     layer: Layer
     probe: str
     subject: str
     point: str
-    word: str | None  #: None where it is no cause of it.
-    reason: str  #: Why it is none, or what it says.
-    #: Measured, explained and residual, and the causes that explain it with this one; empty where
-    #: it explains nothing.
+    word: str | None
+    reason: str
     figures: str
 
 
