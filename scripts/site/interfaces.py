@@ -182,7 +182,7 @@ def _code(text: str) -> str:
 
 def prose(thing: Any) -> str:
     """Give a docstring as Markdown: sections as lists, literal blocks as code."""
-    text = inspect.cleandoc(thing.__doc__ or "")
+    text = inspect.getdoc(thing) or ""  # an override has its base's
     text = _LITERAL.sub(
         lambda block: f":\n\n```python\n{textwrap.dedent(block[1]).strip()}\n```\n", text
     )

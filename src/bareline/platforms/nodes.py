@@ -70,6 +70,7 @@ class Nodes(Allocation):
 
     @property
     def cores(self) -> int:
+        """Cores of all nodes."""
         return sum(node.cores for node in self.nodes)
 
     def on_node(
