@@ -41,5 +41,5 @@ def test_built_in_studies_are_listed_without_reading_or_planning_them():
 
 
 def test_a_study_that_is_other_than_when_it_was_listed_is_read(monkeypatch):
-    monkeypatch.setattr("bareline.study.catalogue._crc32", lambda _: 0)
+    monkeypatch.setattr("bareline.study.catalogue.zlib.crc32", lambda _: 0)
     assert study_rows() == [kept["row"] for kept in listing().values()]
