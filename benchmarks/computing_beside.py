@@ -18,7 +18,7 @@ import numpy as np
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.predict.applications import applications
-from bareline.profile.trace import Stream
+from bareline.profile.trace import CallStream
 from bareline.store.run import Run
 
 #: Calls before a stretch that make it the same as another one.
@@ -26,7 +26,7 @@ _BEFORE = 8
 _ENDS_US = (0.7, 2, 5, 12, 30, 100, 1e6)
 
 
-def by_kind(stream: Stream) -> dict[tuple[object, ...], tuple[int, float]]:
+def by_kind(stream: CallStream) -> dict[tuple[object, ...], tuple[int, float]]:
     """Give of each kind of stretch how many there are, and the 30 % quantile in us."""
     names = [(shape.call, shape.size) for shape in stream.shapes]
     kinds = defaultdict(list)

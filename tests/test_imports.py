@@ -1,5 +1,7 @@
 """CONTRIBUTING's structure: imports point one way, and the command line starts fast."""
 
+import ast
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -18,6 +20,20 @@ def test_imports_point_one_way():
         pytest.skip("import-linter is not installed: `make setup-tests` installs it")
     done = subprocess.run([lint], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "scripts"])
+def test_what_is_seldom_run_imports_what_is_there(folder):
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            if module.partition(".")[0] != "bareline":
+                continue
+            for name in (alias.name for alias in node.names):
+                there = hasattr(importlib.import_module(module), name)
+                place = ROOT / "src" / module.replace(".", "/") / name
+                there |= place.is_dir() or place.with_suffix(".py").exists()
+                assert there, f"{path}: {module} has no {name}"
 
 
 def _layers():

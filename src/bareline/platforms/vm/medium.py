@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bareline.host.tools import install_hint
@@ -51,15 +51,7 @@ def built_medium(
     image: AutoImage, options: VmOptions, guests: Sequence[Guest], keys: Keys, *, emulated: bool
 ) -> Medium:
     """Start guests from bareline's own image, by its kernel and an initramfs made for each."""
-    first = {
-        "bin/busybox": File(image.busybox.read_bytes(), 0o755),
-        "init": File(guest_script("initramfs"), 0o755),
-    }
-    for number, path in enumerate(load_order(image.modules, _modules_for(options))):
-        name = path.name.partition(".ko")[0]
-        first[f"modules/{number:03d}-{name}.ko"] = File(read_module(path))
-    # The first file system: busybox, modules, and what mounts the disk.
-    common = archive(first, ("dev", "proc", "mnt"))
+    common = first_files(image, _modules_for(options))
     words = [f"root={'/dev/vda' if options.disk.bus == 'virtio' else '/dev/sda'}", ARGUMENTS]
     if emulated:
         words += counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
@@ -79,6 +71,18 @@ def built_medium(
         return disk, boot, None
 
     return prepare
+
+
+def first_files(image: AutoImage, modules: Iterable[str]) -> bytes:
+    """Pack the first file system of a guest: busybox, modules, and what mounts the disk."""
+    files = {
+        "bin/busybox": File(image.busybox.read_bytes(), 0o755),
+        "init": File(guest_script("initramfs"), 0o755),
+    }
+    for number, path in enumerate(load_order(image.modules, modules)):
+        name = path.name.partition(".ko")[0]
+        files[f"modules/{number:03d}-{name}.ko"] = File(read_module(path))
+    return archive(files, ("dev", "proc", "mnt"))
 
 
 def _modules_for(options: VmOptions) -> Iterator[str]:
