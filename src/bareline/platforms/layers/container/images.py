@@ -118,15 +118,15 @@ def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     mode = entry.mode & 0o755 | (0o700 if entry.isdir() else 0)
     kind = tarfile.REGTYPE if entry.isreg() else entry.type
     # Not `TarInfo.replace`, which stock Debian 12 lacks: its Python is 3.11.2.
-    kept = copy.copy(entry)
-    kept.type = kind
-    kept.mode = mode
-    kept.uid = 0
-    kept.gid = 0
-    kept.uname = ""
-    kept.gname = ""
-    kept.pax_headers = {}
-    return kept
+    entry_copy = copy.copy(entry)
+    entry_copy.type = kind
+    entry_copy.mode = mode
+    entry_copy.uid = 0
+    entry_copy.gid = 0
+    entry_copy.uname = ""
+    entry_copy.gname = ""
+    entry_copy.pax_headers = {}
+    return entry_copy
 
 
 def _write_image(outer: tarfile.TarFile, image: Path) -> None:
@@ -265,6 +265,6 @@ def _own_entries(layer: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
         parts = entry.name.split("/")
         if entry.name.startswith("/") or ".." in parts:
             raise ValueError(f"{entry.name[-80:]} is outside the root")
-        kept = harmless(entry)
-        if kept is not None:
-            yield kept
+        safe_entry = harmless(entry)
+        if safe_entry is not None:
+            yield safe_entry
