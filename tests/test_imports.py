@@ -36,6 +36,66 @@ def test_what_is_seldom_run_imports_what_is_there(folder):
                 assert there, f"{path}: {module} has no {name}"
 
 
+#: Arguments and methods of the standard library that Python 3.11.2, stock Debian 12's, lacks.
+_NEWER = {
+    r"extract(all)?\([^)]*\bfilter=": "extract(filter=): 3.11.4",
+    r"unpack_archive\([^)]*\bfilter=": "unpack_archive(filter=): 3.11.4",
+    r"\b(tar|data|fully_trusted)_filter\b": "filters of tarfile: 3.11.4",
+    r"\.replace\([^)]*\b(uname|gname|deep|linkname)=": "TarInfo.replace: 3.11.4",
+    r"\b(parseaddr|getaddresses)\([^)]*\bstrict=": "email.utils strict=: 3.11.10",
+    r"\bbatched\(": "itertools.batched: 3.12",
+    r"^type [A-Z]\w* =": "the statement `type`: 3.12",
+}
+
+
+def _sources():
+    for folder in ("src", "scripts", "benchmarks", "packages"):
+        yield from sorted((ROOT / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("pattern", _NEWER)
+def test_nothing_is_newer_than_the_python_of_debian_12(pattern):
+    found = [
+        str(path.relative_to(ROOT))
+        for path in _sources()
+        if re.search(pattern, path.read_text(), re.MULTILINE)
+    ]
+    assert found == [], _NEWER[pattern]
+
+
+def test_every_name_of_the_standard_library_is_in_the_python_of_the_system():
+    python = Path("/usr/bin/python3")
+    if not python.exists():
+        pytest.skip("this system has no Python of its own")
+    names = {
+        (node.module, alias.name)
+        for path in (ROOT / "src").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+        for alias in node.names
+        if node.module.partition(".")[0] in sys.stdlib_module_names
+    }
+    assert len(names) > 100
+    program = (
+        "import importlib, sys\n"
+        "for line in sys.stdin:\n"
+        "    module, name = line.split()\n"
+        "    try: there = hasattr(importlib.import_module(module), name)\n"
+        "    except ImportError: there = False\n"
+        "    if not there:\n"
+        "        try: importlib.import_module(f'{module}.{name}')\n"
+        "        except ImportError: print(module, name)\n"
+    )
+    done = subprocess.run(
+        [python, "-I", "-c", program],
+        input="".join(f"{module} {name}\n" for module, name in sorted(names)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == ""
+
+
 def _layers():
     content = tomllib.loads((ROOT / "pyproject.toml").read_text())
     return content["tool"]["importlinter"]["contracts"][0]["layers"]
