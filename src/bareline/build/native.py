@@ -16,7 +16,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -35,7 +35,7 @@ from bareline.build.toolchain import (
     toolchain_title,
 )
 from bareline.host.cache import cache_folder, check_trust
-from bareline.vocabulary.errors import BuildError
+from bareline.vocabulary.errors import BuildError, ToolMissing
 
 _LOG = logging.getLogger(__name__)
 _LOG_LINES = 12
@@ -228,6 +228,32 @@ class _Builder:
                 f"the native programs do not build for {self.toolchain}:\n{_error_in(self.log)}",
                 hint=f"the whole log is {self.log}",
             )
+
+
+def require_programs(programs: Path, names: Iterable[str]) -> None:
+    """Refuse what a build on this machine left out.
+
+    - `programs`: the folder of its programs; one that is not on this machine is not looked at.
+
+    Raises ToolMissing: a program is not there, with the reason and the package to install.
+    """
+    build = _read(programs.parent)
+    if build is None:
+        return
+    for name in names:
+        if (programs / name).exists():
+            continue
+        # A reason names a program, or the folder of the sources of several (`apps` of `app_ocean`).
+        reasons = [
+            reason
+            for owner, _, reason in (line.partition(": ") for line in build.left_out)
+            if name.startswith(owner.removesuffix("s"))
+        ]
+        raise ToolMissing(
+            f"'{name}' was left out of the build: {'; '.join(reasons) or 'its log says why'}",
+            where=str(build.log),
+            hint="install what it lacks, then `bareline build`",
+        )
 
 
 def trusted(build: Path) -> None:
