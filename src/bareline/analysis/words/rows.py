@@ -51,7 +51,7 @@ class FindingRow(TypedDict):
 
     - `rate`: more is better, so that worse is lower.
     - `verdict`: that of all points; mixed where some are slower and some faster.
-    - `grade`: that of the surest point.
+    - `grade`: that of the surest point with the verdict; of a mixed finding, of its losses.
     - `worst`: its worst point, whose ratio, interval and number of launches are here too.
     """
 
