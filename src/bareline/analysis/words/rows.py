@@ -218,6 +218,7 @@ class ControlRow(Control, _Kind):
     - `tested`, `differ`, `equal`: rows.
     - `claims`: certain differences of sentences.
     - `floors`: by layer the largest difference, as a ratio above 1.
+    - `floor`: up to this ratio rows of any layer stay open; 1 where no row differs.
     """
 
     kind: Literal["control"]
