@@ -25,24 +25,7 @@ import polars as pl
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.members import Mean
-from bareline.vocabulary.verdicts import Grade, Verdict
-
-
-class Rule(StrEnum):
-    """The rule that decided a row, which is the reason of its verdict and grade."""
-
-    REFUSED = "refused"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-    DOES_NOT_FIT = "does not fit"
-    MISSING = "missing"
-    NO_DIRECTION = "no direction"
-    LAUNCHES_LOST = "launches lost"
-    WITHIN_CONTROL = "within control"
-    FAMILY_TEST = "family test"
-    DISCOVERY_RATE = "false discovery rate"
-    EQUAL = "equal"
-    BOUND = "bound"
+from bareline.vocabulary.verdicts import Grade, Rule, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from bareline.analysis.numbers.summary import (
 )
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import CASE, KEY
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Rule, Verdict
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class _Ratio(MetricRow):
       discovery rate among the rows that are not certain.
     - `verdict`: null for a metric that has no good direction; of a rate, slower means lower.
     - `grade`: how sure the verdict is.
+    - `rule`: the rule that decided both: the reason why a row is open, or has no comparison.
     """
 
     baseline: str
@@ -57,6 +58,7 @@ class _Ratio(MetricRow):
     p_adjusted: float | None
     verdict: Verdict | None
     grade: Grade | None
+    rule: Rule
     caveats: list[str]
 
 

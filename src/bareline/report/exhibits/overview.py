@@ -64,7 +64,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         .platform(lambda one: one.platform)
         .estimate("ratio", lambda one: one.ratio, tone=lambda one: verdict_tone(one.verdict))
         .number("n", lambda one: one.n)
-        .column("verdict", lambda one: graded(one.verdict, one.grade), "text")
+        .column("verdict", lambda one: graded(one.verdict, one.sure_words(one.verdict)), "text")
         .table(),
         data=(),
     )
