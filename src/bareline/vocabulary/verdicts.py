@@ -100,6 +100,13 @@ def sure_words(grade: Grade | None, *, few_boots: bool) -> str:
     return "likely in these boots " if few_boots else "likely "
 
 
+def with_sureness(word: str, grade: Grade | None, *, few_boots: bool) -> str:
+    """Return a verdict's word with how sure it is: ``likely slower in these boots``."""
+    if grade is not Grade.LIKELY:
+        return word
+    return f"likely {word} in these boots" if few_boots else f"likely {word}"
+
+
 def grade_of(verdict: Verdict, *, sure: bool) -> Grade:
     """Give the grade of a verdict; `sure` tells whether a difference holds over the page."""
     if verdict.decided:

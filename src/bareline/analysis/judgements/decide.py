@@ -81,7 +81,7 @@ def decide(row: Evidence, floor: float) -> Decisions:
     likely &= row.interval != 0
     within = (certain | likely) & (np.abs(np.log(row.ratio)) <= math.log(floor))
     lost = row.lost != 0
-    lost_certain = lost & row.lost_sure & ~row.few_boots
+    lost_certain = lost & (sure | (row.lost_sure & ~row.few_boots))
     absent = ~row.only_lost
     way = np.where(lost, row.lost, row.interval)
     # rule, where it holds, verdict (None: the way the row goes), grade
