@@ -55,7 +55,7 @@ def test_a_layer_line_calls_a_likely_loss_likely(plant_study):
     (finding,) = comparison.findings
     assert finding.grade is Grade.LIKELY
     line = layer_line(comparison.findings, comparison.glance.squares, Layer.NETWORK).text
-    assert line.startswith("on b likely 2")
+    assert line.startswith("on b likely in these boots 2")
 
 
 def test_the_grade_of_a_mixed_finding_is_that_of_its_loss(plant_study):
