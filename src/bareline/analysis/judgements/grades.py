@@ -55,7 +55,7 @@ class GradedRows:
     - `floors`: by layer the largest ratio between the baseline and itself: what lies below is open.
     - `table`: what `bareline.analysis.numbers.points.compare_points` gives, with "grade".
     - `tests`: how many comparisons "certain" holds over.
-    - `exchanged`: as of `Family`.
+    - `exchanged`, `short`, `needed`: as of `Family`.
     """
 
     def __init__(
@@ -98,6 +98,8 @@ class GradedRows:
         self.tests = sum(int((~np.isnan(family.points[k])).sum()) for k in tested)
         self.tests += sum(mean is not None for k in tested for mean in family.means[k])
         self.exchanged = family.exchanged
+        self.short = family.short
+        self.needed = family.needed
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
