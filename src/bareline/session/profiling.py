@@ -130,6 +130,7 @@ def profile_command(
         variables["BARELINE_TRACE_LIMIT"] = str(trace_limit_bytes)
     with tempfile.TemporaryDirectory(prefix="bareline-") as folder:
         line, environment = preloaded(argv, installation.flavour, variables, Path(folder))
+        environment |= installation.variables
         exit_code = _run(line, environment)
     done = collect_launches(exit_code, out, argv, installation)
     for launch in done.launches:
