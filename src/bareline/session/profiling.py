@@ -88,6 +88,7 @@ def profile_command(
         variables["BARELINE_TRACE"] = str(traced)
         variables["BARELINE_TRACE_LIMIT"] = str(trace_limit_bytes)
     line, environment = preloaded(argv, installation.flavour, variables)
+    environment |= installation.variables
     try:
         done = _finish(_run(line, environment), out, argv, installation)
         if period and done.complete:

@@ -145,10 +145,15 @@ class Finding:
 
     @property
     def grade(self) -> Grade:
-        """How sure what it says is: as its surest point is, or its mean."""
-        grades = {point.grade for point in self.points}
-        sure = self.points[0].few_boots is False if self.by_mean else Grade.CERTAIN in grades
-        return grade_of(self.verdict, sure=sure)
+        """How sure what it says first is: of a mixed finding its loss, whatever its gains are."""
+        return self.grade_toward(Verdict.SLOWER if self.verdict is Verdict.MIXED else self.verdict)
+
+    def grade_toward(self, verdict: Verdict) -> Grade:
+        """Return how sure it is of one verdict: as the surest point that has it, or the mean."""
+        if self.by_mean:
+            return grade_of(verdict, sure=not self.points[0].few_boots)
+        grades = {point.grade for point in self.points if point.verdict is verdict}
+        return grade_of(verdict, sure=Grade.CERTAIN in grades)
 
     def of(self, verdict: Verdict) -> list[Cell]:
         """Give the points with a verdict: certain ones first, then the farthest from equality."""

@@ -9,8 +9,8 @@ import polars as pl
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.judgements.conditions import WITHOUT_FIGURES, FailCondition, How, Match
 from bareline.analysis.judgements.trend import Trend
-from bareline.analysis.numbers.cell import with_interval
-from bareline.analysis.words.amounts import mean_pieces
+from bareline.analysis.numbers.cell import Cell, with_interval
+from bareline.analysis.words.amounts import lost_words, mean_pieces
 from bareline.analysis.words.parts import sentence
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.units import significant
@@ -69,11 +69,18 @@ def _words(condition: FailCondition, met: Match) -> str:
         case How.ESTIMATE:
             return f"has no {condition.end}: {cell.verdict}"
     if ratio is None:
-        return "has no ratio: it is compared as a difference"
+        return f"has no ratio: {_without_ratio(cell)}"
     turned = met.how is How.NOT_CERTAIN
     how = "is not certainly" if turned else "is certainly"
     sign = {">": "<=", "<": ">="}[sign[0]] if turned else sign[0]
     return f"ratio {with_interval(ratio, write=_digits)} {how} {sign} {condition.limit:g}"
+
+
+def _without_ratio(cell: Cell) -> str:
+    """Return why a row that is judged has no ratio."""
+    if cell.difference is not None:
+        return "it is compared as a difference"
+    return lost_words(cell) or f"{cell.verdict}"
 
 
 def _digits(value: float) -> str:

@@ -8,8 +8,6 @@ from bareline import stats
 from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.grades import GradedRows
 from bareline.analysis.numbers.pairs import PlatformPair
-from bareline.analysis.words.remarks import layer_name
-from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import listing, percent, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -29,16 +27,11 @@ def control_text(control: Control) -> str:
     noun = "claim" if control.claims == 1 else "claims"
     if control.claims:
         rows += f" and the sentences would make {control.claims} false {noun}"
-    parts = []
-    for layer, ratio in control.floors.items():
-        amount = "any size"
-        if ratio is not None:
-            times = f"{significant(ratio)} times"
-            amount = percent(ratio - 1, 2) if ratio < _TIMES_FROM else times
-        parts.append(f"up to {amount} in {layer_name(Layer(layer))}")
+    small = control.floor < _TIMES_FROM
+    amount = percent(control.floor - 1, 2) if small else f"{significant(control.floor)} times"
     return (
-        f"{who} differs from itself in {rows}: differences of {listing(parts)} here may be "
-        "the machine's, not the platform's"
+        f"{who} differs from itself in {rows}: differences up to {amount} here may be the "
+        "machine's, not the platform's"
     )
 
 

@@ -120,15 +120,38 @@ def layer_line(
             clause += [*square.words.parts, f" ({square.subject})" if square.subject else ""]
         else:
             shown = next(f for f in own if square.point in f.points)
-            how = f" at most ({square.subject})" if square.more else f" ({square.subject})"
-            every, worse = len(own), sum(map(_is_worse, own))
-            better = sum(finding.verdict is Verdict.FASTER for finding in own)
-            counts = [f"{worse} of {every} worse"] if worse else []
-            counts += [f"{better} better"] if better else []
-            beside = ", ".join(["", *counts]) if every > 1 else ""
-            clause += [*amount_pieces([square.point], shown.rate), how, beside]
+            sure = "likely " if square.grade is Grade.LIKELY else ""
+            most = " at most" if square.more and _is_largest(shown, own) else ""
+            counts = _counts(own) if len(own) > 1 else []
+            amount = amount_pieces([square.point], shown.rate)
+            clause += [sure, *amount, f"{most} ({square.subject})", ", ".join(["", *counts])]
         clauses.append([*clause, f" ({square.note})" if square.note else ""])
     return sentence(*joined(clauses, between="; ", last="; "), "." if clauses else "")
+
+
+def _counts(findings: Sequence[Finding]) -> list[str]:
+    """Count the findings that are worse, and better, of all; those that are likely by themselves.
+
+    A finding that loses at some points and gains at others is counted as worse.
+    """
+    losses = [finding for finding in findings if _is_worse(finding)]
+    gains = [finding for finding in findings if finding.verdict is Verdict.FASTER]
+    likely_losses = sum(f.grade_toward(Verdict.SLOWER) is Grade.LIKELY for f in losses)
+    likely_gains = sum(f.grade_toward(Verdict.FASTER) is Grade.LIKELY for f in gains)
+    counts = []
+    if losses:
+        likely = f" ({likely_losses} likely)" if likely_losses else ""
+        counts.append(f"{len(losses)} of {len(findings)} worse{likely}")
+    if gains:
+        likely = f" ({likely_gains} likely)" if likely_gains else ""
+        counts.append(f"{len(gains)} better{likely}")
+    return counts
+
+
+def _is_largest(shown: Finding, findings: Sequence[Finding]) -> bool:
+    """Whether no finding that changes the same way does so by more: a likely one may."""
+    alike = _is_worse if _is_worse(shown) else (lambda f: f.verdict is Verdict.FASTER)
+    return all(finding.weight <= shown.weight for finding in findings if alike(finding))
 
 
 def _is_worse(finding: Finding) -> bool:
