@@ -35,7 +35,8 @@ from bareline.vocabulary.documents import DESCRIPTION, list_at, parse_json, tabl
 
 #: Of processors, as Python and as images name them.
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-_LONGEST_NAME, _LONGEST_PATH = 255, 4000
+LONGEST_NAME = 255
+LONGEST_PATH = 4000
 #: Extended headers have paths and attributes; `tarfile` would read gigabytes of them.
 MOST_HEADER_BYTES = 64 << 10
 #: `tarfile` before 3.11.10 searches a header for digits in a time that grows with their square.
@@ -47,7 +48,7 @@ MOST_LAYERS = 1000
 _MOST_INDEXES = 4
 _MOST_LINKS = 8
 #: xz takes as much memory as its header wants; `xz -9` wants 65 MiB.
-_XZ_BYTES = 256 << 20
+XZ_BYTES = 256 << 20
 _CHUNK_BYTES = 1 << 20
 _DIGESTS = {"sha256": 64, "sha512": 128}
 
@@ -67,7 +68,7 @@ class _XzReader(io.RawIOBase):
         self._stream = self._begin()
 
     def _begin(self) -> lzma.LZMADecompressor:
-        return lzma.LZMADecompressor(memlimit=_XZ_BYTES)
+        return lzma.LZMADecompressor(memlimit=XZ_BYTES)
 
     def readable(self) -> bool:
         return True
@@ -123,7 +124,14 @@ def _zstd(packed: BinaryIO, copied: Path) -> Iterator[BinaryIO]:
         raise ArchiveError(f"it is packed by zstd; {install_hint('zstd')}")
     with copied.open("wb") as file:
         shutil.copyfileobj(packed, file)
-    argv = ["zstd", "--decompress", "--stdout", "--quiet", "--memory=256MiB", str(copied)]
+    argv = [
+        "zstd",
+        "--decompress",
+        "--stdout",
+        "--quiet",
+        f"--memory={XZ_BYTES >> 20}MiB",
+        str(copied),
+    ]
     try:
         with spawn(argv) as process:
             assert process.stdout is not None
@@ -261,7 +269,7 @@ def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     if any(part in (".wh.", ".wh..", ".wh...") for part in parts):
         raise ArchiveError(f"{entry.name[-80:]} removes more than a file")
     longest = max(len(os.fsencode(part)) for part in parts)
-    if longest > _LONGEST_NAME or len(entry.name) > _LONGEST_PATH:
+    if longest > LONGEST_NAME or len(entry.name) > LONGEST_PATH:
         raise ArchiveError(f"{entry.name[:80]}... is too long a path")
     if entry.isdev():
         return None
