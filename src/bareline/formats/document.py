@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bareline.formats.table import split_before
+from bareline.vocabulary.documents import OUTPUT, json_decoder
 from bareline.vocabulary.errors import ParseError
 
 _START = re.compile(r"^\{", re.MULTILINE)
@@ -43,8 +43,7 @@ def find_object(text: str) -> Mapping[str, Any]:
     if start is None:
         raise ParseError("there is no JSON object")
     try:
-        decoder = json.JSONDecoder(object_pairs_hook=_unique)
-        content, _ = decoder.raw_decode(text, start.start())
+        content, _ = json_decoder(OUTPUT).raw_decode(text, start.start())
     except (ValueError, RecursionError) as error:
         raise ParseError(f"the JSON is damaged or truncated: {error}") from error
     assert isinstance(content, dict)
@@ -73,15 +72,6 @@ def _reason(place: tuple[int | str, ...], kind: str, given: Any) -> str:
     if isinstance(given, int | float | str | None):
         return f"'{name}' = {str(given)[:40]} is no measured value"
     return f"'{name}' contains something else than it should"
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found and found[key] != value:
-            raise ParseError(f"'{key}' appears twice with different values")
-        found[key] = value
-    return found
 
 
 def check_quotient(rate: float, amount: float, time: float, what: str) -> None:

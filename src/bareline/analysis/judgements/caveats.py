@@ -66,7 +66,7 @@ def _mark_lopsided(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.Dat
     for key, group in compared.group_by("platform", "baseline", "layer", "headline"):
         pair = by_names[key[0], key[1]]
         rows = group.filter(decided)
-        if rows.is_empty() or pair.exact or not pair.paired:
+        if rows.is_empty() or pair.exact:
             continue
         every = group.get_column("point_row").to_numpy()
         differences = stats.collapsed(pair.differences[every], pair.boots.groups)

@@ -51,7 +51,7 @@ class GradedRows:
     - `floor`: what lies below this ratio is open: the baseline differs as much from itself.
     - `table`: what `bareline.analysis.numbers.points.compare_points` gives, decided.
     - `tests`: how many comparisons "certain" holds over.
-    - `exchanged`: as of `Family`.
+    - `exchanged`, `short`, `needed`: as of `Family`.
     """
 
     def __init__(
@@ -91,6 +91,8 @@ class GradedRows:
         self.tests = sum(int((~np.isnan(family.points[k])).sum()) for k in tested)
         self.tests += sum(mean is not None for k in tested for mean in family.means[k])
         self.exchanged = family.exchanged
+        self.short = family.short
+        self.needed = family.needed
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
