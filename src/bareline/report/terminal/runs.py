@@ -11,6 +11,7 @@ from typing import Any
 
 from bareline.report.blocks import Block, Next, Remark, Rows, Table
 from bareline.store.run import Run
+from bareline.vocabulary.looks import look_words
 from bareline.vocabulary.model import Failed, Record
 from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import count, format_duration, format_value, listing, significant
@@ -128,6 +129,8 @@ def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     for name, counts in row["platforms"].items():
         if counts["running"]:
             yield Remark(f"{name} runs now: {counts['running']}")
+    for look in row["looks"]:
+        yield Remark(look_words(look), "muted")
     for line in row["machines"]:
         yield Remark(f"goes on on another machine, {line}")
     for line in row["left_out"]:
