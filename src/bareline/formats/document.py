@@ -122,9 +122,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def check_quotient(
-    rate: float, amount: float, time: float, what: str, off: float = 1e-3
-) -> None:
+def check_quotient(rate: float, amount: float, time: float, what: str, off: float = 1e-3) -> None:
     """Refuse a rate that is not its amount over its time.
 
     - `off`: how far the quotient may be off, as a share: what rounding of the printed figures

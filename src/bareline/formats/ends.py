@@ -108,7 +108,7 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     ),
     "a shell": (
         rf"^(?:\S.*?: line \d+: +)?(?:\[\d+\][-+]? +)?(?:\d+ +)?(?:{_SIGNALS})"
-        r"(?: +\(core dumped\))?(?:\s.*)?$",
+        r"(?:: \d+)?(?: +\(core dumped\))?(?:\s.*)?$",
         r"[Ss]egmentation fault",
         r"Killed\s*$",
         r"\(core dumped\)",
@@ -134,7 +134,7 @@ _DEATH = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A message that a job died: its words, and its line in the text, from 1."""
+    """A message that a job died: its line in words, and the number of that line, from 1."""
 
     words: str
     line: int
@@ -145,7 +145,9 @@ def death_in(text: str) -> Death | None:
     match = _DEATH.search(text)
     if match is None:
         return None
-    return Death(" ".join(match[0].split())[:100], text.count("\n", 0, match.start()) + 1)
+    begin = text.rfind("\n", 0, match.start()) + 1
+    line, _, _ = text[begin:].partition("\n")
+    return Death(" ".join(line.split())[:120], text.count("\n", 0, begin) + 1)
 
 
 def death_caveat(text: str) -> tuple[str, ...]:

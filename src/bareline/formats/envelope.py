@@ -84,12 +84,15 @@ def _zstd(data: bytes, most_bytes: int) -> bytes:
     program = shutil.which("zstd")
     if program is None:
         raise ParseError("is packed by zstd, and the program zstd is not installed; unpack it")
-    with io.BytesIO(data) as packed, subprocess.Popen(
-        [program, "-dcq", "--memory=256MB"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
+    with (
+        io.BytesIO(data) as packed,
+        subprocess.Popen(
+            [program, "-dcq", "--memory=256MB"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process,
+    ):
         return _piped(process, packed.getvalue(), most_bytes)
 
 
@@ -166,6 +169,8 @@ class _LabelStyle:
 
     launcher: str
     pattern: re.Pattern[str]
+    #: Some versions print a blank behind the label, which then every line has.
+    perhaps_blank: bool = False
 
 
 _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
@@ -177,9 +182,10 @@ _STYLES = (
     _LabelStyle(
         "mpirun --tag-output, --timestamp-output of Open MPI",
         re.compile(
-            rf"(?:{_CTIME})?\[[^\]\s,]+,(?P<rank>\d+)\](?:\[[^\]\s]+\])?{_STREAM}: ?"
-            rf"|(?:{_CTIME}|\[{_CTIME}\]) ?{_STREAM}: ?"
+            rf"(?:{_CTIME})?\[[^\]\s,]+,(?P<rank>\d+)\](?:\[[^\]\s]+\])?{_STREAM}:"
+            rf"|(?:{_CTIME}|\[{_CTIME}\]) ?{_STREAM}:"
         ),
+        perhaps_blank=True,
     ),
     _LabelStyle(
         "mpirun -prepend-rank, -l of MPICH and Intel MPI",
@@ -200,8 +206,6 @@ _STYLES = (
     _LabelStyle("the output of ts", re.compile(rf"{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?: |$)")),
     _LabelStyle("docker compose", re.compile(r"[\w.-]{1,80} +\| ?")),
 )
-#: Fewer labelled lines are words that happen to look like it.
-_FEWEST = 2
 
 
 def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
@@ -216,24 +220,34 @@ def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
     lines = text.split("\n")
     for style in _STYLES:
         labels = [style.pattern.match(line) for line in lines]
-        inner = [
-            line[label.end() :] for line, label in zip(lines, labels, strict=True) if label
-        ]
-        if len(inner) < _FEWEST:
-            continue
-        if recognised("\n".join(inner) + "\n"):
-            return without_labels(_stripped(lines, labels), recognised)
+        blank = style.perhaps_blank and _all_begin_with_blank(lines, labels)
+        ends = [label.end() + blank if label else -1 for label in labels]
+        inner = [line[end:] for line, end in zip(lines, ends, strict=True) if end >= 0]
+        if inner and recognised("\n".join(inner) + "\n"):
+            return without_labels(_stripped(lines, labels, ends), recognised)
     return text
 
 
-def _stripped(lines: Sequence[str], labels: Sequence[re.Match[str] | None]) -> str:
+def _all_begin_with_blank(lines: Sequence[str], labels: Sequence[re.Match[str] | None]) -> bool:
+    """Whether a blank follows every label, but those of empty lines."""
+    return all(
+        line[label.end() : label.end() + 1] in (" ", "")
+        for line, label in zip(lines, labels, strict=True)
+        if label
+    )
+
+
+def _stripped(
+    lines: Sequence[str], labels: Sequence[re.Match[str] | None], ends: Sequence[int]
+) -> str:
     by_rank: dict[str, list[str]] = {}
     rank = ""
-    for line, label in zip(lines, labels, strict=True):
+    for line, label, end in zip(lines, labels, ends, strict=True):
+        content = line
         if label is not None:
             rank = label.groupdict().get("rank") or ""
-            line = line[label.end() :]
-        by_rank.setdefault(rank, []).append(line)
+            content = line[end:]
+        by_rank.setdefault(rank, []).append(content)
     whole = [line for own in by_rank.values() for line in own]
     # Only the last line of the file has no end; it need not be the last one any more.
     text = "\n".join(whole)

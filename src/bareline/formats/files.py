@@ -203,9 +203,10 @@ def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Import
         ),
         key=lambda pair: pair[0],
     )
-    changes = [
-        pair for before, pair in pairwise([(0, None), *starts]) if before[1] is not pair[1]
-    ]
+    changes: list[tuple[int, Importer]] = []
+    for start, importer in starts:
+        if not changes or changes[-1][1] is not importer:
+            changes.append((start, importer))
     if not changes:
         return [(able[0], text)]
     offsets = [0, *(start for start, _ in changes[1:]), len(text)]

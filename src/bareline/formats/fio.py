@@ -48,7 +48,13 @@ _SETTINGS = Settings(
             *("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog"),
             *("log_avg_msec", "log_hist_msec", "log_unix_epoch", "log_offset", "log_max_value"),
             *("per_job_logs", "disk_util", "bwavgtime", "iopsavgtime", "percentile_list"),
-            *("lat_percentiles", "clat_percentiles", "slat_percentiles", "unlink", "unlink_each_loop"),
+            *(
+                "lat_percentiles",
+                "clat_percentiles",
+                "slat_percentiles",
+                "unlink",
+                "unlink_each_loop",
+            ),
             *("exec_prerun", "exec_postrun", "startdelay", "stonewall", "wait_for", "hostname"),
             *("mountpoint", "significant_figures", "unit_base", "kb_base", "aux-path"),
             *("randseed", "allrandrepeat", "verify_state_save", "write_barrier_log"),
@@ -288,9 +294,7 @@ def _state_of(document: str) -> _State | None:
         return None
     ways = [way for job in jobs for way in (job.read, job.write, job.trim)]
     stamp = content.get("timestamp")
-    begins = tuple(
-        begin for job in report.jobs if isinstance(begin := job.get("job_start"), int)
-    )
+    begins = tuple(begin for job in report.jobs if isinstance(begin := job.get("job_start"), int))
     return _State(
         jobs=tuple(f"{job.jobname} {_options(job.options)}" for job in jobs),
         begins=begins,

@@ -200,7 +200,9 @@ def _mega(
     if timed and name in _FACTOR:
         factors = (_FACTOR[name],)
     megas = _MEGA if year >= DECIMAL_SINCE else _MEGA[::-1]  # the usual one first
-    tries = [(mega, _contradictions(table, timed, mega, each)) for mega in megas for each in factors]
+    tries = [
+        (mega, _contradictions(table, timed, mega, each)) for mega in megas for each in factors
+    ]
     mega, wrong = min(tries, key=lambda pair: len(pair[1]))
     said = f"Mbytes/sec contradicts {timed or 'Msg/sec'} and #bytes"
     numbers = [table.lines[at].number for at in wrong]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -153,7 +153,7 @@ def read(text: str) -> Transfer:
     if end.sum_sent_bidir_reverse is not None:
         raise ParseError("the test ran both ways at once (--bidir), which is not read")
     udp = asked.protocol == "UDP"
-    if _is_receivers(content, test):
+    if _is_receivers(test):
         rate_bps = end.sum_received.check("sum_received")
         raise ParseError(
             f"the output of the server (iperf3 -s), which received {rate_bps:.4g} bit/s and does "
@@ -208,7 +208,7 @@ def _interval_rates(intervals: Sequence[Any]) -> Iterable[float]:
             continue
 
 
-def _is_receivers(content: Mapping[str, Any], test: _Test) -> bool:
+def _is_receivers(test: _Test) -> bool:
     """Whether the server printed an output: it does not know what the client sent."""
     sent, received = test.end.sum_sent, test.end.sum_received
     accepted = test.start.accepted_connection is not None

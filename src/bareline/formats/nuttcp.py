@@ -53,11 +53,11 @@ def read(text: str) -> Transfer:
             "loss": values.get("data_loss"),
             "rtt": None if rtt_ms is None else rtt_ms * 1e-3,
         },
-        params=_params(fields, values),
+        params=_params(values),
     )
 
 
-def _params(fields: Mapping[str, str], values: Mapping[str, float]) -> dict[str, Scalar]:
+def _params(values: Mapping[str, float]) -> dict[str, Scalar]:
     """Return what was asked for: the duration, or the amount, of which the duration is a result.
 
     With ``-T`` a transfer ends within a few hundredths of whole seconds; with ``-n`` its amount is

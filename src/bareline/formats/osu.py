@@ -214,7 +214,7 @@ def _imported(block: _Block, text: str, program: OsuProgram, words: str) -> Read
             "there is no column of latency or bandwidth",
         )
         table = read_table(columns, block.lines, left_out=left_out)
-    except ParseError as error:
+    except ParseError:
         if left_out:
             error = ParseError(str(left_out[0]))
         rate = program.name.endswith("bw") or program.name == "mbw_mr"
@@ -402,7 +402,7 @@ def _init(text: str) -> Reading:
 
 def _starts(text: str) -> Sequence[int]:
     """Return where launches begin: at titles, or at the comments that stand before them."""
-    starts = []
+    starts: list[int] = []
     for title in (TITLE if TITLE.search(text) else _UNTITLED).finditer(text):
         before = max(starts[-1] + 1 if starts else 0, title.start() - _LONGEST_COMMENTS)
         comments = _BEFORE_TITLE.search(text, before, title.start())

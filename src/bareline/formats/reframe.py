@@ -40,9 +40,7 @@ _SCOPE = re.compile(r" ~\S+$")
 _SNIFF = re.compile(r'"session_info"\s*:\s*\{(?s:.*)"data_version"|"testcases"\s*:\s*\[')
 _VERSION = re.compile(r'"version"\s*:\s*"(\d[\w.+-]{0,20})"')
 #: The titles of a log, of which the first and the form of a variable's are ReFrame's defaults.
-_TITLES = re.compile(
-    r"^(?:\w+\|)*job_completion_time\|.*\w_value\|\w+_unit\b.*$", re.MULTILINE
-)
+_TITLES = re.compile(r"^(?:\w+\|)*job_completion_time\|.*\w_value\|\w+_unit\b.*$", re.MULTILINE)
 _NO_VALUE = ("None", "null", "")
 _NOT_FINITE = ("nan", "-nan", "inf", "-inf")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -244,7 +242,7 @@ def _reported(text: str) -> Sequence[_Check]:
 
 
 def _value(variable: _Variable) -> float | None:
-    """Return the value of a variable, a NaN where it is no finite number, None where it has none."""
+    """Return the value of a variable, NaN where it is not finite, None where it has none."""
     value = variable.value
     if value is None:
         return None

@@ -2,9 +2,9 @@
 
 A row that lost or gained a column, a digit or a character is refused: every row must have as many
 columns as there are titles, end in the same place as the others, and print each column with the
-same number of decimals. Lines of the launcher between the rows are passed over. Where a reader gives
-a list for what is left out, a bad row costs itself and no other, unless most rows are bad: then the
-titles are not those of the rows.
+same number of decimals. Lines of the launcher between the rows are passed over. Where a reader
+gives a list for what is left out, a bad row costs itself and no other, unless most rows are bad:
+then the titles are not those of the rows.
 """
 
 from __future__ import annotations
@@ -244,9 +244,7 @@ def sieve_sizes(
     if 2 * len(kept) <= len(sizes):
         raise ParseError("most sizes appear twice: rows of several tables")
     table = table.only(kept)
-    for (before, size), line in zip(
-        pairwise(table.integers(title)), table.lines[1:], strict=True
-    ):
+    for (before, size), line in zip(pairwise(table.integers(title)), table.lines[1:], strict=True):
         if size < before:
             raise ParseError(f"the size {size} follows {before}: a row is displaced")
         expected = _follows(before, size, any_after_zero=any_after_zero)

@@ -25,7 +25,8 @@ class Transfer:
     """One transfer that ran to its end; `udp` sends datagrams, not a TCP stream.
 
     `said` has the value of each metric, None where the program does not say it: systems other than
-    Linux count no retransmissions. `params` are what was asked for, `ignored` the settings that are no part of the case. Rates of streams are what
+    Linux count no retransmissions. `params` are what was asked for,
+    `ignored` the settings that are no part of the case. Rates of streams are what
     arrived by each, rates of intervals what the client saw over all streams, in bit/s.
     """
 
