@@ -165,6 +165,25 @@ def test_imb_no_bandwidth_of_nothing():
     assert values(trial, size_bytes=0) == {"latency": 1.03e-6}
 
 
+def test_imb_p2p_restates_bandwidth_by_its_rate_of_messages():
+    ping_pong, ping_ping = read("composed/imb.v2021_p2p.out")
+    for trial, benchmark in ((ping_pong, "imb.pingpong"), (ping_ping, "imb.pingping")):
+        # Not a repetition of IMB-MPI1's benchmark of the same name.
+        assert (trial.probe, trial.ranks, trial.params) == (benchmark, 4, {"part": "p2p"})
+        found = values(trial, size_bytes=256)
+        rate = 256 * found["message_rate"].expected
+        assert found["bandwidth"].expected == pytest.approx(rate, rel=1e-3)
+    assert values(ping_pong, size_bytes=0)["latency"] == 1.31e-6
+
+
+def test_imb_p2p_rates_that_contradict_each_other_are_refused():
+    text = (DATA / "composed/imb.v2021_p2p.out").read_text()
+    (row,) = re.findall(r"^ +256 +20 +1\.34 +([\d.]+)", text.partition("PingPing\n# #")[0], re.M)
+    spoilt = text.replace(row, f"{float(row) * 2:.2f}", 1)
+    trials = [found.imported for found in read_text(spoilt, Path("imb"))]
+    assert "contradicts" in trials[0].outcome.reason
+
+
 def test_imb_sections_are_trials():
     trials = read("composed/imb.v2021_several.out")
     assert [(trial.probe, trial.ranks, dict(trial.params)) for trial in trials] == [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bareline.formats.table import split_before
+from bareline.vocabulary.documents import OUTPUT, json_decoder
 from bareline.vocabulary.errors import ParseError
 
 _START = re.compile(r"^\{", re.MULTILINE)
@@ -73,7 +73,7 @@ def find_object(text: str) -> Mapping[str, Any]:
 
 
 def _decoded(text: str, start: int) -> Any:
-    decoder = json.JSONDecoder(object_pairs_hook=_unique)
+    decoder = json_decoder(OUTPUT, pairs=_with_several_values)
     try:
         return decoder.raw_decode(text, start)[0]
     except ValueError:
@@ -109,7 +109,7 @@ def _reason(place: tuple[int | str, ...], kind: str, given: Any) -> str:
     return f"'{name}' contains something else than it should"
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _with_several_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         earlier = found.get(key, value)

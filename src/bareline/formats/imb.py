@@ -1,4 +1,4 @@
-"""Intel MPI Benchmarks, 3.2 to 2021: IMB-MPI1, -NBC, -EXT, -RMA and -P2P.
+"""Intel MPI Benchmarks, 3.2 to 2021: IMB-MPI1, -NBC, -EXT, -RMA, -IO and -P2P.
 
 One launch runs several benchmarks, each with several numbers of processes; every such section is
 a trial of its own, so that a torn last section spoils only itself. Sections in which processes
@@ -127,7 +127,11 @@ def read(text: str) -> Iterable[Reading]:
         largest_bytes=int(largest[1]) if (largest := _LARGEST.search(text)) else None,
         any_after_zero=_CHOSEN_SIZES.search(text) is not None,
     )
+    title = TITLE.search(text)
     for part in parts:
+        # Another program with benchmarks of the same names, which it measures in its own way.
+        if title and title["part"] == "IMB-P2P":
+            part.params["part"] = "p2p"
         yield _imported(part, launch)
     # Of a whole output, sections of some benchmarks may lack (too few processes), but not all.
     missing = [] if END in text and parts else set(listed) - {part.name for part in parts}

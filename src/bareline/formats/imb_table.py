@@ -192,6 +192,9 @@ def _mega(
     Raises ParseError: in most rows they do not, whatever a Mbyte is.
     """
     timed = next((title for title in ("t_max[usec]", "t[usec]") if title in table.titles), None)
+    if "Msg/sec" in table.titles:
+        # IMB-P2P averages times and rates over ranks separately: only the two rates agree.
+        timed = None
     if "Mbytes/sec" not in table.titles or "#bytes" not in table.titles:
         if name in _FACTOR:
             raise ParseError(f"{name} reports Mbytes/sec, but these rows have none")

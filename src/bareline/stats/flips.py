@@ -99,6 +99,14 @@ def family_wise_p(
     return adjusted
 
 
+def fewest_blocks(alpha: float) -> int:
+    """Return the number of blocks from which on a two-sided p-value can be at most `alpha`."""
+    blocks = MIN_LAUNCHES
+    while 2.0 / 2.0**blocks > alpha:
+        blocks += 1
+    return blocks
+
+
 def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArray:
     """Return q-values: the share of false claims to expect among all rows at least as extreme.
 
@@ -133,6 +141,8 @@ def _checked(differences: ArrayLike, zone: ArrayLike) -> tuple[FloatArray, Float
     if rows.ndim != 2:
         raise ValueError(f"differences: expected rows of blocks, got shape {rows.shape}")
     zones = np.broadcast_to(np.asarray(zone, dtype=np.float64), rows.shape[:1])
+    # Blocks that no row has would only multiply the flips.
+    rows = rows[:, ~np.isnan(rows).all(axis=0)]
     return rows, zones, count_launches(rows) >= MIN_LAUNCHES
 
 

@@ -13,7 +13,7 @@ from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.search import explain
 from bareline.analysis.judgements.causes.why_not import WhyNot, rule_of, why_not
 from bareline.analysis.judgements.conclusions import Conclusion, conclude
-from bareline.analysis.judgements.control import Control, floors_of, judge_control, withhold_small
+from bareline.analysis.judgements.control import Control, floor_of, judge_control
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import GradedRows, question_of
 from bareline.analysis.judgements.grounds import measured_grounds
@@ -22,7 +22,7 @@ from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.frames import ANY
 from bareline.analysis.numbers.models import emulated_platforms, model_errors, pair_of
 from bareline.analysis.numbers.pairs import PlatformPair
-from bareline.analysis.numbers.points import COLUMNS, compare_points, mark_lopsided
+from bareline.analysis.numbers.points import COLUMNS, compare_points
 from bareline.analysis.numbers.programs import Splits, unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import selector_filter
@@ -94,21 +94,21 @@ class JudgedComparison:
     def judged(self) -> GradedRows:
         """All rows that are claimed together, those of a ladder's steps among them."""
         steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
-        pairs, floors = [*self.pairs, *steps], floors_of(self.controls)
-        table = self._compare(pairs)
-        return GradedRows(self.records, table, pairs, margin=self.margin, floors=floors)
+        pairs = [*self.pairs, *steps]
+        table, floor = self._compare(pairs), floor_of(self.controls)
+        return GradedRows(self.records, table, pairs, margin=self.margin, floor=floor)
 
     @cached_property
     def from_before(self) -> pl.DataFrame:
         """Every step compared with the one before it; "baseline" names that one."""
-        return self.judged.known(self._compare(self._steps)).select(COLUMNS)
+        return self.judged.known(self._compare(self._steps), self._steps).select(COLUMNS)
 
     @cached_property
     def from_first(self) -> pl.DataFrame:
         """Every step compared with the first one."""
         first, *rest = self.rungs
         pairs = self._pairs((first, name) for name in rest)
-        return self.judged.known(self._compare(pairs)).select(COLUMNS)
+        return self.judged.known(self._compare(pairs), pairs).select(COLUMNS)
 
     def _pairs(self, names: Iterable[tuple[str, str]]) -> list[PlatformPair]:
         errors = model_errors(self.records)
@@ -135,10 +135,9 @@ class JudgedComparison:
 
     def _compare(self, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
         every = self.records.study.get("layouts") == ANY
-        table = compare_points(
+        return compare_points(
             self.records, self.summary, pairs, margin=self.margin, any_layout=every
         )
-        return withhold_small(mark_lopsided(table, pairs), self.controls)
 
     @cached_property
     def _against_itself(self) -> list[JudgedComparison]:

@@ -13,14 +13,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import finite
-from bareline.analysis.numbers.summary import flag
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 
+#: Of normal offsets three in a thousand lie farther out than so many times their spread.
+_FLOOR_SPREADS = 3.0
 _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 
 
@@ -34,6 +36,8 @@ class Control:
     - `claims`: certain differences that sentences would claim.
     - `floors`: for each layer in which rows differ, the largest difference, as a ratio above 1;
       None where it is off the scale.
+    - `floor`: the ratio above 1 up to which differences on any layer may be the machine's own;
+      1 where no row differs.
     """
 
     platform: str
@@ -45,6 +49,7 @@ class Control:
     claims: int
     floors: dict[str, float | None]
     margin: float
+    floor: float
 
     @property
     def honest(self) -> bool:
@@ -79,28 +84,21 @@ def judge_control(
         claims=len(claims),
         floors={layer.value: finite(floors[layer]) for layer in Layer if layer in floors},
         margin=margin,
+        floor=_floor(tested.get_column("ratio")) if different.height else 1.0,
     )
 
 
-def withhold_small(table: pl.DataFrame, controls: Sequence[Control]) -> pl.DataFrame:
-    """Leave open the rows whose difference is no larger than the machine's own in their layer."""
-    floors = floors_of(controls)
-    if not floors:
-        return table
-    floor = pl.col("layer").replace_strict(floors, default=1.0, return_dtype=pl.Float64)
-    small = pl.col("verdict").is_in(_DIFFERENT) & (
-        pl.col("ratio").log().abs() <= floor.log()
-    ).fill_null(False)
-    return table.with_columns(
-        pl.concat_list("caveats", flag(small, "within-control")).alias("caveats"),
-        verdict=pl.when(small).then(pl.lit(Verdict.INCONCLUSIVE.value)).otherwise("verdict"),
-    )
+def _floor(ratios: pl.Series) -> float:
+    """Return three times the root mean square of the logarithms of all ratios, as a ratio.
+
+    One row that differs shows that rows differ by more than their launches tell, and how much a
+    single one does so says little: a layer has one or two of them. All layers together give the
+    size of what is hidden.
+    """
+    logs = np.log(ratios.drop_nulls().to_numpy())
+    return math.exp(_FLOOR_SPREADS * math.sqrt(float(np.mean(logs**2)))) if logs.size else 1.0
 
 
-def floors_of(controls: Sequence[Control]) -> dict[str, float]:
-    """Give by layer the largest ratio between a baseline and itself."""
-    floors: dict[str, float] = {}
-    for control in controls:
-        for layer, ratio in control.floors.items():
-            floors[layer] = max(floors.get(layer, 1.0), ratio or math.inf)
-    return floors
+def floor_of(controls: Sequence[Control]) -> float:
+    """Return the ratio above 1 up to which differences may be the machine's own."""
+    return max((control.floor for control in controls), default=1.0)

@@ -1,8 +1,8 @@
 """Everything that is claimed together: points, means over several of them, and lost launches.
 
 What is in common blocks is tested by exchanging names in whole boots, all points and means at
-once; what is not, by rank tests. How many launches either side lost to a limit is counted beside
-it. The chance of any false claim among all of it is at most 5 %.
+once; launches of separate runs are paired by their order first. How many launches either side lost
+to a limit is counted beside it. The chance of any false claim among all of it is at most 5 %.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ from bareline.analysis.numbers.members import Mean, Members, Points, with_losses
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: A weight multiplies Student's t; to this power it is a share of Holm's error, as tails of t are.
-_SHARE = 4
-
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -30,13 +27,17 @@ class Family:
     - `points`: for each pair the p-value of each point, NaN where nothing was asked.
     - `by_loss`: 1 or -1 where lost launches alone make a point worse or better, else 0.
     - `means`: for each pair and group; None below two points with a ratio, or with few launches.
-    - `exchanged`: the fewest blocks, or boots, of any pair; 0 where none has common blocks.
+    - `exchanged`: the fewest blocks, boots or pairs of launches of what is exchanged together.
+    - `short`: the platforms on which nothing can be certain, because so few exchanges are possible.
+    - `needed`: of how many blocks, boots or pairs of launches they would need; 0 where none is.
     """
 
     points: list[FloatCube]
     by_loss: list[IntCube]
     means: list[list[Mean | None]]
     exchanged: int
+    short: tuple[str, ...]
+    needed: int
 
 
 def family_wise(
@@ -57,18 +58,19 @@ def family_wise(
     members = [Members(*one) for one in zip(pairs, tested, asked, weighed, strict=True)]
     families = _families(pairs)
     p = [member.blank() for member in members]
+    counts: dict[str, int] = {}
     for blocks, numbers in families:
         rows = [members[number].differences(blocks) for number in numbers]
         zones = [members[number].zone(margin) for number in numbers]
         weight = np.concatenate([members[number].weight for number in numbers])
         joint = stats.family_wise_p(np.concatenate(rows), np.concatenate(zones), weight=weight)
         _share(p, numbers, joint)
-    unpaired = _unpaired(pairs)
-    if unpaired:
-        weight = np.concatenate([members[k].weight for k in unpaired]) ** _SHARE
-        _share(p, unpaired, stats.holm(np.concatenate([members[k].p for k in unpaired]), weight))
-    kinds = len(families) + bool(unpaired)
+        exchanged = int((~np.isnan(np.concatenate(rows))).any(axis=0).sum())
+        counts.update({pairs[number].platform: exchanged for number in numbers if exchanged})
+    kinds = max(1, len(families))
     p = [np.minimum(1.0, kinds * own) for own in p]
+    needed = stats.fewest_blocks(stats.CERTAIN_ALPHA / kinds)
+    short = tuple(platform for platform, exchanged in counts.items() if exchanged < needed)
     p, by_loss = with_losses(
         members, p, stats.CERTAIN_ALPHA, partial(stats.holm_of_testable, alpha=stats.LOST_ALPHA)
     )
@@ -79,7 +81,9 @@ def family_wise(
             member.means(own, loss, margin)
             for member, own, loss in zip(members, p, by_loss, strict=True)
         ],
-        exchanged=min((int(blocks.max(initial=-1)) + 1 for blocks, _ in families), default=0),
+        exchanged=min(counts.values(), default=0),
+        short=short,
+        needed=needed if short else 0,
     )
 
 
@@ -89,13 +93,13 @@ def discoveries(
     """Give q-values (false discovery rate), as `Family.points`, and what `Family.by_loss` is."""
     members = [Members(*of, (), np.ones(of[1].shape)) for of in zip(pairs, tested, strict=True)]
     q = [member.blank() for member in members]
-    for blocks, numbers in _families(pairs):
+    for blocks, numbers in _families(pairs, apart=False):
         rows = [members[number].differences(blocks) for number in numbers]
         zones = [members[number].zone(margin) for number in numbers]
         _share(q, numbers, stats.false_discovery_q(np.concatenate(rows), np.concatenate(zones)))
-    unpaired = _unpaired(pairs)
+    unpaired = [number for number, pair in enumerate(pairs) if not (pair.paired or pair.exact)]
     if unpaired:
-        joint = np.concatenate([members[number].p for number in unpaired])
+        joint = np.concatenate([pairs[number].ratio.p[tested[number]] for number in unpaired])
         _share(q, unpaired, stats.false_discovery(joint))
     q, by_loss = with_losses(
         members,
@@ -126,10 +130,7 @@ def certainly_beyond(
     found = [np.zeros(mask.shape, dtype=np.bool_) for mask in asked]
     sign = 1.0 if above else -1.0
     families = _families(pairs, exact=True)
-    shares = [own**_SHARE for own in weights]
-    total = sum(float(own[mask].sum()) for own, mask in zip(shares, asked, strict=True))
-    kinds = len(families) + any(not pair.paired for pair in pairs)
-    level = stats.CERTAIN_ALPHA / max(1, kinds)
+    level = stats.CERTAIN_ALPHA / max(1, len(families))
     for blocks, numbers in families:
         rows = [
             stats.collapsed(sign * (pairs[k].differences[asked[k]] - np.log(limit)), blocks)
@@ -141,28 +142,26 @@ def certainly_beyond(
         for number, part in zip(numbers, np.split(p, ends), strict=True):
             found[number][asked[number]] = part <= level
     for number, pair in enumerate(pairs):
-        for share in np.unique(shares[number][asked[number]]) if not pair.paired else ():
-            # Bonferroni: one side of an interval at its share of the level of all rows together.
-            bounds = pair.ratios(confidence=1.0 - 2.0 * level * share / total)
-            beyond = bounds.lo > limit if above else bounds.hi < limit
-            found[number] |= asked[number] & (shares[number] == share) & beyond
+        if pair.exact and not pair.paired:  # there is nothing to exchange, and nothing to test
+            beyond = pair.ratio.lo > limit if above else pair.ratio.hi < limit
+            found[number] = asked[number] & beyond
     return found
 
 
-def _unpaired(pairs: Sequence[PlatformPair]) -> list[int]:
-    return [number for number, pair in enumerate(pairs) if not (pair.paired or pair.exact)]
-
-
 def _families(
-    pairs: Sequence[PlatformPair], *, exact: bool = False
+    pairs: Sequence[PlatformPair], *, exact: bool = False, apart: bool = True
 ) -> list[tuple[IntCube, list[int]]]:
     """Give the blocks that are exchanged together, and the pairs that this serves, noisy or all.
+
+    `apart`: also pairs of separate runs, whose launches are paired by their order.
 
     Blocks that share a boot in any pair go together. Where that leaves a pair fewer than six groups
     that has more by itself, pairs with unlike boots are families of their own. A pair with few
     boots is asked about these boots, and binds no other.
     """
-    numbers = [k for k, pair in enumerate(pairs) if pair.paired and (exact or not pair.exact)]
+    numbers = [
+        number for number, pair in enumerate(pairs) if _is_exchanged(pair, exact=exact, apart=apart)
+    ]
     if not numbers:
         return []
     partitions = [pairs[k].boots.groups for k in numbers]
@@ -182,8 +181,16 @@ def _families(
     return list(found.values())
 
 
+def _is_exchanged(pair: PlatformPair, *, exact: bool, apart: bool) -> bool:
+    if pair.paired:
+        return exact or not pair.exact
+    return apart and not pair.exact
+
+
 def _enough(pair: PlatformPair, common: IntCube) -> bool:
     there = pair.tried.any(axis=0) & pair.base_tried.any(axis=0)
+    if not pair.paired:
+        there = ~np.isnan(pair.differences).all(axis=0)
     own, joint = (np.unique(groups[there]).size for groups in (pair.boots.groups, common))
     return bool(joint >= min(own, MIN_LAUNCHES))
 

@@ -87,11 +87,6 @@ class Members:
             lambda points: self._weight[points].max() * points.size ** (1 / 6),
         )
 
-    @property
-    def p(self) -> FloatCube:
-        """Give the p-values of all members where there are no common blocks."""
-        return self._with_means(self.pair.ratio.p[self.rows], lambda points: self._apart(points).p)
-
     def _apart(self, points: Points) -> stats.Shift:
         worse, than = self.pair.logarithms(points)
         # A launch without some of the points must not count as another kind of launch.
