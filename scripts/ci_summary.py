@@ -10,8 +10,8 @@ PART.log, the output of `make test`, and PART.times: seconds on the clock, and p
 the user and of the system.
 
 A test may be skipped in every part only for hardware that no ordinary machine has, where it belongs
-to a command of its own, or for one of the few other reasons in ``EXCUSES``. Exit code 1: others were skipped in every part. Exit code 2: a part
-left no record.
+to a command of its own, or for one of the few reasons in ``EXCUSES``. Exit code 1: others were
+skipped in every part. Exit code 2: a part left no record.
 """
 
 from __future__ import annotations

@@ -112,7 +112,14 @@ def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -
     toolchain = toolchain_title(mpi)
     tools = toolchain_key(toolchain, mpi)
     folder = cache / "native"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise BuildError(
+            f"the native programs cannot be stored: {error.strerror}",
+            where=str(folder),
+            hint="name another folder with BARELINE_CACHE",
+        ) from error
     target = folder / f"{tools}-{sources_key(source)}"
     build = None if force else _read(target)
     if build is None:
