@@ -31,6 +31,7 @@ from bareline.cli import (
 from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
 from bareline.cli.output import EXIT_INTERRUPTED, complain, complain_of_end
+from bareline.report.writers.encoding import allow_any_text
 from bareline.vocabulary.errors import BarelineError, one_line
 from bareline.vocabulary.files import step_to_read
 
@@ -68,6 +69,7 @@ def main() -> NoReturn:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
+    allow_any_text()
     arguments = _with_values(sys.argv[1:])
     try:
         command()(args=arguments, standalone_mode=True)
