@@ -513,7 +513,8 @@ def wrong_sentences(page: Page, explained: str) -> Iterator[str]:
     text = re.sub(r"\s+", " ", explained)
     pattern = re.compile(
         r"([Tt]he [\w ]+|[Mm]emory bandwidth \(STREAM\)|TCP throughput|MPI[\w -]+?) "
-        r"(?:is|are|takes) (likely )?(?:in these boots )?([\d.]+) times (slower|lower|faster|higher|as long) "
+        r"(?:is|are|takes) (likely )?(?:in these boots )?([\d.]+) times "
+        r"(slower|lower|faster|higher|as long) "
         r"\[[\d., ]+\](?: likely)? on (\w[\w-]*)"
     )
     for found in pattern.finditer(text):
