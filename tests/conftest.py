@@ -18,7 +18,7 @@ from hypothesis import settings
 
 from bareline.formats.importer import load_importers
 from bareline.platforms.config import platforms_from_toml
-from bareline.session import begin, runner
+from bareline.session import begin, pauses, runner
 from bareline.session.history import TrialCounts
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
@@ -66,6 +66,14 @@ def one_seed():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(begin, "fresh_seed", lambda: 1)
         yield real
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_look_at_other_programs():
+    """Let no run wait for the other lanes of the tests; tests/host/test_quiet.py looks at them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pauses, "busy_cores", lambda _began: 0.0)
+        yield
 
 
 @pytest.fixture(scope="session")
