@@ -125,7 +125,10 @@ def planted(plan: Plan, folder: Path, generator: np.random.Generator) -> Run:
     tables = {name: {"type": "null"} for name in plan.platforms}
     specs = list(platforms_from_toml({"platform": tables}, where="t").values())
     asked = with_control(study, specs, "a", None)
-    run = begin.create_run(asked.study, asked.platforms, folder, baseline="a", control=asked.name)
+    order = int(generator.integers(1 << 30))  # of the trials: without it no page is drawn twice
+    run = begin.create_run(
+        asked.study, asked.platforms, folder, baseline="a", control=asked.name, seed=order
+    )
     boots = plan.boot_spread * generator.standard_normal((8, len(PROBES), plan.launches + 2))
     offsets = plan.offset * generator.standard_normal((8, len(PROBES)))
     names = list(plan.widths)

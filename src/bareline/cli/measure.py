@@ -362,7 +362,7 @@ def status(path: RunArgument) -> None:
     """Say how a run stands: what is planned, measured, failed and left."""
     from bareline.report.terminal.runs import status_blocks
     from bareline.session.status import status_of
-    from bareline.session.submission import states_of, submission_of
+    from bareline.session.submission import last_words, states_of, submission_of
     from bareline.store.run import Run
 
     opened = Run.open(path)
@@ -370,5 +370,8 @@ def status(path: RunArgument) -> None:
     submission = submission_of(opened)
     if submission is not None:
         row["job"] = str(submission)
-        row["job_state"] = ", ".join(state.words for state in states_of(submission))
+        states = states_of(submission)
+        row["job_state"] = ", ".join(state.words for state in states)
+        if not any(state.waits or state.runs for state in states):
+            row["job_log"] = last_words(opened)
     emit_blocks(lambda: [row], lambda: status_blocks(row))

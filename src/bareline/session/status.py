@@ -65,6 +65,7 @@ class Standing(TypedDict):
     left_out: list[str]
     job: NotRequired[str]
     job_state: NotRequired[str]
+    job_log: NotRequired[str]
 
 
 def status_of(run: Run) -> Standing:

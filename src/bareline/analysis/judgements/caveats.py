@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.judgements.decide import Rule
 from bareline.analysis.numbers.cell import COMPARED
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.summary import flag
 from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Rule, Verdict
 
 
 def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:

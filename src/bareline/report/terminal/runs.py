@@ -118,6 +118,8 @@ def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     )
     if "job" in row:
         yield Remark(f"batch job {row['job']}: {row['job_state']}")
+        if row.get("job_log"):
+            yield Remark(f"its log ends with: {row['job_log']}")
     yield _counts(row)
     skipped = f"{row['skipped']} skipped, " if row["skipped"] else ""
     yield Remark(
