@@ -71,12 +71,12 @@ find_python() {
     local name
     for name in python3 python3.13 python3.12 python3.11; do
         if command -v "$name" >/dev/null &&
-            "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11, 2))' 2>/dev/null; then
             echo "$name"
             return
         fi
     done
-    say "Python 3.11 or newer is needed and not on the path"
+    say "Python 3.11.2 or newer is needed and not on the path"
     exit 1
 }
 

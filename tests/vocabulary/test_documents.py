@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from bareline.platforms import site
+from bareline.platforms.layers.container import archive, budget
+from bareline.platforms.ssh import options
 from bareline.vocabulary.documents import (
     DESCRIPTION,
+    OUTPUT,
     YAML,
     DocumentError,
     check_toml_keys,
@@ -226,14 +230,49 @@ def test_one_reader_reads_what_strangers_wrote():
     assert set(ALLOWED) - found == set(), "the reason is out of date"
 
 
-def test_bounds_are_those_of_the_documentation():
+def _bounds_in_documentation(title):
     text = (ROOT / "docs" / "reference" / "trust.md").read_text()
-    section = text.partition("## Structured files")[2].partition("\n## ")[0]
-    rows = dict(re.findall(r"^\| ([\w ,]+?) \| ([\d,]+) \|", section, re.MULTILINE))
-    for bounds, name in ((DESCRIPTION, "JSON, INI"), (YAML, "YAML")):
-        assert int(rows[f"{name}, MiB"]) == bounds.size_bytes >> 20
-        assert int(rows[f"{name}, values"].replace(",", "")) == bounds.values
-    assert int(rows["nesting"]) == DESCRIPTION.depth == YAML.depth
-    assert int(rows["digits of a number"]) == DESCRIPTION.digits == YAML.digits
-    assert int(rows["aliases"].replace(",", "")) == YAML.aliases
-    assert int(rows["characters of a text"].replace(",", "")) == DESCRIPTION.text_chars
+    section = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (.+?) \| ([\d,]+) \|", section, re.MULTILINE)
+    return section, {name: int(number.replace(",", "")) for name, number in rows}
+
+
+def test_bounds_are_those_of_the_documentation():
+    section, rows = _bounds_in_documentation("Structured files")
+    assert rows == {
+        "JSON, INI, MiB": DESCRIPTION.size_bytes >> 20,
+        "JSON, INI, values": DESCRIPTION.values,
+        "YAML, MiB": YAML.size_bytes >> 20,
+        "YAML, values": YAML.values,
+        "nesting": DESCRIPTION.depth,
+        "digits of a number": DESCRIPTION.digits,
+        "characters of a text": DESCRIPTION.text_chars,
+        "aliases": YAML.aliases,
+    }
+    assert (YAML.depth, YAML.digits, YAML.text_chars) == (
+        DESCRIPTION.depth,
+        DESCRIPTION.digits,
+        DESCRIPTION.text_chars,
+    )
+    assert f"{OUTPUT.size_bytes >> 20} MiB and {OUTPUT.values:,} values" in " ".join(
+        section.split()
+    )
+    for number in (options.MOST_HOSTS, options.MOST_GROUPS, site.MOST_SYSTEMS):
+        assert f"{number:,} " in section
+
+
+def test_bounds_of_images_are_those_of_the_documentation():
+    section, rows = _bounds_in_documentation("Images")
+    assert rows == {
+        "entries": budget.MOST_ENTRIES,
+        f"times the archive's size, from {budget.RATIO_FROM_BYTES >> 20} MiB on": budget.MOST_RATIO,
+        "members of the archive": archive.MOST_MEMBERS,
+        "layers": archive.MOST_LAYERS,
+        "bytes of an extended header": archive.MOST_HEADER_BYTES,
+        "MiB of memory to unpack xz or zstd": archive.XZ_BYTES >> 20,
+        "bytes of a name": archive.LONGEST_NAME,
+        "characters of a path": archive.LONGEST_PATH,
+    }
+    assert budget.SHARE_OF_FREE == 4 and "a quarter of the free space" in section
+    how_to = (ROOT / "docs" / "how-to" / "containers.md").read_text()
+    assert f"{budget.MOST_ENTRIES:,} entries, and {budget.MOST_RATIO} times" in how_to

@@ -10,9 +10,12 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Annotated, NoReturn
 
+import click
 import typer
+import typer.main
 
 from bareline.cli import (
     application,
@@ -57,6 +60,12 @@ app.add_typer(platforms.app, name="platforms")
 app.add_typer(catalogue.app)
 
 
+@cache
+def command() -> click.Command:
+    """Return the command that holds all verbs; to make it takes as long as many verbs."""
+    return typer.main.get_command(app)
+
+
 def main() -> NoReturn:
     """Run the command line; every error of ours is one line on stderr."""
     if VARIABLE in os.environ:
@@ -67,7 +76,7 @@ def main() -> NoReturn:
     arguments = _with_values(sys.argv[1:])
     try:
         _refuse_two(arguments)
-        app(args=arguments, standalone_mode=True)
+        command()(args=arguments, standalone_mode=True)
     except BarelineError as error:
         complain_of_end(error, as_json="--json" in arguments)
         sys.exit(error.exit_code)

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.judgements.decide import Rule
 from bareline.analysis.numbers.cell import COMPARED
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.summary import flag
 from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Rule, Verdict
 
 
 def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
@@ -67,7 +66,7 @@ def _mark_lopsided(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.Dat
     for key, group in compared.group_by("platform", "baseline", "layer", "headline"):
         pair = by_names[key[0], key[1]]
         rows = group.filter(decided)
-        if rows.is_empty() or pair.exact or not pair.paired:
+        if rows.is_empty() or pair.exact:
             continue
         every = group.get_column("point_row").to_numpy()
         differences = stats.collapsed(pair.differences[every], pair.boots.groups)

@@ -25,24 +25,7 @@ import polars as pl
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.members import Mean
-from bareline.vocabulary.verdicts import Grade, Verdict
-
-
-class Rule(StrEnum):
-    """The rule that decided a row, which is the reason of its verdict and grade."""
-
-    REFUSED = "refused"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-    DOES_NOT_FIT = "does not fit"
-    MISSING = "missing"
-    NO_DIRECTION = "no direction"
-    LAUNCHES_LOST = "launches lost"
-    WITHIN_CONTROL = "within control"
-    FAMILY_TEST = "family test"
-    DISCOVERY_RATE = "false discovery rate"
-    EQUAL = "equal"
-    BOUND = "bound"
+from bareline.vocabulary.verdicts import Grade, Rule, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +81,7 @@ def decide(row: Evidence, floor: float) -> Decisions:
     likely &= row.interval != 0
     within = (certain | likely) & (np.abs(np.log(row.ratio)) <= math.log(floor))
     lost = row.lost != 0
-    lost_certain = lost & row.lost_sure & ~row.few_boots
+    lost_certain = lost & (sure | (row.lost_sure & ~row.few_boots))
     absent = ~row.only_lost
     way = np.where(lost, row.lost, row.interval)
     # rule, where it holds, verdict (None: the way the row goes), grade

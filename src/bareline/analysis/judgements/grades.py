@@ -19,7 +19,13 @@ from bareline.analysis.judgements.decide import decide_mean, decided, interval_w
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.cube import BoolCube, FloatCube
-from bareline.analysis.numbers.family import Family, certainly_beyond, discoveries, family_wise
+from bareline.analysis.numbers.family import (
+    Family,
+    Looks,
+    certainly_beyond,
+    discoveries,
+    family_wise,
+)
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
@@ -51,7 +57,8 @@ class GradedRows:
     - `floor`: what lies below this ratio is open: the baseline differs as much from itself.
     - `table`: what `bareline.analysis.numbers.points.compare_points` gives, decided.
     - `tests`: how many comparisons "certain" holds over.
-    - `exchanged`: as of `Family`.
+    - `exchanged`, `short`, `needed`: as of `Family`.
+    - `looks`: the planned looks that it rests on.
     """
 
     def __init__(
@@ -78,7 +85,8 @@ class GradedRows:
             [rows["point_row"].drop_nulls().to_numpy().astype(np.int64) for rows, *_ in of_pair]
             for of_pair in groups
         ]
-        family = family_wise(pairs, self._tested, margin, points, self._weights)
+        self.looks = Looks.of(records)
+        family = family_wise(pairs, self._tested, margin, points, self._weights, self.looks)
         table = _with_tests(table, pairs, margin, family)
         self.table = with_caveats(decided(table, floor).drop("at"), pairs)
         self._groups = [
@@ -91,6 +99,8 @@ class GradedRows:
         self.tests = sum(int((~np.isnan(family.points[k])).sum()) for k in tested)
         self.tests += sum(mean is not None for k in tested for mean in family.means[k])
         self.exchanged = family.exchanged
+        self.short = family.short
+        self.needed = family.needed
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -109,7 +119,9 @@ class GradedRows:
 
     def beyond(self, limit: float, *, above: bool) -> set[tuple[str, int]]:
         """Give platform and "point_row" of what certainly, all together, lies beyond a limit."""
-        found = certainly_beyond(self._pairs, self._tested, self._weights, limit, above=above)
+        found = certainly_beyond(
+            self._pairs, self._tested, self._weights, limit, above=above, looks=self.looks
+        )
         return {
             (pair.platform, int(row))
             for pair, beyond in zip(self._pairs, found, strict=True)
@@ -173,33 +185,40 @@ def _with_tests(
     discovery rate of the others is estimated: beside many certain rows it would hide them.
     """
     height = pairs[0].directed.shape[0]
-    comparable, certain = [], []
+    alike, certain, tests = [], [], []
     for number, pair in enumerate(pairs):
         own = table.filter(platform=pair.platform, baseline=pair.baseline).drop_nulls("point_row")
         at = own.get_column("point_row").to_numpy()
         there, ways = np.zeros(height, dtype=np.bool_), np.zeros(height, dtype=np.int64)
-        there[at] = own.get_column("comparable").to_numpy()
+        there[at] = own.get_column("alike").to_numpy()
         ways[at] = interval_ways(own.get_column("by_interval"))
-        nothing = np.full(height, 0.0 if pair.exact else np.nan)
-        p = family.points[number] if family else nothing
+        p = np.full(height, 0.0 if pair.exact else np.nan)
+        sure_loss = np.zeros(height, dtype=np.int64)
+        if family is not None:
+            p, sure_loss = family.points[number], family.by_loss[number]
+        alike.append(there)
         certain.append(takes_out(p, ways, few_boots=pair.boots.few))
-        comparable.append(there)
-    others = [there & ~sure for there, sure in zip(comparable, certain, strict=True)]
+        tests.append((p, sure_loss))
+    others = [there & ~sure for there, sure in zip(alike, certain, strict=True)]
     q, by_loss = discoveries(pairs, others, margin)
+    if any(lost.any() for pair in pairs for lost, _ in pair.ended):
+        # What is certain by its speed may be worse by the number of its launches lost as well.
+        _, losses = discoveries(pairs, alike, margin)
+        by_loss = [np.where(*of) for of in zip(certain, losses, by_loss, strict=True)]
     parts = []
     for number, pair in enumerate(pairs):
-        p = family.points[number] if family else np.full(height, 0.0 if pair.exact else np.nan)
-        sure_loss = family.by_loss[number] if family else np.zeros(height, dtype=np.int64)
-        loss = np.where(sure_loss != 0, sure_loss, by_loss[number])
-        tests = {
-            "point_row": np.arange(height),
-            "p": p,
-            "p_adjusted": np.where(certain[number], p, q[number]),
-            "by_loss": np.where(comparable[number], loss, 0),
-            "lost_sure": sure_loss != 0,
-        }
+        p, sure_loss = tests[number]
         names = {"platform": pl.lit(pair.platform), "baseline": pl.lit(pair.baseline)}
-        parts.append(pl.DataFrame(tests).with_columns(**names))
+        of_pair = pl.DataFrame(
+            {
+                "point_row": np.arange(height),
+                "p": p,
+                "p_adjusted": np.where(certain[number], p, q[number]),
+                "by_loss": np.where(sure_loss != 0, sure_loss, by_loss[number]),
+                "lost_sure": sure_loss != 0,
+            }
+        )
+        parts.append(of_pair.with_columns(**names))
     columns = pl.concat(parts).with_columns(pl.col("p", "p_adjusted").fill_nan(None))
     return table.join(
         columns.with_columns(pl.col("point_row").cast(table.schema["point_row"])),

@@ -24,7 +24,7 @@ from bareline.analysis.numbers.summary import (
 )
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import CASE, KEY
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Rule, Verdict
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class _Ratio(MetricRow):
       discovery rate among the rows that are not certain.
     - `verdict`: null for a metric that has no good direction; of a rate, slower means lower.
     - `grade`: how sure the verdict is.
+    - `rule`: the rule that decided both: the reason why a row is open, or has no comparison.
     """
 
     baseline: str
@@ -58,6 +59,7 @@ class _Ratio(MetricRow):
     p_adjusted: float | None
     verdict: Verdict | None
     grade: Grade | None
+    rule: Rule
     caveats: list[str]
 
 
@@ -91,8 +93,9 @@ def compare_points(
     Differences below `margin`, relative, do not matter; `any_layout` compares unlike layouts, too.
     Gives what was measured: the columns of `Compared` but by_loss, p_adjusted, verdict, grade and
     caveats, which `bareline.analysis.judgements.decide` adds from the others: by_interval (what the
-    row's own interval and estimate say, whatever its test), comparable, refused, failed, absent,
-    left_out and empty (why it has no comparison), own and base (the caveats of either side).
+    row's own interval and estimate say, whatever its test), alike (like is compared with like) and
+    comparable (there are figures, too), refused, failed, absent, left_out and empty (why it is
+    not), own and base (the caveats of either side).
     """
     placed = layouts(records.trials)
     emulated = emulated_platforms(records)
@@ -204,14 +207,15 @@ def _with_sides(
     present_elsewhere_only = own_empty & base_empty & ~gone & (pl.col("point") != "")
     never_asked = empty & ~gone & left_out.is_null() & ~pl.col("asked")
     timed_out = (pl.col("lost").fill_null(0) + pl.col("base_lost").fill_null(0)) > 0
-    refused = pl.col("refused").fill_null("") != ""
+    alike = (pl.col("refused").fill_null("") == "") & (pl.col("better") != "none")
     return table.filter(~present_elsewhere_only & ~never_asked).with_columns(
         failed=failed,
         absent=absent,
         left_out=left_out,
         empty=empty,
+        alike=alike,
         # What a platform did not end in its time limit compares, although it has no figure.
-        comparable=~refused & (pl.col("better") != "none") & (~empty | timed_out),
+        comparable=alike & (~empty | timed_out),
     )
 
 

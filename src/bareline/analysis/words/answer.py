@@ -45,11 +45,10 @@ from bareline.analysis.words.remarks import (
     simulations,
     undecided_yet,
 )
-from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import nodes_words
 from bareline.vocabulary.units import format_value, listing, percent, significant
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Rule, Verdict
 
 #: Losses that are named with their figures where nothing was asked, and names of what never ended.
 _MOST_LOSSES = 3
@@ -175,9 +174,8 @@ def _programs(
         group = [cell for cell in ended if cell.layer is layer]
         group.sort(key=lambda cell: (cell.grade is not Grade.CERTAIN, -cell.size))
         worst = max(group, key=lambda cell: cell.size)
-        boot = " in this boot" if worst.few_boots else ""
         because = _because(own, worst) if worse and not brief else ""
-        parts.append([*_figures(own, layer, group, worst), boot, because])
+        parts.append([*_figures(own, layer, group, worst), because])
     lost = [cell for cell in cells if cell not in ended]
     if len(lost) == 1:
         parts.append([f"{own.name(lost[0])} is ", *amount_pieces(lost, lost[0].rate)])
@@ -194,29 +192,29 @@ def _figures(own: AnswerScope, layer: Layer, group: Sequence[Cell], worst: Cell)
     assert worst.ratio is not None
     every = [cell for cell in own.cells if cell.layer is layer]
     likely = sum(cell.grade is Grade.LIKELY for cell in group)
-    sure = "likely " if likely == len(group) else ""
+    sure = worst.sure_words if likely == len(group) else ""
     # The ratio is of pairs: the quotient of two medians would be another number.
     base = ""
     if worst.base is not None:
         base = f" ({worst.baseline} {format_value(worst.base.value, worst.metric.unit)})"
     if len(group) == 1:
         some = "" if len(every) == 1 else f"1 of {len(every)}: "
-        return [f"{some}{own.name(worst)} {sure}", *_takes(worst.ratio, worst.rate), base]
+        return [f"{some}{own.name(worst)} ", *_takes(worst.ratio, worst.rate, sure), base]
     noun = _NAMES.get(layer, "points")
     some = "all" if len(group) == len(every) else f"{len(group)} of {len(every)}"
     aside = f", {likely} of them likely" if 0 < likely < len(group) else ""
-    clause = [f"{some} {noun} {sure}are ", *amount_pieces(group, worst.rate), aside]
+    clause = [f"{some} {noun} are {sure}", *amount_pieces(group, worst.rate), aside]
     return [*clause, f", {own.name(worst)} the most{base}"]
 
 
-def _takes(ratio: Estimate, rate: bool) -> _Clause:
+def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
     """Say a ratio of a time as people do: ``takes 1.48 times as long [1.34, 1.68]``."""
     form = Form.of(ratio.value, rate)
     if rate or not form.unit.startswith("times") or ratio.value < 1:
-        return ["is ", Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
+        return [f"is {sure}", Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
     amount = Amount(f"takes {significant(ratio.value)} times as long")
     bounds = [end and significant(end) for end in (ratio.lo, ratio.hi)]
-    return [amount, " ", Interval(bounds[0] or "-", bounds[1] or "unlimited")]
+    return [sure, amount, " ", Interval(bounds[0] or "-", bounds[1] or "unlimited")]
 
 
 def _because(own: AnswerScope, worst: Cell) -> str:
@@ -263,7 +261,7 @@ def _layers(
 
 
 def _amount(finding: Finding, verdict: Verdict, *, direction: bool = True) -> _Clause:
-    sure: Piece = "likely " if finding.grade_toward(verdict) is Grade.LIKELY else ""
+    sure = finding.sure_words(verdict)
     if finding.by_mean:
         return [sure, *mean_pieces(finding, bounded=False)]
     several, first = len(finding.points) > 1, finding.of(verdict)[0]
@@ -357,7 +355,7 @@ def _open(own: AnswerScope) -> list[_Clause]:
         return []
     widest = max(cells, key=lambda cell: (cell.ratio.hi or 0.0) if cell.ratio else 0.0)
     why = outlook_words([widest], own.margin)
-    if "within-control" in codes(widest.caveats):
+    if widest.rule is Rule.WITHIN_CONTROL:
         why = "as small as the baseline's difference from itself"
     name = own.name(widest) if len(own.cells) > 1 or len(cells) > 1 else ""
     of = f" of {len(cells)}, most {name}" if len(cells) > 1 else f" of {name}" if name else ""

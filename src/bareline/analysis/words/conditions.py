@@ -14,7 +14,7 @@ from bareline.analysis.words.amounts import lost_words, mean_pieces
 from bareline.analysis.words.parts import sentence
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.units import significant
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict, with_sureness
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,7 @@ def _words(condition: FailCondition, met: Match) -> str:
         case How.VERDICT if met.mean is not None:
             return f"and the others are {sentence(*mean_pieces(met.mean))}"
         case How.VERDICT:
-            differs = cell.verdict in (Verdict.SLOWER, Verdict.FASTER)
-            likely = "likely " if differs and cell.grade is Grade.LIKELY else ""
-            return f"is {likely}{cell.verdict}"
+            return f"is {with_sureness(str(cell.verdict), cell.grade, few_boots=cell.few_boots)}"
         case How.LOST if lost is not None:
             some, every = lost.ended_badly(worse=lost.by_loss > 0)
             end = "least" if lost.by_loss > 0 else "most"

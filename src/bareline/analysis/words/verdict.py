@@ -95,9 +95,8 @@ def _square(group: Sequence[Finding], margin: float) -> Square:
         subject = ", ".join(filter(None, [shown.subject, label]))
         more = sum(finding.verdict.decided for finding in group) - 1
         pieces = amount_pieces([point], shown.rate) if point else mean_pieces(shown)
-        grade = shown.grade
-        pieces = ["likely " if grade is Grade.LIKELY else "", *pieces]
-        words = sentence(*pieces, f", and {more} more" if more else "")
+        grade = shown.grade_toward(mark)
+        words = sentence(shown.sure_words(mark), *pieces, f", and {more} more" if more else "")
         return Square(mark, grade, words, subject, point, more, lost, shown.anchor)
     words = sentence(_marked(mark, group, margin))
     notes = [lost] if mark is not Verdict.FAILED else []
@@ -120,7 +119,7 @@ def layer_line(
             clause += [*square.words.parts, f" ({square.subject})" if square.subject else ""]
         else:
             shown = next(f for f in own if square.point in f.points)
-            sure = "likely " if square.grade is Grade.LIKELY else ""
+            sure = shown.sure_words(square.mark)
             most = " at most" if square.more and _is_largest(shown, own) else ""
             counts = _counts(own) if len(own) > 1 else []
             amount = amount_pieces([square.point], shown.rate)

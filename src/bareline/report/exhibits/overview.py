@@ -64,7 +64,9 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         .platform(lambda one: one.platform)
         .estimate("ratio", lambda one: one.ratio, tone=lambda one: verdict_tone(one.verdict))
         .number("n", lambda one: one.n)
-        .column("verdict", lambda one: graded(one.verdict, one.grade), "text")
+        .column(
+            "verdict", lambda one: graded(one.verdict, one.grade, few_boots=one.few_boots), "text"
+        )
         .table(),
         data=(),
     )
