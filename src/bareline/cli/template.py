@@ -12,6 +12,7 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,9 @@ import typer
 
 from bareline.cli.output import console, emit, written
 from bareline.cli.verbs import argument, option, prints
+from bareline.host.owner import has_ended, owner_mark
 from bareline.vocabulary.errors import UsageError, did_you_mean
+from bareline.vocabulary.files import replace_file
 
 app = typer.Typer()
 
@@ -112,14 +115,15 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
     folder = folder or Path(f"bareline-{name.replace('_', '-')}")
     if folder.exists():
         raise UsageError(f"{folder} exists", hint="name another folder with -o")
-    making = folder.with_name(f".{folder.name}.part")  # what a kill leaves is no package
-    shutil.rmtree(making, ignore_errors=True)
+    making = folder.with_name(f".{folder.name}.{owner_mark()}.part")
     written = []
     try:
+        _remove_abandoned(folder)
+        making.mkdir(parents=True)
         for path, text in _files(KINDS[kind], name):
             target = making / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
+            replace_file(target, text, durable=False)
             written.append(folder / path)
         making.rename(folder)
     except OSError as error:
@@ -127,6 +131,14 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
         why = f"cannot be written: {error.strerror}"
         raise UsageError(why, where=str(folder), hint="name another folder with -o") from error
     return written
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what killed processes left of a package: folders that were not renamed."""
+    beginning = f".{folder.name}."
+    for left in folder.parent.glob(f"{escape(beginning)}*.part"):
+        if has_ended(left.name.removeprefix(beginning)) and not left.is_symlink():
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _files(kind: PluginKind, name: str) -> Iterator[tuple[str, str]]:

@@ -24,7 +24,7 @@ from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.summary import DISTURBED, queued_share
 from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.errors import ProfileError
-from bareline.vocabulary.files import read_bounded, replacing, step_to_read
+from bareline.vocabulary.files import read_bounded, replace_file, step_to_read
 
 _SCHEMA = "bareline.period"
 _VERSION = 1
@@ -268,8 +268,7 @@ def write_period(period: ProgramPeriod, path: Path) -> None:
         }
         lines.append(json.dumps(row))
     try:
-        with replacing(path) as made:
-            made.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        replace_file(path, "\n".join(lines) + "\n")
     except OSError as error:
         raise ProfileError(
             f"cannot be written: {error.strerror}", where=str(path), hint="choose another -o"

@@ -22,6 +22,7 @@ from bareline.profile.period import find_period, period_file, write_period
 from bareline.profile.sites import with_sites_named
 from bareline.profile.trace import read_trace, trace_of
 from bareline.vocabulary.errors import BarelineError, PlatformError, ProfileError, ToolMissing
+from bareline.vocabulary.files import check_replaceable
 
 #: Launchers that hand their own environment on to every rank by themselves.
 _BATCH = ("srun", "prun", "aprun", "jsrun", "flux")
@@ -181,11 +182,13 @@ def _make_way(out: Path) -> None:
     if out.is_dir():
         raise ProfileError("is a folder", where=str(out), hint="give the name of a file to -o")
     try:
-        beside = (journal_of(out), trace_of(out), journal_of(trace_of(out)), period_file(out))
-        for path in (out, *beside):
+        paths = (
+            out, journal_of(out), trace_of(out), journal_of(trace_of(out)), period_file(out),
+        )  # fmt: skip
+        for path in paths:
+            check_replaceable(path)  # a device is not to be unlinked, nor a link of the user's
+        for path in paths:
             path.unlink(missing_ok=True)
-        out.touch()
-        out.unlink()
     except OSError as error:
         raise ProfileError(
             f"cannot be written: {error.strerror}", where=str(out), hint="choose another -o"
