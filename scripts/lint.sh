@@ -10,6 +10,7 @@ $bin/mypy
 $bin/lint-imports ${CI:+--no-cache} 
 # In continuous integration nobody commits what has fallen.
 $bin/python scripts/rooms.py --hold $([ -n "${CI:-}" ] || echo --lower)
+$bin/python scripts/density.py
 if command -v clang-format >/dev/null; then
     git ls-files 'native/*.c' 'native/*.h' | xargs -r clang-format --dry-run --Werror
 else

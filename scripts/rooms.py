@@ -12,8 +12,9 @@ functions are counted without docstrings. Needs nothing but Python.
 
 ``--hold`` compares with `scripts/rooms.toml`: arrows, files over 400 lines, functions over 40,
 arrows upwards between the folders of a room and class names with two meanings may become fewer and
-not more, and the longest of each not longer. Which they are may change. Lines and names that are
-participles may not rise in any room, lines by full hundreds. Docstrings are at most 15 % of lines.
+not more, and the longest of each not longer. Which they are may change. Names that are participles
+may not rise in any room. Docstrings are at most 15 % of lines. Lines of code have no limit:
+`scripts/density.py` prints how dense they are.
 ``--lower`` then writes what has fallen into that file, so that it cannot rise again.
 """
 
@@ -21,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import math
 import re
 import statistics
 import sys
@@ -42,7 +42,7 @@ LONG_FILE, LONG_FUNCTION = 400, 40
 #: Rooms whose folders are wings, which import each other one way.
 WINGED = ("analysis",)
 #: What is counted room by room, and may rise in none of them.
-BY_ROOM = ("lines", "participles")
+BY_ROOM = ("participles",)
 #: Names of variables, parameters, functions and fields that say nothing of what they are.
 PARTICIPLES = frozenset({"told", "held", "kept", "around"})
 MOST_DOCSTRINGS = 0.15
@@ -172,14 +172,6 @@ def file_lines(package: Path) -> dict[str, int]:
     }
 
 
-def room_lines(package: Path) -> dict[str, int]:
-    """Give the lines of every room."""
-    rooms: Counter[str] = Counter()
-    for name, lines in file_lines(package).items():
-        rooms[name.partition("/")[0]] += lines
-    return {room: lines for room, lines in rooms.items() if not room.endswith(".py")}
-
-
 def participles_of(modules: Mapping[str, ast.Module]) -> dict[str, int]:
     """Count by room where a name that says nothing is given to something."""
     rooms: Counter[str] = Counter()
@@ -290,9 +282,6 @@ def held_of(package: Path) -> Held:
         "namesakes": namesakes_of(modules),
         "files": {name: lines for name, lines in file_lines(package).items() if lines > LONG_FILE},
         "functions": long,
-        "lines": {
-            room: 100 * math.ceil(lines / 100) for room, lines in room_lines(package).items()
-        },
         "participles": participles_of(modules),
     }
 

@@ -23,6 +23,7 @@ from bareline.host.cache import cache_folder, scratch_folder
 from bareline.platforms.base import Context
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.launchers.installation import MpiInstallation
+from bareline.platforms.layers.container import images
 from bareline.platforms.layers.container.images import unpacked
 from bareline.platforms.layers.container.look import (
     check_libc,
@@ -357,6 +358,80 @@ def test_what_is_no_image_is_refused(content, tmp_path):
     (tmp_path / "image.tar").write_bytes(content)
     with pytest.raises(PlatformError, match=r"image.tar: is no archive of an image.*save one with"):
         unpacked(tmp_path / "image.tar", tmp_path / "images")
+
+
+# The oldest Python that is supported is that of stock Debian 12, 3.11.2 ---------------------------
+
+
+@pytest.fixture
+def without_filters(monkeypatch):
+    """Hide what `tarfile` has since Python 3.11.4."""
+    plain = tarfile.TarFile.extractall
+
+    def extractall(self, path=".", members=None, *, numeric_owner=False):
+        plain(self, path, members, numeric_owner=numeric_owner)
+
+    monkeypatch.delattr(tarfile.TarInfo, "replace", raising=False)
+    monkeypatch.setattr(tarfile.TarFile, "extractall", extractall)
+    for name in ("tar_filter", "data_filter", "fully_trusted_filter"):
+        monkeypatch.delattr(tarfile, name, raising=False)
+
+
+@needs_umoci
+def test_an_archive_is_unpacked_by_a_python_without_filters(without_filters, tmp_path):
+    archive = _oci(tmp_path / "image.tar", [("etc/a", "low")])
+    assert (unpacked(archive, tmp_path / "images") / "etc/a").read_text() == "low"
+
+
+def test_a_root_that_was_built_is_extracted_by_a_python_without_filters(without_filters, tmp_path):
+    packed = tmp_path / "root.tar"
+    packed.write_bytes(
+        _tar(("./etc", _DIR, ""), ("./etc/a", "x", 0o6777), ("./sda", tarfile.BLKTYPE, ""))
+    )
+    root = tmp_path / "root"
+    root.mkdir()
+    images._extract_own(packed, root)
+    assert sorted(str(path.relative_to(root)) for path in root.rglob("*")) == ["etc", "etc/a"]
+    assert stat.S_IMODE((root / "etc/a").stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize("name", ["../a", "/a", "a/../../b"])
+def test_a_root_that_was_built_stays_within_its_folder(name, tmp_path):
+    packed = tmp_path / "root.tar"
+    packed.write_bytes(_tar((name, "x")))
+    (tmp_path / "root").mkdir()
+    with pytest.raises(ValueError, match="outside the root"):
+        images._extract_own(packed, tmp_path / "root")
+
+
+def _debians_python():
+    """Give the interpreter of the system if it is an earlier 3.11 than this one."""
+    python = Path("/usr/bin/python3")
+    if not python.exists():
+        return None
+    line = [python, "-c", "import sys; print(*sys.version_info[:3])"]
+    shown = subprocess.run(line, capture_output=True, text=True, check=False).stdout.split()
+    version = tuple(map(int, shown))
+    same = version[:2] == sys.version_info[:2]  # its packages fit
+    return python if same and version < sys.version_info[:3] else None
+
+
+@needs_umoci
+def test_an_archive_is_unpacked_by_the_python_of_the_system(tmp_path):
+    python = _debians_python()
+    if python is None:
+        pytest.skip("the system's Python is not older than this one, or of another minor version")
+    _oci(tmp_path / "image.tar", [("etc/a", "low")])
+    paths = [str(Path(images.__file__).parents[4]), *(path for path in sys.path if path)]
+    program = (
+        f"import sys; sys.path[:0] = {[p for p in paths if 'site-packages' in p or 'src' in p]!r}\n"
+        "from pathlib import Path\n"
+        "from bareline.platforms.layers.container.images import unpacked\n"
+        "print((unpacked(Path('image.tar'), Path('images')) / 'etc/a').read_text())\n"
+    )
+    line = [python, "-c", program]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "low\n"), done.stderr
 
 
 # In use -------------------------------------------------------------------------------------------

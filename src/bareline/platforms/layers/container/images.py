@@ -7,6 +7,7 @@ within the root.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import logging
@@ -16,7 +17,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +117,16 @@ def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     # A folder that nobody may write to takes no places for the node's folders.
     mode = entry.mode & 0o755 | (0o700 if entry.isdir() else 0)
     kind = tarfile.REGTYPE if entry.isreg() else entry.type
-    made = entry.replace(mode=mode, uid=0, gid=0, uname="", gname="", deep=False)
-    made.type, made.pax_headers = kind, {}
-    return made
+    # Not `TarInfo.replace`, which stock Debian 12 lacks: its Python is 3.11.2.
+    entry_copy = copy.copy(entry)
+    entry_copy.type = kind
+    entry_copy.mode = mode
+    entry_copy.uid = 0
+    entry_copy.gid = 0
+    entry_copy.uname = ""
+    entry_copy.gname = ""
+    entry_copy.pax_headers = {}
+    return entry_copy
 
 
 def _write_image(outer: tarfile.TarFile, image: Path) -> None:
@@ -227,10 +235,6 @@ def _built(folder: Path, cache: Path, where: str) -> Path:
     require("mmdebstrap", why="which builds images", where=where)
     digest = hashlib.sha256("\0".join((suite, *_PACKAGES)).encode()).hexdigest()[:16]
 
-    def cleaned(entry: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
-        made = harmless(entry)
-        return made and tarfile.tar_filter(made, path)
-
     def make(root: Path) -> None:
         """Build into a tar archive, and unpack it as who we are."""
         log = root.with_suffix(".log")
@@ -240,7 +244,27 @@ def _built(folder: Path, cache: Path, where: str) -> Path:
             packed = place / "out" / "root.tar"
             names = archive.known_names(_PACKAGES, _PACKAGES)
             bootstrap(archive, names, place, str(packed), ["--format=tar"], log)
-            with tarfile.open(packed, "r|") as layer:
-                layer.extractall(root, filter=cleaned)
+            _extract_own(packed, root)
 
     return _made_once(folder / f"bareline-{digest}", make)
+
+
+def _extract_own(packed: Path, root: Path) -> None:
+    """Extract the archive that mmdebstrap has just written, without devices and set-user bits.
+
+    The argument `filter` and the filters of `tarfile` are newer than Python 3.11.2.
+    """
+    with tarfile.open(packed, "r|") as layer:
+        # Read by the versions that have filters: `harmless` has done their work.
+        layer.extraction_filter = lambda entry, _: entry
+        layer.extractall(root, members=_own_entries(layer))
+
+
+def _own_entries(layer: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    for entry in layer:
+        parts = entry.name.split("/")
+        if entry.name.startswith("/") or ".." in parts:
+            raise ValueError(f"{entry.name[-80:]} is outside the root")
+        safe_entry = harmless(entry)
+        if safe_entry is not None:
+            yield safe_entry
