@@ -54,6 +54,8 @@ def profile(
     )
     if not done.complete:
         complain(done.ended or "no MPI program was started, so there is no profile")
+    if done.without_period:
+        complain(f"no period is kept: {done.without_period}")
     if done.path is not None:
         complain(f"profile: {done.path}")  # stdout is the program's own
     raise typer.Exit(done.exit_code or (EXIT_USAGE if done.path is None else 0))

@@ -22,7 +22,7 @@ import typer
 from typing_extensions import TypedDict
 
 from bareline.vocabulary.errors import BarelineError, UsageError, did_you_mean
-from bareline.vocabulary.files import replace_file
+from bareline.vocabulary.files import replace_file, step_to_write
 from bareline.vocabulary.texts import escaped_json
 
 if TYPE_CHECKING:
@@ -127,10 +127,8 @@ def emit(rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
     try:
         replace_file(path, text.getvalue())
     except OSError as error:
-        hint = "make room or choose another --out"
-        raise UsageError(
-            f"cannot be written: {error.strerror}", where=str(path), hint=hint
-        ) from error
+        why = f"cannot be written: {error.strerror}"
+        raise UsageError(why, where=str(path), hint=step_to_write(error)) from error
 
 
 def as_json(rows: object) -> None:

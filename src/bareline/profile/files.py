@@ -33,7 +33,13 @@ from bareline.profile.model import (
     why_implausible,
 )
 from bareline.vocabulary.errors import ProfileError
-from bareline.vocabulary.files import read_bounded, replace_file, stands, step_to_read
+from bareline.vocabulary.files import (
+    read_bounded,
+    replace_file,
+    stands,
+    step_to_read,
+    step_to_write,
+)
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import Command, Output
 from bareline.vocabulary.rows import open_row
@@ -136,7 +142,7 @@ def write_profile(profile: Profile, path: Path) -> None:
         raise ProfileError(
             f"cannot be written: {error.strerror}",
             where=str(path),
-            hint="make room or choose another -o",
+            hint=step_to_write(error, "-o"),
         ) from error
 
 

@@ -22,7 +22,7 @@ from bareline.profile.period import find_period, period_file, write_period
 from bareline.profile.sites import with_sites_named
 from bareline.profile.trace import read_trace, trace_of
 from bareline.vocabulary.errors import BarelineError, PlatformError, ProfileError, ToolMissing
-from bareline.vocabulary.files import check_replaceable
+from bareline.vocabulary.files import check_replaceable, step_to_write
 
 #: Launchers that hand their own environment on to every rank by themselves.
 _BATCH = ("srun", "prun", "aprun", "jsrun", "flux")
@@ -36,12 +36,15 @@ class ProfiledRun:
     - `exit_code`: the program's own; 128 + n if it was ended by signal n.
     - `path`: its profile, None if no MPI program ran.
     - `complete`: every rank reached ``MPI_Finalize``.
+    - `ended`: why it is not complete.
+    - `without_period`: why no period of its calls was kept, where one was asked for.
     """
 
     exit_code: int
     path: Path | None
     complete: bool
     ended: str = ""
+    without_period: str = ""
 
 
 def profile_command(
@@ -92,12 +95,25 @@ def profile_command(
     try:
         done = _finish(_run(line, environment), out, argv, installation)
         if period and done.complete:
-            write_period(find_period(read_trace(traced), read_profile(out)), period_file(out))
+            done = replace(done, without_period=_keep_period(traced, out))
     finally:
         if not trace:
             traced.unlink(missing_ok=True)
             journal_of(traced).unlink(missing_ok=True)
     return done
+
+
+def _keep_period(trace: Path, out: Path) -> str:
+    """Keep one period of a program's calls; say why not where the program has none.
+
+    Raises ProfileError: the period cannot be written.
+    """
+    try:
+        found = find_period(read_trace(trace), read_profile(out))
+    except ProfileError as error:
+        return str(error)
+    write_period(found, period_file(out))
+    return ""
 
 
 def profile_environment(
@@ -191,7 +207,9 @@ def _make_way(out: Path) -> None:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise ProfileError(
-            f"cannot be written: {error.strerror}", where=str(out), hint="choose another -o"
+            f"cannot be written: {error.strerror}",
+            where=str(error.filename or out),
+            hint=step_to_write(error, "-o"),
         ) from error
 
 

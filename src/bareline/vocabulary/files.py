@@ -38,6 +38,15 @@ def step_to_read(error: Exception, otherwise: str | None = None) -> str | None:
     return otherwise
 
 
+def step_to_write(error: OSError, option: str = "--out") -> str:
+    """Say what helps where a file cannot be written, whose name came by an option."""
+    if isinstance(error, NotRegular):
+        return f"remove it, or choose another {option}: nothing is written through it"
+    if isinstance(error, IsADirectoryError):
+        return f"give the name of a file to {option}"
+    return f"make room or choose another {option}"
+
+
 def stands(path: Path, *, folder: bool = False) -> bool:
     """Whether something, or a folder, is there that we may look at; reading says why we may not."""
     try:

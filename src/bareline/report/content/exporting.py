@@ -30,7 +30,7 @@ from bareline.analysis.words.conditions import ConditionOutcome
 from bareline.report.content.spreadsheets import write_table
 from bareline.report.content.wording import case_words
 from bareline.vocabulary.errors import StoreError, UsageError, one_line
-from bareline.vocabulary.files import replacing
+from bareline.vocabulary.files import replacing, step_to_write
 from bareline.vocabulary.model import Stage, parse_point
 from bareline.vocabulary.texts import cleaned, escaped_json
 
@@ -63,8 +63,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
             yield file
     except OSError as error:
         why = f"cannot be written: {error.strerror or error}"
-        hint = "make room or choose another --out"
-        raise StoreError(why, where=str(path), hint=hint) from error
+        raise StoreError(why, where=str(path), hint=step_to_write(error)) from error
 
 
 class _Sink(RawIOBase):

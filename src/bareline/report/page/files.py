@@ -27,7 +27,7 @@ from bareline.report.page.preview import picture, picture_name
 from bareline.report.page.sections import sections
 from bareline.report.writers.markdown import escaped, markdown
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import replace_file
+from bareline.vocabulary.files import replace_file, step_to_write
 from bareline.vocabulary.texts import cleaned
 
 #: Forms of a report, by the ending of their file.
@@ -124,7 +124,7 @@ def write_file(path: Path, content: str | bytes) -> Path:
         raise StoreError(
             f"cannot be written: {error.strerror}",
             where=str(path),
-            hint="make room or choose another --out",
+            hint=step_to_write(error),
         ) from error
     return path
 
