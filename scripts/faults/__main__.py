@@ -33,7 +33,7 @@ import scarcity
 import sweep
 import values
 from bench import MARK, Bench, is_root
-from table import Count, NotHere, print_table
+from table import JOURNAL, Count, NotHere, print_table
 from zygote import Zygote
 
 
@@ -112,6 +112,7 @@ def main() -> None:
     parser.add_argument("--tries", type=int, help="so many tries of each")
     parser.add_argument("--guests", action="store_true", help="also what boots guests")
     parser.add_argument("--list", action="store_true", help="print the names and end")
+    parser.add_argument("--journal", type=Path, help="write each verdict there as it happens")
     parser.add_argument("--json", action="store_true", help="the table as JSON")
     options = parser.parse_args()
     chosen = {
@@ -124,6 +125,8 @@ def main() -> None:
         return
     if not chosen:
         sys.exit(f"faults: none begins with {' or '.join(options.faults)}; --list names them")
+    if options.journal is not None:
+        os.environ[JOURNAL] = str(options.journal.resolve())
     os.environ[MARK] = f"{os.getpid()}-{time.time_ns()}"
     rows: list[tuple[str, Count | str]] = []
     with tempfile.TemporaryDirectory(prefix="bareline-faults-") as said, Zygote(Path(said)) as one:
