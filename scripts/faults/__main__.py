@@ -30,6 +30,7 @@ import guests
 import imports
 import kills
 import scarcity
+import settings
 import sweep
 import values
 from bench import MARK, Bench, is_root
@@ -99,6 +100,7 @@ FAULTS: dict[str, Fault] = {
     "the k-th call fails": Fault(sweep.sweep, 100_000, 20, programs=("cc",)),
     "traces fuzzed (seconds)": Fault(fuzz.fuzz_traces, 60, 0, programs=("clang",)),
     "spoiled imports": Fault(imports.spoiled_imports, 3600, 60),
+    "hostile settings": Fault(settings.hostile_settings, 300, 6),
     "hostile strings": Fault(company.hostile_strings, 60, 3),
 }
 
