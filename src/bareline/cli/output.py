@@ -127,8 +127,13 @@ def emit(rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
     try:
         replace_file(path, text.getvalue())
     except OSError as error:
-        why = f"cannot be written: {error.strerror}"
-        raise UsageError(why, where=str(path), hint=step_to_write(error)) from error
+        raise unwritable(error, path) from error
+
+
+def unwritable(error: OSError, path: Path) -> UsageError:
+    """Say that an output cannot be written, and what helps."""
+    why = f"cannot be written: {error.strerror}"
+    return UsageError(why, where=str(path), hint=step_to_write(error))
 
 
 def as_json(rows: object) -> None:

@@ -12,7 +12,6 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from glob import escape
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +19,6 @@ import typer
 
 from bareline.cli.output import console, emit, written
 from bareline.cli.verbs import argument, option, prints
-from bareline.host.owner import has_ended, owner_mark
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.files import replace_file
 
@@ -115,11 +113,11 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
     folder = folder or Path(f"bareline-{name.replace('_', '-')}")
     if folder.exists():
         raise UsageError(f"{folder} exists", hint="name another folder with -o")
-    making = folder.with_name(f".{folder.name}.{owner_mark()}.part")
+    making = folder.with_name(f".{folder.name}.part")  # what a kill leaves is no package
+    shutil.rmtree(making, ignore_errors=True)
     written = []
     try:
-        _remove_abandoned(folder)
-        making.mkdir(parents=True)
+        making.mkdir(parents=True)  # its own: a link of that name is refused
         for path, text in _files(KINDS[kind], name):
             target = making / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -131,14 +129,6 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
         why = f"cannot be written: {error.strerror}"
         raise UsageError(why, where=str(folder), hint="name another folder with -o") from error
     return written
-
-
-def _remove_abandoned(folder: Path) -> None:
-    """Remove what killed processes left of a package: folders that were not renamed."""
-    beginning = f".{folder.name}."
-    for left in folder.parent.glob(f"{escape(beginning)}*.part"):
-        if has_ended(left.name.removeprefix(beginning)) and not left.is_symlink():
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def _files(kind: PluginKind, name: str) -> Iterator[tuple[str, str]]:
