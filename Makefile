@@ -1,5 +1,5 @@
 # make demo    measure two hosts behind slower links, predict an application, explain, write a page
-# make test    the tests, without guests, clusters, simulations and browser: ten minutes, set-up included
+# make test    the tests, without guests, clusters, simulations and browser
 # make test-all  every test: what `make test` leaves out takes minutes and many packages
 # make quick   style, types and tests of one room: ROOM=formats
 # make check   style, types, imports, native build with warnings as errors, then the tests

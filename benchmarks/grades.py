@@ -1,10 +1,12 @@
 """The grade on random pages: whether all voices say the same, how often it is wrong, what it finds.
 
-    python benchmarks/grades.py pages [--pages 1000]
+    python benchmarks/grades.py pages [--pages 1000] [--null] [--offset 0.02]
     python benchmarks/grades.py power RUN [RUN ...] [--pages 300]
 
 `pages` plants runs of two to four platforms with losses, gains, crashes, launches lost to limits,
-noise of unequal widths and of two modes, boots and controls, and compares them as any run. `power`
+noise of unequal widths and of two modes, boots and controls, and compares them as any run. With
+``--null`` no platform differs; with ``--offset`` each case on each platform is off by a normal
+amount that no launch shows, and every page has a control, which is off as well. `power`
 takes the noise from real runs: blocks are drawn with all their points, centred, and one program
 loses a known amount, beside rows that differ as they did there. *Before* is a family of the
 headlines without weights and without "likely".
@@ -50,9 +52,11 @@ PROBES = {
     "npb.ep": ("time", False),
     "app.ocean": ("time", False),
 }
+FEWEST = 6
 SIZES = (8, 1024, 65536, 1 << 20)
 KINDS = ("equal", "slower", "faster", "crashes", "lost")
 SHARES = (0.55, 0.25, 0.08, 0.06, 0.06)
+_EQUAL = (1.0, 0.0, 0.0, 0.0, 0.0)
 
 
 # Random pages ---------------------------------------------------------------------------------
@@ -72,6 +76,7 @@ class Plan:
     widths: dict[str, float]
     modes: bool
     boot_spread: float
+    offset: float
 
     @property
     def few_boots(self) -> bool:
@@ -83,8 +88,8 @@ class Plan:
         return 1 + trial.block // self.blocks_per_boot if self.blocks_per_boot else None
 
 
-def drawn(generator: np.random.Generator) -> Plan:
-    """Draw what a page is like."""
+def drawn(generator: np.random.Generator, *, null: bool = False, offset: float = 0.0) -> Plan:
+    """Draw what a page is like; `offset` is the spread of what no launch shows, on logarithms."""
     platforms = ("a", "b", "c", "d")[: int(generator.integers(2, 5))]
     count = int(generator.integers(3, len(PROBES) + 1))
     probes = tuple(map(str, generator.choice(list(PROBES), count, replace=False)))
@@ -95,12 +100,13 @@ def drawn(generator: np.random.Generator) -> Plan:
         probes,
         launches,
         int(generator.choice([0, 1, launches], p=[0.6, 0.2, 0.2])),
-        bool(generator.random() < 0.2),
-        {pair: str(generator.choice(KINDS, p=SHARES)) for pair in pairs},
+        bool(generator.random() < 0.2) or offset > 0,
+        {pair: str(generator.choice(KINDS, p=_EQUAL if null else SHARES)) for pair in pairs},
         {pair: float(np.exp(generator.uniform(0.08, 1.5))) for pair in pairs},
         {name: float(np.exp(generator.uniform(-5.5, -2.5))) for name in (*platforms, "a-again")},
         bool(generator.random() < 0.3),
         float(generator.choice([0.0, 0.03])),
+        offset,
     )
 
 
@@ -119,16 +125,21 @@ def planted(plan: Plan, folder: Path, generator: np.random.Generator) -> Run:
     tables = {name: {"type": "null"} for name in plan.platforms}
     specs = list(platforms_from_toml({"platform": tables}, where="t").values())
     asked = with_control(study, specs, "a", None)
-    run = begin.create_run(asked.study, asked.platforms, folder, baseline="a", control=asked.name)
+    order = int(generator.integers(1 << 30))  # of the trials: without it no page is drawn twice
+    run = begin.create_run(
+        asked.study, asked.platforms, folder, baseline="a", control=asked.name, seed=order
+    )
     boots = plan.boot_spread * generator.standard_normal((8, len(PROBES), plan.launches + 2))
+    offsets = plan.offset * generator.standard_normal((8, len(PROBES)))
     names = list(plan.widths)
     with run.writing():
         for trial in plan_of(run):
-            brought = 0.0
+            at = names.index(trial.platform) if trial.platform in names else len(names)
+            probe = list(PROBES).index(trial.case.probe)
+            brought = offsets[at, probe]
             boot = plan.boot_of(trial)
             if boot is not None:
-                at = names.index(trial.platform) if trial.platform in names else len(names)
-                brought = boots[at, list(PROBES).index(trial.case.probe), boot]
+                brought += boots[at, probe, boot]
             outcome = _outcome(plan, trial, brought, generator)
             run.append(Record(trial=trial, outcome=outcome, started="t", duration_s=5.0, boot=boot))
     return run
@@ -148,8 +159,8 @@ def _outcome(
     metric, rate = PROBES[probe]
     width = plan.widths.get(name, 0.02)
     launch = generator.standard_normal()
-    if plan.modes:  # a tenth of a launch's spread around one of two speeds
-        launch = 0.1 * launch + 2.0 * (generator.random() < 0.4)
+    if plan.modes:  # a tenth of a launch's spread around one of two speeds, with equal medians
+        launch = 0.1 * launch + 2.0 * (generator.random() < 0.5) - 1.0
     samples = []
     for size in SIZES if probe.startswith("mpi.") else (0,):
         own = width * (0.7 * launch + 0.7 * generator.standard_normal())
@@ -242,6 +253,8 @@ def wrong(plan: Plan, comparison: Comparison) -> Counter[str]:
             worse = point.verdict is Verdict.SLOWER
             true = {"equal": False, "faster": not worse}.get(kind, worse)
             found[point.grade.value] += 1
+            if plan.launches == FEWEST and not plan.few_boots:
+                found[f"{point.grade.value} at six"] += 1
             if plan.few_boots:
                 found["few " + point.grade.value] += 1
             elif not true:
@@ -252,12 +265,12 @@ def wrong(plan: Plan, comparison: Comparison) -> Counter[str]:
     return found
 
 
-def pages(count: int, first: int = 0) -> Counter[str]:
+def pages(count: int, first: int = 0, *, null: bool = False, offset: float = 0.0) -> Counter[str]:
     """Plant pages, hold their voices against each other, and count what is wrong."""
     total: Counter[str] = Counter()
     for number in range(first, first + count):
         generator = np.random.default_rng([SEED, number])
-        plan = drawn(generator)
+        plan = drawn(generator, null=null, offset=offset)
         with tempfile.TemporaryDirectory() as scratch:
             run = planted(plan, Path(scratch) / "run", generator)
             comparison = Comparison(read_runs([run]))
@@ -272,6 +285,7 @@ def pages(count: int, first: int = 0) -> Counter[str]:
         total["pages with boots enough"] += not plan.few_boots
         total["pages with a false certain"] += bool(found["false certain"])
         total["pages with a likely"] += bool(likely)
+        total["pages whose control differs"] += any(c.differ for c in comparison.controls)
         if likely:
             total["false likely per mille"] += round(1000 * found["false likely"] / likely)
     return total
@@ -286,7 +300,9 @@ def told(total: Counter[str]) -> str:
         f"{total['certain']} certain claims, false on {total['pages with a false certain']} of "
         f"{honest} pages ({total['pages with a false certain'] / honest:.1%}); {likely} likely "
         f"claims, {total['false likely']} false ({total['false likely'] / likely:.1%}); with few "
-        f"boots {total['few certain']} certain, {total['few likely']} likely"
+        f"boots {total['few certain']} certain, {total['few likely']} likely; with {FEWEST} "
+        f"launches {total['certain at six']} certain, {total['likely at six']} likely; the control "
+        f"differs on {total['pages whose control differs']} pages"
     )
 
 
@@ -325,8 +341,11 @@ def noise_of(paths: Sequence[Path]) -> Noise:
         at = rows["point_row"].to_numpy()
         for pair in judged._pairs[: len(comparison.others)]:
             own = pair.differences[at]
+            own = own[:, :FEWEST]  # of runs with looks not all cases have more
             middle = np.nanmedian(own, axis=-1, keepdims=True)
-            blocks.append(np.nan_to_num(own - middle))
+            # Without the factor noise is too small by what centring took: 9 % from six blocks.
+            given_back = np.sqrt(FEWEST / (FEWEST - 1))
+            blocks.append(np.nan_to_num(own - middle) * given_back)
             shifts.append(middle[:, 0])
     headline = rows["headline"].fill_null(False).to_numpy()
     weights = judged._weights[0][at]
@@ -383,11 +402,11 @@ def _family(noise: Noise, rows: np.ndarray, *, weighed: bool) -> np.ndarray:
     for number, start in enumerate((0, size + len(noise.groups))):
         own = np.flatnonzero(keep) + number * half
         found[own] = p[start : start + size] <= stats.CERTAIN_ALPHA
-    return found & _shown(rows)
+    return found & shown(rows)
 
 
-def _shown(rows: np.ndarray) -> np.ndarray:
-    """Tell which rows have an interval beyond no difference and an estimate beyond the margin."""
+def shown(rows: np.ndarray) -> np.ndarray:
+    """Whether rows have an interval beyond no difference and an estimate beyond the margin."""
     shift = stats.paired_shift(rows, np.zeros(rows.shape))
     beyond = (shift.lo > 0) | (shift.hi < 0)
     return np.asarray(beyond & (np.abs(shift.shift) > np.log1p(0.02)))
@@ -408,7 +427,7 @@ def power(paths: Sequence[Path], count: int) -> None:
                     before = _family(noise, rows, weighed=False)
                     certain = _family(noise, rows, weighed=True)
                     q = stats.false_discovery_q(rows, np.log1p(0.02))
-                    likely = (q <= stats.ALPHA) & _shown(rows) & ~certain
+                    likely = (q <= stats.ALPHA) & shown(rows) & ~certain
                     seen += [before[at], certain[at], certain[at] or likely[at]]
                     false += bool((certain & ~true).any())
                     wrong_likely += int((likely & ~true).sum())
@@ -430,9 +449,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("runs", nargs="*", type=Path)
     parser.add_argument("--pages", type=int)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--null", action="store_true", help="no platform differs")
+    parser.add_argument("--offset", type=float, default=0.0, help="what no launch shows")
     args = parser.parse_args(argv)
     if args.what == "pages":
-        print(told(pages(args.pages or 1000, args.first)))
+        print(told(pages(args.pages or 1000, args.first, null=args.null, offset=args.offset)))
     else:
         power(args.runs, args.pages or 300)
 

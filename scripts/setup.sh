@@ -29,7 +29,7 @@ missing_of() { # those of the given packages that are not installed
 optional_packages() {
     case $aim in
     tests) packages optional ;;
-    quick) packages optional . 'vm|slurm|sim$|report|benchmarks|filesystem' | grep -v 'mpich\|chromium' ;;
+    quick) packages optional . 'vm|slurm|sim$|report|benchmarks|filesystem$' | grep -v 'mpich\|chromium' ;;
     cloud) packages cloud ;;
     demo) ! scripts/kvm.sh >/dev/null || packages optional '^ platforms? .*vm' ;;
     *) packages optional . '^ (tests|benchmarks)' ;;
@@ -71,12 +71,12 @@ find_python() {
     local name
     for name in python3 python3.13 python3.12 python3.11; do
         if command -v "$name" >/dev/null &&
-            "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11, 2))' 2>/dev/null; then
             echo "$name"
             return
         fi
     done
-    say "Python 3.11 or newer is needed and not on the path"
+    say "Python 3.11.2 or newer is needed and not on the path"
     exit 1
 }
 
@@ -142,3 +142,4 @@ if [ "$aim" = tests ]; then
 else
     build_programs openmpi
 fi
+[ "$SECONDS" -lt 5 ] || say "ready after $SECONDS s"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,14 +18,13 @@ from hypothesis import settings
 
 from bareline.formats.importer import load_importers
 from bareline.platforms.config import platforms_from_toml
-from bareline.session import begin, runner
+from bareline.session import begin, pauses, runner
 from bareline.session.history import TrialCounts
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.runs import SilentObserver
 
-#: Names the file for the seconds of each room; see scripts/budgets.py.
-SPENT = "BARELINE_TESTS_SPENT"
+from . import record
 
 # A deadline measures how busy the machine is. The same examples every time: a test that fails for
 # one change and not for the next says nothing of either. `make faults` draws others, and so does
@@ -35,6 +32,9 @@ SPENT = "BARELINE_TESTS_SPENT"
 settings.register_profile("bareline", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None)
 settings.load_profile("bareline")
+
+#: Two workers of the tests on two processors have nothing to gain from more threads of Polars.
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 #: Open MPI refuses to run as root unless told so; bareline tells it itself, tests that start
 #: mpirun directly need the same.
@@ -48,6 +48,17 @@ os.environ["OMPI_MCA_orte_tmpdir_base"] = _SESSIONS  # noqa: SIM112 - the librar
 atexit.register(shutil.rmtree, _SESSIONS, ignore_errors=True)
 
 
+def _sync_nothing(file):
+    """Accept what `os.fsync` accepts, and do not wait for the disk."""
+    os.fstat(file if isinstance(file, int) else file.fileno())
+
+
+# Every record is synced before the next trial. Planted runs have thousands of records, and waiting
+# for the disk was a third of the time of all tests. Commands that tests start as processes of their
+# own still sync, and tests/faults/test_power_cut.py looks at their calls.
+os.fsync = _sync_nothing
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_seed():
     """Let every run that names no seed have the same, so that tests repeat; gives the real one."""
@@ -55,6 +66,14 @@ def one_seed():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(begin, "fresh_seed", lambda: 1)
         yield real
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_look_at_other_programs():
+    """Let no run wait for the other lanes of the tests; tests/host/test_quiet.py looks at them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pauses, "busy_cores", lambda _began: 0.0)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -165,6 +184,11 @@ def _closed(schema: Any) -> Any:
 _NOT_QUICK = ("vm", "slurm", "openstack", "sim", "browser", "slow")
 
 
+def pytest_configure(config):
+    """Record how each test ended and what it used, where the environment names a file for it."""
+    record.pytest_configure(config)
+
+
 def pytest_addoption(parser):
     """Choose between the two parts of the tests; without either option all are chosen."""
     parser.addoption("--quick", action="store_true", help="the tests of `make test`")
@@ -184,23 +208,3 @@ def pytest_collection_modifyitems(config, items):
             left = [item for item in items if _quick(item) is not wanted]
             config.hook.pytest_deselected(items=left)
             items[:] = [item for item in items if _quick(item) is wanted]
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Note how long the tests of each room took, where `make test` asks; it sums the lanes up."""
-    if SPENT not in os.environ:
-        return
-    spent = Counter()
-    for reports in terminalreporter.stats.values():
-        for report in reports:
-            if isinstance(report, pytest.TestReport):
-                spent[_room(Path(report.nodeid.partition("::")[0]).parts[1:])] += report.duration
-    with Path(os.environ[SPENT]).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(spent) + "\n")
-
-
-def _room(inside):
-    """Name the room of a file below this folder; what platforms are of is a room of its own."""
-    if len(inside) < 2:
-        return "others"
-    return "/".join(inside[:2]) if inside[0] == "platforms" and len(inside) > 2 else inside[0]

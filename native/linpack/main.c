@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     bl_world_close(&world, bl_world_team(&world, BL_TEAM_ALL));
     return BL_STATUS_DONE;
 #else
-    bl_die(BL_STATUS_FAILED,
+    bl_die(BL_STATUS_LEFT_OUT,
            "built without ScaLAPACK, and no xhpl is on the path; install libscalapack-openmpi-dev "
            "or libscalapack-mpich-dev, by the MPI library, and build again");
 #endif

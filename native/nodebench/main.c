@@ -177,7 +177,7 @@ static const struct benchmark *choose(const char *name)
         if (strcmp(benchmarks[i].name, name) != 0)
             continue;
         if (!benchmarks[i].run)
-            bl_die(BL_STATUS_USAGE, "%s: built without %s and build again", name,
+            bl_die(BL_STATUS_LEFT_OUT, "%s: built without %s and build again", name,
                    benchmarks[i].needs);
         return &benchmarks[i];
     }

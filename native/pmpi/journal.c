@@ -86,6 +86,17 @@ struct bl_slice *bl_journal_open(const char *path, uint32_t rank)
     return bl_journal_take(sizeof(struct bl_slice), &offset);
 }
 
+enum bl_state bl_journal_state(uint32_t rank)
+{
+    uint32_t state;
+    const off_t at = (off_t)BL_JOURNAL_PIECE + (off_t)rank * (off_t)BL_SLICE_SIZE;
+    _Static_assert(offsetof(struct bl_slice, state) == 0, "the state is first");
+    if (journal.file < 0 ||
+        bl_kernel_read_at(journal.file, &state, sizeof state, at) != (ssize_t)sizeof state)
+        return BL_STATE_UNUSED;
+    return (enum bl_state)state;
+}
+
 void bl_journal_remove(const char *path)
 {
     unlink(path);

@@ -47,7 +47,13 @@ struct bl_journal_head {
     char names[32768];
 };
 
-enum bl_state { BL_STATE_UNUSED, BL_STATE_RUNNING, BL_STATE_FINISHED, BL_STATE_ABORTED };
+enum bl_state {
+    BL_STATE_UNUSED,
+    BL_STATE_RUNNING,
+    BL_STATE_FINISHED,
+    BL_STATE_ABORTED,
+    BL_STATE_ENDING, /* in MPI_Finalize, before the others */
+};
 
 /* Kinds of communicator that rows point to. */
 struct bl_class {
@@ -95,6 +101,9 @@ struct bl_sheet {
 
 /* Creates the file; one process, before the others open it. Says why on failure. */
 bool bl_journal_create(const char *path, const struct bl_journal_head *head);
+
+/* State of another rank by the file; BL_STATE_UNUSED where it is not there. */
+enum bl_state bl_journal_state(uint32_t rank);
 
 /* Maps this rank's slice, anonymous if need be. NULL only without memory. */
 struct bl_slice *bl_journal_open(const char *path, uint32_t rank);

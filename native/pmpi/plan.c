@@ -1,6 +1,7 @@
 /* See plan.h. */
 #include "plan.h"
 
+#include "kernel.h"
 #include "say.h"
 
 #include <errno.h>
@@ -43,6 +44,7 @@ static bool read_path(const char *variable, char *path, size_t size)
     return true;
 }
 
+#define LAUNCHES_MAX 9999
 #define TRACE_LIMIT (UINT64_C(64) << 20)
 
 static void read_trace(struct bl_plan *plan)
@@ -60,6 +62,39 @@ static int64_t unix_ns(void)
     return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/*
+ * Several launches of one script, perhaps at the same time: the first takes the path, the next ones
+ * add .2, .3 and so on. Who makes a journal has its number, as long as no launch that has ended
+ * left a profile under it.
+ */
+static void number_launch(struct bl_plan *plan)
+{
+    char profile[PATH_MAX];
+    char journal[PATH_MAX + 16];
+    for (int number = 1; number <= LAUNCHES_MAX; number++) {
+        char suffix[16] = "";
+        if (number > 1)
+            snprintf(suffix, sizeof suffix, ".%d", number);
+        snprintf(profile, sizeof profile, "%.*s%s", PATH_MAX - 32, plan->path, suffix);
+        snprintf(journal, sizeof journal, "%s.journal", profile);
+        const int file = bl_kernel_open(journal, O_WRONLY | O_CREAT | O_EXCL, 0644);
+        if (file < 0 && errno == EEXIST)
+            continue;
+        if (file < 0)
+            return; /* make_journal gives the reason */
+        bl_kernel_close(file);
+        if (access(profile, F_OK) == 0) {
+            unlink(journal);
+            continue;
+        }
+        memcpy(plan->path, profile, sizeof plan->path);
+        strncat(plan->trace, suffix, sizeof plan->trace - strlen(plan->trace) - 1);
+        return;
+    }
+    bl_say("more than %d launches, this one is not profiled", LAUNCHES_MAX);
+    plan->active = 0;
+}
+
 struct bl_plan bl_plan_make(void)
 {
     const char *split = getenv("BARELINE_PROFILE_SPLIT");
@@ -70,5 +105,7 @@ struct bl_plan bl_plan_make(void)
     plan.active = read_path("BARELINE_PROFILE", plan.path, sizeof plan.path);
     if (plan.active)
         read_trace(&plan);
+    if (plan.active && getenv("BARELINE_PROFILE_SERIES"))
+        number_launch(&plan);
     return plan;
 }

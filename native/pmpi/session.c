@@ -2,12 +2,14 @@
 #include "session.h"
 
 #include "account.h"
+#include "arrive.h"
 #include "facts.h"
 #include "journal.h"
 #include "merge.h"
 #include "nodes.h"
 #include "packing.h"
 #include "plan.h"
+#include "programs.h"
 #include "say.h"
 #include "write.h"
 
@@ -185,6 +187,8 @@ void bl_session_begin(unsigned call, uint64_t began, uint64_t ended)
     PMPI_Comm_rank(MPI_COMM_WORLD, &session.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &session.ranks);
     PMPI_Query_thread(&session.thread_level);
+    if (!bl_arrive_begin(session.rank, session.ranks))
+        return;
     /* Of its own, so that the application's wildcard receives never see the profiler's messages. */
     if (PMPI_Comm_dup(MPI_COMM_WORLD, &session.comm) != MPI_SUCCESS)
         return;
@@ -309,6 +313,25 @@ static struct bl_site_total end_trace_and_sites(struct bl_moment ended, uint64_t
     return sites;
 }
 
+/* Ranks that have not reached MPI_Finalize, by the journal. */
+static void name_missing(char *text, size_t size)
+{
+    int missing = 0;
+    size_t length = 0;
+    text[0] = '\0';
+    for (int rank = 0; rank < session.ranks; rank++) {
+        const enum bl_state state = bl_journal_state((uint32_t)rank);
+        if (state == BL_STATE_ENDING || state == BL_STATE_FINISHED)
+            continue;
+        if (length + 32 < size)
+            length += (size_t)snprintf(text + length, size - length, "%s%d",
+                                       missing ? ", " : "rank ", rank);
+        else if (length + 4 < size)
+            length += (size_t)snprintf(text + length, size - length, " ...");
+        missing++;
+    }
+}
+
 void bl_session_end(void)
 {
     if (!bl_active)
@@ -319,10 +342,16 @@ void bl_session_end(void)
     close_thread(ended.ticks);
     const double ns = bl_clock_ns_per_tick(session.prepared, ended);
     const struct bl_rank_record record = record_of_rank(ns, ended);
+    bl_slice->seen = ended;
+    bl_slice->state = BL_STATE_ENDING;
+    if (!bl_arrive_end(session.comm, session.rank, name_missing))
+        return;
     struct bl_total total = bl_total_of_process(ns, session.cells, session.rank);
     bl_total_agree_on_bins(&total, session.comm);
     bl_total_reduce(&total, session.comm);
     struct bl_site_total sites = end_trace_and_sites(ended, ended.ticks - last, ns);
+    char programs[BL_PROGRAMS_SIZE] = "";
+    bl_programs_find(session.comm, bl_slice->command, sizeof bl_slice->command, programs);
     struct bl_rank_record *records =
         session.rank == 0 ? malloc((size_t)session.ranks * sizeof *records) : NULL;
     int written = session.rank != 0 || records;
@@ -334,7 +363,7 @@ void bl_session_end(void)
             .path = session.plan.path,
             .regions = getenv("BARELINE_PROFILE_REGIONS"),
             .library = session.library,
-            .command = bl_slice->command,
+            .command = programs[0] ? programs : bl_slice->command,
             .began_unix_ns = session.plan.began_unix_ns,
             .split = session.plan.split,
             .thread_level = session.thread_level - MPI_THREAD_SINGLE,

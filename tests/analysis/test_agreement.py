@@ -128,7 +128,7 @@ def _counted(clause, layer):
     """Whether a layer is among those that are said beside what was asked, or counted."""
     listed = [
         clause.partition(" worse (")[2].partition(")")[0],
-        clause.partition("also worse: ")[2],
+        clause.partition("worse: ")[2],
     ]
     programs = layer in (Layer.NPB, Layer.APP) and (" as long " in clause or " slower" in clause)
     return programs or any(layer.words.lower() in text.lower() for text in listed)

@@ -93,7 +93,7 @@ def test_launches_of_one_boot_are_likely_at_most(plant_study):
     run = plant_study(samples, PROGRAMS[0], boot=lambda trial: 1 if trial.platform == "b" else None)
     comparison = compared(run)
     assert {cell.grade for cell in comparison.cells if cell.headline} == {Grade.LIKELY}
-    assert "likely" in answer(comparison) and "in this boot" in answer(comparison)
+    assert "likely" in answer(comparison) and "likely in these boots" in answer(comparison)
     assert "likely" in next(iter(comparison.glance.squares.values())).words.text
     assert "Of b all holds for the boots measured alone" in comparison.glance.promise
     assert not met(comparison, "npb is slower") and met(comparison, "npb is likely slower")

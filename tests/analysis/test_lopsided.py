@@ -50,3 +50,27 @@ def test_a_loss_beyond_the_spread_is_left_alone(with_delays):
 def test_noise_alike_on_both_sides_is_left_alone(with_delays):
     rows, marked = decided(with_delays(0.05, loss=1.04, base_width=0.05))
     assert rows and not marked
+
+
+def test_two_runs_of_lopsided_noise_say_so_too(plant):
+    """Launches of separate runs are paired by their order, which supposes symmetric noise."""
+
+    def samples(wide):
+        def of(platform, block, generator):
+            for size in (2**power for power in range(3, 23)):
+                time_s = 1e-6 * (1 + wide * (generator.exponential() - np.log(2)))
+                yield Sample("latency", time_s, {"size_bytes": size})
+                yield Sample("bandwidth", size / time_s, {"size_bytes": size})
+
+        return of
+
+    def compared(seed):
+        runs = [
+            plant(samples(wide), platforms=(name,), launches=20, seed=seed + number)
+            for number, (name, wide) in enumerate((("a", 0.001), ("b", 0.2)))
+        ]
+        return Comparison(read_runs(runs), "a")
+
+    rows, marked = next(page for seed in range(0, 40, 2) if (page := decided(compared(seed)))[0])
+    assert rows
+    assert marked == rows

@@ -111,7 +111,29 @@ def test_row_is_json(project):
     row = json.loads(json.dumps(build_native(None, project.cache).to_dict()))
     assert row["toolchain"].endswith("no MPI")
     assert row["cached"] is False
-    assert set(row) == {"toolchain", "path", "log", "left_out", "seconds", "cached", "host"}
+    assert set(row) == {
+        "toolchain",
+        "path",
+        "log",
+        "left_out",
+        "seconds",
+        "cached",
+        "host",
+        "library",
+    }
+
+
+def test_a_build_that_failed_is_not_tried_again_by_the_same_run(project):
+    (project.folder / "native" / "hello.c").write_text("int main(void) { return nothing; }\n")
+    with pytest.raises(BuildError) as first:
+        build_native(None, project.cache)
+    with pytest.raises(BuildError) as second:
+        build_native(None, project.cache)
+    assert project.builds == 1
+    assert str(first.value) == str(second.value)
+    with pytest.raises(BuildError):
+        build_native(None, project.cache, force=True)
+    assert project.builds == 2
 
 
 def test_what_lacks_mpi_is_left_out_and_said(project):

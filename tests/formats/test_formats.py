@@ -165,6 +165,25 @@ def test_imb_no_bandwidth_of_nothing():
     assert values(trial, size_bytes=0) == {"latency": 1.03e-6}
 
 
+def test_imb_p2p_restates_bandwidth_by_its_rate_of_messages():
+    ping_pong, ping_ping = read("composed/imb.v2021_p2p.out")
+    for trial, benchmark in ((ping_pong, "imb.pingpong"), (ping_ping, "imb.pingping")):
+        # Not a repetition of IMB-MPI1's benchmark of the same name.
+        assert (trial.probe, trial.ranks, trial.params) == (benchmark, 4, {"part": "p2p"})
+        found = values(trial, size_bytes=256)
+        rate = 256 * found["message_rate"].expected
+        assert found["bandwidth"].expected == pytest.approx(rate, rel=1e-3)
+    assert values(ping_pong, size_bytes=0)["latency"] == 1.31e-6
+
+
+def test_imb_p2p_rates_that_contradict_each_other_are_refused():
+    text = (DATA / "composed/imb.v2021_p2p.out").read_text()
+    (row,) = re.findall(r"^ +256 +20 +1\.34 +([\d.]+)", text.partition("PingPing\n# #")[0], re.M)
+    spoilt = text.replace(row, f"{float(row) * 2:.2f}", 1)
+    trials = [found.imported for found in read_text(spoilt, Path("imb"))]
+    assert "contradicts" in trials[0].outcome.reason
+
+
 def test_imb_sections_are_trials():
     trials = read("composed/imb.v2021_several.out")
     assert [(trial.probe, trial.ranks, dict(trial.params)) for trial in trials] == [
@@ -298,7 +317,7 @@ def test_a_row_of_hpcc_is_no_other_system_where_the_summary_lost_which_it_sums_u
     [
         ("imb.v2021_options.out", "2026-11-22T12:11:39+00:00"),
         ("hpcc.two-ranks.out", "2026-11-21T22:14:59+00:00"),
-        ("iperf3.tcp.out", None),
+        ("iperf3.tcp.out", "2026-11-21T22:14:16+00:00"),
     ],
 )
 def test_dates_inside_outputs(name, started):
@@ -423,7 +442,9 @@ def test_perftest_latency():
 def test_fio_reads_and_writes_are_cases():
     reading, writing = read("fio.randrw.out")
     assert (reading.probe, writing.probe) == ("fio.read", "fio.write")
-    assert reading.params == {"job": "t", "rw": "randrw", "rwmixread": 70, "bs": 4096}
+    assert reading.params == {"job": "t", "rw": "randrw", "rwmixread": 70, "bs": 4096} | {
+        "runtime": 2, "size": 8 << 20,
+    }  # fmt: skip
     assert values(reading) == {
         "bandwidth": 29058529, "operations": 7094.367589,
         "latency": 120.920809666e-6, "latency_max": 142.885265e-3,
@@ -482,6 +503,7 @@ def _changed(name, *changes):
 def test_contradictions_are_named(name, old, new, reason):
     trials = _changed(name, (old, new))
     reasons = [trial.outcome.reason for trial in trials if isinstance(trial.outcome, Failed)]
+    reasons += [each.reason for trial in trials for each in trial.left_out if each.lost]
     assert any(reason in text for text in reasons), reasons
 
 

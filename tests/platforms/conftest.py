@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import bareline
 from bareline.host.cache import cache_folder
-from bareline.platforms.base import Allocation, Context, load_platform_types
+from bareline.platforms.base import (
+    Allocation,
+    Context,
+    availability_of,
+    load_platform_types,
+)
 from bareline.platforms.launchers.installation import find_mpi
 from bareline.platforms.netns import namespaces
 from bareline.platforms.netns import platform as netns_platform
@@ -92,6 +98,14 @@ def _privileged(privilege: str | None) -> Iterator[None]:
         yield
 
 
+def _skip_unavailable(kind: str, options: dict[str, Any]) -> None:
+    """Skip where a platform lacks something on this machine, such as a program."""
+    platform = load_platform_types()[kind]
+    available = availability_of(PlatformSpec(kind, kind, platform.options(**options)))
+    if not available.ok:
+        pytest.skip(available.reason)
+
+
 @cache
 def _obstacle(privilege: namespaces.Privilege) -> str:
     """Say what keeps namespaces from being made in that way; tried once."""
@@ -129,12 +143,18 @@ def keep_bench(tmp_path_factory) -> Iterator[Callable[..., Bench]]:
                 folder = tmp_path_factory.mktemp("kept")
                 kept[privilege] = stack.enter_context(keeping(folder))
             with _privileged(privilege):
+                _skip_unavailable(kind, options)
                 return kept[privilege].bench(kind, program, **options)
 
         yield give
 
 
-_READ = "import sys; sys.path[:0] = sys.argv[1:]; import pydantic"
+#: Mounts each folder in the place that follows it, until --, and becomes the rest of its words.
+_ELSEWHERE = """
+while [ "$1" != -- ]; do mount --bind "$1" "$2" && shift 2 || exit; done
+shift
+exec "$@"
+"""
 
 
 @pytest.fixture
@@ -145,34 +165,40 @@ def ordinary_user() -> list[str]:
 
 
 @pytest.fixture
-def run_as() -> Callable[[list[str], str], list[str]]:
-    """Run a script of Python behind some words; skip if that user cannot even read Python.
+def run_as() -> Iterator[Callable[[list[str], str], list[str]]]:
+    """Run a script of Python behind some words; root's alone, and skips without mounts.
 
-    The script finds in its arguments where packages are.
+    Python, bareline and its packages may lie where only root can read, such as root's home: the
+    script sees them in another place. It finds in its arguments where packages are.
     """
+    with tempfile.TemporaryDirectory(prefix="bl-packages-") as folder:
+        Path(folder).chmod(0o755)
 
-    def run(prefix: list[str], script: str) -> list[str]:
-        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-        paths = [
-            str(Path(bareline.__file__).parents[1]),
-            *(path for path in sys.path if "site-" in path),
-        ]
-        for python in (sys.executable, shutil.which(version, path="/usr/bin")):
-            if python is None:
-                continue
-            start = [*prefix, python, "-B", "-c"]
-            tried = subprocess.run(
-                [*start, _READ, *paths], capture_output=True, cwd="/", check=False
+        def run(prefix: list[str], script: str) -> list[str]:
+            packages = [path for path in sys.path if "site-" in path]
+            folders = [sys.base_prefix, str(Path(bareline.__file__).parents[1]), *packages]
+            places = [Path(folder, str(number)) for number in range(len(folders))]
+            mounts: list[str] = []
+            for source, place in zip(folders, places, strict=True):
+                place.mkdir(exist_ok=True)
+                mounts += [source, str(place)]
+            version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+            elsewhere = ["unshare", "--mount", "sh", "-c", _ELSEWHERE, "sh", *mounts, "--"]
+            python = [str(places[0] / "bin" / version), "-B", "-c", script, *map(str, places[1:])]
+            tried = subprocess.run([*elsewhere, "true"], capture_output=True, check=False)
+            if tried.returncode != 0:
+                pytest.skip("no mounts here")
+            ended = subprocess.run(
+                [*elsewhere, *prefix, *python],
+                capture_output=True,
+                text=True,
+                cwd="/",
+                check=False,
             )
-            if tried.returncode == 0:
-                done = subprocess.run(
-                    [*start, script, *paths], capture_output=True, text=True, cwd="/", check=False
-                )
-                assert done.returncode == 0, done.stderr
-                return done.stdout.splitlines()
-        pytest.skip("that user may not read this Python")
+            assert ended.returncode == 0, ended.stderr
+            return ended.stdout.splitlines()
 
-    return run
+        yield run
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,6 @@ import pytest
 from bareline.platforms.base import availability_of
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.layers.filesystem.mounted import Export, folder_below, serve
-from bareline.platforms.layers.filesystem.options import kernel_has
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError
 
@@ -41,8 +40,10 @@ def _spec(**table):
 
 
 def _needs(kind):
-    if not kernel_has(kind):
-        pytest.skip(f"this machine's kernel has no {kind}")
+    """Skip where the kernel lacks a file system, or this machine the program that makes it."""
+    available = availability_of(_spec(filesystem={"type": f"loop-{kind}", "size_bytes": 512 * MIB}))
+    if not available.ok:
+        pytest.skip(available.reason)
 
 
 def _loops_of(folder):
@@ -191,6 +192,7 @@ def test_a_volume_is_gone_after_a_kill(tmp_path):
 @needs_root
 @pytest.mark.mpi
 def test_ranks_work_on_it(open_bench):
+    _needs("ext4")
     bench = open_bench("local", mpi="openmpi", filesystem={"type": "loop-ext4"})
     told = "df --output=source . | tail -n 1"
     layout = bench.two_ranks
@@ -204,6 +206,7 @@ def test_ranks_work_on_it(open_bench):
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 def test_a_container_lies_on_it(open_bench):
     """Layers are independent: a program in a container works on what is mounted for the trials."""
+    _needs("ext4")
     chosen = {"type": "loop-ext4"}
     bench = open_bench("local", filesystem=chosen, container={"runtime": "bwrap"})
     seen = bench.shell("df --output=source {workdir} | tail -n 1").stdout
@@ -212,6 +215,7 @@ def test_a_container_lies_on_it(open_bench):
 
 @needs_root
 def test_direct_goes_around_the_page_cache_below(open_bench):
+    _needs("ext4")
     chosen = {"type": "loop-ext4", "direct": True}
     bench = open_bench("local", filesystem=chosen)
     assert "loop-file" not in bench.run("true", "{workdir}", storage_bytes=MIB).caveats
@@ -231,6 +235,7 @@ def test_direct_goes_around_the_page_cache_below(open_bench):
     ],
 )
 def test_it_is_gone_after_every_exit(tmp_path, platform, how):
+    _needs("ext4")
     options = '{"filesystem": {"type": "loop-ext4"}}'
     with subprocess.Popen(
         [sys.executable, "-c", KEEPS, platform, options, str(tmp_path)],

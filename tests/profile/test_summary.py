@@ -274,6 +274,10 @@ def test_command_lines_of_launchers() -> None:
         *("-n", "2", "./a"),
     ]
     assert environment.get("LD_PRELOAD") != "/lib/p.so"
+    several = ["mpirun", "-n", "1", "./a", ":", "-n", "2", "./b"]
+    line, _ = preloaded(several, "openmpi", {"LD_PRELOAD": "/lib/p.so"})
+    export = ["-x", "LD_PRELOAD=/lib/p.so"]
+    assert line == ["mpirun", *export, "-n", "1", "./a", ":", *export, "-n", "2", "./b"]
     line, _ = preloaded(["/opt/bin/mpiexec.hydra", "./a"], "mpich", variables)
     assert line[1:4] == ["-genv", "LD_PRELOAD", "/lib/p.so"] and line[-1] == "./a"
     line, environment = preloaded(["srun", "./a"], "openmpi", variables)

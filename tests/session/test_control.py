@@ -100,9 +100,9 @@ def test_a_boot_that_is_kept_is_seen_and_widens_the_promise(tmp_path):
     assert "may be the machine's, not the platform's" in compared.glance.promise
     for row in compared.table.iter_rows(named=True):
         size = max(row["ratio"], 1 / row["ratio"])
-        assert row["verdict"] not in ("slower", "faster") or size > largest
+        assert row["verdict"] not in ("slower", "faster") or size > control.floor
         if "within-control" in row["caveats"]:
-            assert (row["grade"], size <= largest) == ("open", True)
+            assert (row["grade"], size <= control.floor) == ("open", True)
 
 
 def test_nobody_compares_platforms_with_it(tmp_path):

@@ -16,6 +16,7 @@ PACKAGE = Path(files.__file__).resolve().parents[1]
 #: Where files are written or moved in another way, and why that is right; no other place may.
 ELSEWHERE = {
     "vocabulary/files.py": "the one way itself",
+    "session/profiling.py": "renames what the ranks of a launch wrote; a rename follows no link",
     "store/files.py": "appends to a run's events; refuses links and what is no file",
     "store/run.py": "appends to a run's records; refuses links and what is no file",
     "platforms/cloud/journal.py": "appends to a journal in the private cache",
@@ -25,6 +26,7 @@ ELSEWHERE = {
     "cli/main.py": "/dev/null in the place of a stdout that is closed",
     "cli/template.py": "renames a folder that it made",
     "doctor/isolation.py": "asks /dev/kvm for its version",
+    "platforms/layers/container/archive.py": "layers of an image, in a folder that images.py made",
     "platforms/layers/container/images.py": "unpacks into a folder that it made, and renames that",
     "platforms/netns/links.py": "a setting of the kernel, below /proc",
     "platforms/remote/native.py": "an archive in memory",

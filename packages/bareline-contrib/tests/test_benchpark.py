@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from bareline.cli.main import main
 from bareline.platforms.config import load_platforms
+from bareline.testing.hostile import ODD_VALUES, damaged, survives
 from bareline.vocabulary.errors import BarelineError, PlatformError
 
 DANE = """
@@ -60,6 +61,11 @@ class Site(System):
         self.timeout = os.environ["MINUTES"]
         self.gcc = "12" if spec else "13"
 """
+
+
+_MERGES = "a0: &a0 {x: 1}\n" + "\n".join(
+    f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}], k{n}: 1}}" for n in range(1, 10)
+)
 
 
 def folder(path, text=DANE, name="variables.yaml"):
@@ -125,11 +131,14 @@ def test_a_program_is_read_and_never_run(tmp_path):
     ("text", "said"),
     [
         ("variables: [", "no YAML"),
-        ("a: &a [*a]\nvariables: 3", "no table `variables`"),
+        ("a: &a [*a]\nvariables: 3", "line 1, column 8: the alias '*a' contains itself"),
+        ("&a\nx: *a\n", "contains itself"),
+        (_MERGES, "values with aliases"),
+        ("variables: {n_nodes: " + "9" * 4301 + "}", "line 1, column 22: a number has 4,301"),
         ("[1, 2]", "no table `variables`"),
         ("", "no table `variables`"),
         ("!!python/object/apply:os.system ['exit 1']", "no YAML"),
-        ("a: &a [1]\nb: [" + "*a," * 2000 + "]", "too many aliases"),
+        ("a: &a [1]\nb: [" + "*a," * 2000 + "]", "more than 1000 aliases"),
         ("[" * 5000, "no YAML"),
         ("x" * (5 << 20), "larger"),
     ],
@@ -140,10 +149,77 @@ def test_what_is_no_definition_is_refused(tmp_path, text, said):
     assert said in str(caught.value)
 
 
-def test_values_that_hold_themselves_are_named(tmp_path):
-    text = DANE + "  loop: &l {again: *l}\n  more: &m [*m]\n"
-    site = read_site(folder(tmp_path / "s", text))
-    assert {"'loop' is not taken over", "'more' is not taken over"} <= set(site.notes["s"])
+@pytest.mark.parametrize("command", [[" "], "", " ", [], None, [""]])
+def test_an_empty_launcher_is_none(tmp_path, command):
+    text = json.dumps({"variables": {"scheduler": "slurm", "mpi_command": command}})
+    assert "launcher" not in read_site(folder(tmp_path / "s", text)).tables["s"]
+
+
+def test_a_bad_system_hides_no_other(tmp_path):
+    folder(tmp_path / "bad", "&a {x: *a}")
+    folder(tmp_path / "dane")
+    site = read_site(tmp_path)
+    assert list(site.tables) == ["dane"]
+    assert "contains itself" in site.notes["bad"][0]
+    assert "# bad is left out" in site.toml()
+
+
+#: Variables with every key that is taken over, as Ramble and Benchpark write them.
+_VARIABLES = {
+    "variables": {
+        "scheduler": "slurm",
+        "timeout": "120",
+        "sys_cores_per_node": "112",
+        "queue": "pbatch",
+        "bank": "guests",
+        "n_nodes": 4,
+        "mpi_command": ["srun", "-n 4"],
+        "batch_directives": ["#SBATCH -p debug", "#SBATCH --account=a1"],
+        "env": {"A": "b"},
+    },
+    "spack": {},
+}
+
+
+@pytest.mark.timeout(300)
+def test_every_damaged_definition_is_read_or_refused(tmp_path):
+    def read():
+        site = read_site(place)
+        assert tomllib.loads(site.toml()).get("platform", {}) == site.tables
+        json.dumps({"platform": site.tables, "notes": site.notes}, ensure_ascii=False).encode()
+
+    outcomes = []
+    for scheduler in ("slurm", "mpi", "flux"):
+        document = {**_VARIABLES, "variables": _VARIABLES["variables"] | {"scheduler": scheduler}}
+        for description, text in damaged(document):
+            place = folder(tmp_path / "s", text)
+            outcomes.append(survives(read, description))
+    assert len(outcomes) > 1500
+    assert any(outcomes) and not all(outcomes)
+
+
+@pytest.mark.timeout(120)
+def test_every_damaged_program_is_read_or_refused(tmp_path):
+    def read():
+        site = read_site(place)
+        assert tomllib.loads(site.toml()).get("platform", {}) == site.tables
+        json.dumps({"platform": site.tables, "notes": site.notes}, ensure_ascii=False).encode()
+
+    values = [
+        *map(repr, ODD_VALUES), "0x" + "f" * 6000, "9" * 6000, "1j", "...", "b'x'", "f'{x}'",
+        "(" * 150 + ")" * 150, "-" * 3000 + "1", "{**x}", "{1: {2: 3}}", "lambda: 0", "''.join([])",
+    ]  # fmt: skip
+    tries = 0
+    for old in ('"slurm"', '"12"', "64", '"one"', "2880", '"debug"', '"regular"', "128"):
+        assert old in PROGRAM
+        for value in values:
+            text = PROGRAM.replace(old, value, 1).encode("utf-8", "surrogatepass")
+            place = tmp_path / "s"
+            place.mkdir(exist_ok=True)
+            (place / "system.py").write_bytes(text)
+            survives(read, f"{old} is {value:.60}")
+            tries += 1
+    assert tries > 300
 
 
 @pytest.mark.parametrize("name", ["nowhere", "empty"])

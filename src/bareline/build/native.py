@@ -16,7 +16,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -35,7 +35,7 @@ from bareline.build.toolchain import (
     toolchain_title,
 )
 from bareline.host.cache import cache_folder, check_trust
-from bareline.vocabulary.errors import BuildError
+from bareline.vocabulary.errors import BuildError, ToolMissing
 from bareline.vocabulary.files import replace_file
 
 _LOG = logging.getLogger(__name__)
@@ -53,6 +53,7 @@ class Built(TypedDict):
     seconds: float
     cached: bool
     host: str
+    library: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,8 @@ class NativeBuild:
     - `left_out`: programs that could not be built here, each with its reason.
     - `seconds`: how long configuring and compiling took.
     - `host`: the node on which it lies; this machine where that is empty.
+    - `library`: the MPI library that a program of it was linked with, as that library prints its
+      version; empty where none was asked.
     """
 
     toolchain: str
@@ -73,6 +76,7 @@ class NativeBuild:
     seconds: float
     cached: bool = False
     host: str = ""
+    library: str = ""
 
     @property
     def programs(self) -> Path:
@@ -111,34 +115,53 @@ def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -
     folder = cache / "native"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     target = folder / f"{tools}-{sources_key(source)}"
-    found = None if force else _read(target)
-    if found is not None:
-        return found
-    with build_cache.locked(folder, tools) as lock:
+    build = None if force else _read(target)
+    if build is None:
+        build = _build_locked(
+            _Builder(source, folder / f"{tools}.tree", target, mpi, toolchain), force
+        )
+    if mpi is not None:
+        mpi.check_library(build.library)
+    return build
+
+
+#: Builds that failed in this process, by their place: each trial of a run would try them again.
+_failures: dict[Path, BuildError] = {}
+
+
+def _build_locked(builder: _Builder, force: bool) -> NativeBuild:
+    """Build while no other process does, unless another one has built it or it failed before."""
+    target = builder.target
+    if not force and target in _failures:
+        raise _failures[target]
+    tools = target.name.partition("-")[0]
+    with build_cache.locked(target.parent, tools) as lock:
         # Another process may have built it while this one waited.
-        found = None if force else _read(target)
-        if found is not None:
-            return found
-        tree = folder / f"{tools}.tree"
+        build = None if force else _read(target)
+        if build is not None:
+            return build
         if force:
-            shutil.rmtree(tree, ignore_errors=True)
-        built = _Builder(source, tree, target, mpi, toolchain, lock).build()
+            shutil.rmtree(builder.tree, ignore_errors=True)
+        try:
+            build = builder.build(lock)
+        except BuildError as error:
+            _failures[target] = error
+            raise
         build_cache.use(target)
-        build_cache.prune(folder, tools)
-        build_cache.prune_forgotten(folder)
-        return built
+        build_cache.prune(target.parent, tools)
+        build_cache.prune_forgotten(target.parent)
+        return build
 
 
 @dataclass(frozen=True, slots=True)
 class _Builder:
-    """One build: from where, by which tree, to where; `lock`: descriptor of the held lock."""
+    """One build: from where, by which tree, to where."""
 
     source: Path
     tree: Path
     target: Path
     mpi: MpiCompiler | None
     toolchain: str
-    lock: int
 
     @property
     def log(self) -> Path:
@@ -148,8 +171,11 @@ class _Builder:
     def part(self) -> Path:
         return self.target.with_suffix(".part")
 
-    def build(self) -> NativeBuild:
-        """Configure, compile and install beside the final place, then move there in one step."""
+    def build(self, lock: int) -> NativeBuild:
+        """Configure, compile and install beside the final place, then move there in one step.
+
+        - `lock`: the descriptor of the lock of the toolchain's builders, which this process has.
+        """
         _LOG.info("building the native programs for %s, once (%s)", self.toolchain, self.log)
         started = time.monotonic()
         try:
@@ -158,13 +184,14 @@ class _Builder:
             self._forget_another_place()
             with self.log.open("w", encoding="utf-8") as output:
                 for line in self._steps():
-                    self._run(line, output.fileno())
+                    self._run(line, output.fileno(), lock)
             build = NativeBuild(
                 toolchain=self.toolchain,
                 path=self.target,
                 log=self.log,
                 left_out=tuple(re.findall(r"^-- left out: (.+)$", _text(self.log), re.MULTILINE)),
                 seconds=round(time.monotonic() - started, 3),
+                library=_library_in(self.log),
             )
             prefix = self.part / "prefix"
             prefix.mkdir(exist_ok=True)
@@ -209,7 +236,7 @@ class _Builder:
             ["cmake", "--install", tree, "--prefix", str(self.part / "prefix")],
         )
 
-    def _run(self, line: Sequence[str], output: int) -> None:
+    def _run(self, line: Sequence[str], output: int, lock: int) -> None:
         """Run a step, which inherits the lock: after a kill the next builder waits for it."""
         done = subprocess.run(
             line,
@@ -219,7 +246,7 @@ class _Builder:
             stdout=output,
             stderr=subprocess.STDOUT,
             env=build_environment(self.mpi),
-            pass_fds=(self.lock,),
+            pass_fds=(lock,),
             check=False,
         )
         if done.returncode != 0:
@@ -229,6 +256,32 @@ class _Builder:
                 f"the native programs do not build for {self.toolchain}:\n{_error_in(self.log)}",
                 hint=f"the whole log is {self.log}",
             )
+
+
+def require_programs(programs: Path, names: Iterable[str]) -> None:
+    """Refuse what a build on this machine left out.
+
+    - `programs`: the folder of its programs; one that is not on this machine is not looked at.
+
+    Raises ToolMissing: a program is not there, with the reason and the package to install.
+    """
+    build = _read(programs.parent)
+    if build is None:
+        return
+    for name in names:
+        if (programs / name).exists():
+            continue
+        # A reason names a program, or the folder of the sources of several (`apps` of `app_ocean`).
+        reasons = [
+            reason
+            for owner, _, reason in (line.partition(": ") for line in build.left_out)
+            if name.startswith(owner.removesuffix("s"))
+        ]
+        raise ToolMissing(
+            f"'{name}' was left out of the build: {'; '.join(reasons) or 'its log says why'}",
+            where=str(build.log),
+            hint="install what it lacks, then `bareline build`",
+        )
 
 
 def trusted(build: Path) -> None:
@@ -245,6 +298,12 @@ def _error_in(log: Path) -> str:
     errors = (at for at, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE))
     first = next(errors, max(0, len(lines) - _LOG_LINES))
     return "\n".join(lines[first : first + _LOG_LINES])
+
+
+def _library_in(log: Path) -> str:
+    """Return the MPI library that the configure step found programs to be linked with."""
+    line = re.search(r"^-- MPI library of C programs: (.+)$", _text(log), re.MULTILINE)
+    return line[1] if line else ""
 
 
 def _text(log: Path) -> str:

@@ -35,12 +35,18 @@ class MpiCompiler(Protocol):
         """Path of the compiler wrapper, None when only the runtime is installed."""
 
     @property
-    def compilers(self) -> Mapping[str, str]:
-        """Compilers that a build must take instead of the machine's, by variable (CC, FC)."""
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables of a build for it, such as CC, FC or PATH."""
 
     @property
     def choices(self) -> Mapping[str, str]:
         """CMake's variables that a build for it sets."""
+
+    def check_library(self, library: str) -> None:
+        """Raise PlatformError where programs are linked with another library than this one.
+
+        - `library`: what a program of the build prints as the version of its library.
+        """
 
 
 def check_tools(mpi: MpiCompiler | None) -> None:
@@ -64,7 +70,7 @@ def check_tools(mpi: MpiCompiler | None) -> None:
 
 def build_environment(mpi: MpiCompiler | None) -> dict[str, str]:
     """Give the environment of a build: ours, in the C locale, with the library's compilers."""
-    return {**os.environ, "LC_ALL": "C", **(mpi.compilers if mpi else {})}
+    return {**os.environ, "LC_ALL": "C", **(mpi.variables if mpi else {})}
 
 
 def _compiler(mpi: MpiCompiler | None) -> str:

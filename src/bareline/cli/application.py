@@ -38,6 +38,10 @@ def profile(
     ] = False,
     limit: Annotated[str, option("--limit", "SIZE", "Most that the trace may take.")] = "64MB",
     region: Annotated[list[str] | None, option("--region", "N=NAME", "Name of a region.")] = None,
+    wait: Annotated[
+        int | None,
+        option("--wait", "S", "Longest wait for a rank (20; at the end 600).", min=1, max=1000000),
+    ] = None,
 ) -> None:
     """Run an MPI program and write what it asks of MPI; its exit code is ours."""
     from bareline.session.profiling import parse_limit, parse_regions, profile_command
@@ -51,13 +55,18 @@ def profile(
         period=period,
         trace_limit_bytes=parse_limit(limit),
         regions=parse_regions(region or []),
+        wait_s=wait,
     )
-    if not done.complete:
-        complain(done.ended or "no MPI program was started, so there is no profile")
-    if done.without_period:
-        complain(f"no period is kept: {done.without_period}")
-    if done.path is not None:
-        complain(f"profile: {done.path}")  # stdout is the program's own
+    if done.problem:
+        complain(done.problem)
+    if len(done.launches) > 1:
+        complain(f"{len(done.launches)} launches were profiled, each has a profile of its own")
+    for launch in done.launches:
+        if not launch.complete:
+            complain(launch.ended)
+        if launch.without_period:
+            complain(f"no period of {launch.path} is kept: {launch.without_period}")
+        complain(f"profile: {launch.path}")  # stdout is the program's own
     raise typer.Exit(done.exit_code or (EXIT_USAGE if done.path is None else 0))
 
 

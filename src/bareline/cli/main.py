@@ -10,9 +10,12 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Annotated, NoReturn
 
+import click
 import typer
+import typer.main
 
 from bareline.cli import (
     application,
@@ -28,6 +31,7 @@ from bareline.cli import (
 from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
 from bareline.cli.output import EXIT_INTERRUPTED, complain, complain_of_end
+from bareline.report.writers.encoding import allow_any_text
 from bareline.vocabulary.errors import BarelineError, one_line
 from bareline.vocabulary.files import step_to_read
 
@@ -53,15 +57,22 @@ app.add_typer(platforms.app, name="platforms")
 app.add_typer(catalogue.app)
 
 
+@cache
+def command() -> click.Command:
+    """Return the command that holds all verbs; to make it takes as long as many verbs."""
+    return typer.main.get_command(app)
+
+
 def main() -> NoReturn:
     """Run the command line; every error of ours is one line on stderr."""
     if VARIABLE in os.environ:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
+    allow_any_text()
     arguments = _with_values(sys.argv[1:])
     try:
-        app(args=arguments, standalone_mode=True)
+        command()(args=arguments, standalone_mode=True)
     except BarelineError as error:
         complain_of_end(error, as_json="--json" in arguments)
         sys.exit(error.exit_code)

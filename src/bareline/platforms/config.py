@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
@@ -56,6 +57,11 @@ class _Common(Terms):
     build: Annotated[str, AfterValidator(_absolute)] = ""
 
 
+@cache
+def _builtin_content() -> bytes:
+    return (resources.files("bareline.platforms") / "builtin.toml").read_bytes()
+
+
 def load_platforms(
     path: Path | None = None, wrong: dict[str, PlatformError] | None = None
 ) -> dict[str, PlatformSpec]:
@@ -65,9 +71,8 @@ def load_platforms(
       and not another user's.
     - `wrong`: takes what is wrong with tables, by name; the first one is raised without it.
     """
-    builtin = resources.files("bareline.platforms") / "builtin.toml"
     specs = platforms_from_toml(
-        parse_toml(builtin.read_bytes()), where="built-in platforms", builtin=True
+        parse_toml(_builtin_content()), where="built-in platforms", builtin=True
     )
     if path is None and DEFAULT_FILE.exists():
         path = _own(DEFAULT_FILE)

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
+from bareline.build.native import require_programs
 from bareline.host.tools import tool_missing
 from bareline.platforms.launchers.job import Node
 from bareline.platforms.layers.container.boxes import Boxes
@@ -30,6 +31,7 @@ from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, S
 from bareline.vocabulary.nodeset import fold
 
 _PLACEHOLDER = re.compile(r"\{(native|workdir|nodes|server_host|server_port|server_data_port)\}")
+_NATIVE_PROGRAM = re.compile(r"\{native\}/([\w.-]+)")
 
 
 def mentions(command: Command, placeholder: str) -> bool:
@@ -37,6 +39,12 @@ def mentions(command: Command, placeholder: str) -> bool:
     parts = command.argv + (command.server.argv if command.server else ())
     parts += tuple(value for _, value in command.env)
     return any(f"{{{placeholder}}}" in part for part in parts)
+
+
+def _native_programs(command: Command) -> list[str]:
+    """List the programs of bareline's own that a command names."""
+    parts = command.argv + (command.server.argv if command.server else ())
+    return [name for part in parts for name in _NATIVE_PROGRAM.findall(part)]
 
 
 def expand(part: str, values: Mapping[str, str]) -> str:
@@ -80,6 +88,7 @@ class HostsAllocation(Nodes):
     def prepare(self, command: Command) -> None:
         if mentions(command, "native"):
             folder = self.native_folder()
+            require_programs(Path(folder), _native_programs(command))
             if self.boxes:
                 self.boxes.check_programs(folder)
 

@@ -11,7 +11,8 @@ from bareline.host.cache import cache_folder
 from bareline.platforms.base import availability_of, load_platform_types, running_of
 from bareline.platforms.config import choose_platforms, load_platforms
 from bareline.platforms.here import build_here
-from bareline.vocabulary.errors import BarelineError, PlatformError, one_line
+from bareline.platforms.layers.container.images import clean_images
+from bareline.vocabulary.errors import BarelineError, PlatformError, StoreError, one_line
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.rows import open_row, row_of
 
@@ -82,6 +83,10 @@ def clean() -> list[str]:
         except Exception as error:  # types of third parties
             why = error if isinstance(error, BarelineError) else f"{type(error).__name__}: {error}"
             lines.append(one_line(f"{name}: cannot be looked at, something may be left: {why}"))
+    try:
+        lines += clean_images(cache_folder())
+    except (OSError, StoreError) as error:
+        lines.append(one_line(f"images of containers: cannot be looked at: {error}"))
     return lines
 
 

@@ -11,22 +11,27 @@ ReFrame's manual, "Configuration Reference", https://reframe-hpc.readthedocs.io.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bareline.platforms.site import LAUNCHERS, SLURM, SitePlatforms, options, read_site_file
+from bareline.vocabulary.documents import DESCRIPTION, parse_json
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.invalid import problem_of
 
-_LARGEST_BYTES = 16 << 20
 _HOW = "print it with `reframe -C FILE --system=SYSTEM:PARTITION --show-config` and give that"
-_TIME = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+#: No job runs for a million days.
+_TIME = re.compile(r"(?:(\d{1,6})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?", re.ASCII)
+
+
+_Item = TypeVar("_Item")
+#: Each partition repeats what its environments load.
+_Few = Annotated[list[_Item], Field(max_length=1000)]
 
 
 class _Part(BaseModel):
@@ -42,10 +47,10 @@ class _Environment(_Part):
     """Modules and variables; the latter were called otherwise until ReFrame 4."""
 
     name: str = ""
-    modules: list[str | dict[str, Any]] = Field(default_factory=list)
-    env_vars: list[tuple[str, Any]] = Field(default_factory=list)
-    variables: list[tuple[str, Any]] = Field(default_factory=list)
-    prepare_cmds: list[str] = Field(default_factory=list)
+    modules: _Few[str | dict[str, Any]] = Field(default_factory=list)
+    env_vars: _Few[tuple[str, Any]] = Field(default_factory=list)
+    variables: _Few[tuple[str, Any]] = Field(default_factory=list)
+    prepare_cmds: _Few[str] = Field(default_factory=list)
 
 
 class _Partition(_Environment):
@@ -53,8 +58,8 @@ class _Partition(_Environment):
     descr: str = ""
     scheduler: str
     launcher: str
-    access: list[str] = Field(default_factory=list)
-    environs: list[str] = Field(default_factory=list)
+    access: _Few[str] = Field(default_factory=list)
+    environs: _Few[str] = Field(default_factory=list)
     processor: _Processor = _Processor()
     time_limit: str | None = None
 
@@ -71,14 +76,14 @@ class _Config(_Part):
 
 def read_site(file: Path) -> SitePlatforms:
     """Read the platforms of a ReFrame configuration."""
-    content = read_site_file(file, _LARGEST_BYTES, _HOW)
+    content = read_site_file(file, DESCRIPTION.size_bytes, _HOW)
     try:
-        config = _Config.model_validate(json.loads(content))
+        config = _Config.model_validate(parse_json(content))
     except ValidationError as error:
         problem = problem_of(error)
         why = f"no configuration of ReFrame: '{problem.key}': {problem.said}"
         raise PlatformError(why, where=str(file), hint=_HOW) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         why = f"no JSON: {error}"
         raise PlatformError(why, where=str(file), hint=f"a file in Python: {_HOW}") from error
     site = SitePlatforms()

@@ -11,7 +11,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from bareline.platforms.config import make_spec
-from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.errors import PlatformError, one_line
 from bareline.vocabulary.files import NotRegular, read_bounded, step_to_read
 from bareline.vocabulary.platform import platform_name
 from bareline.vocabulary.texts import cleaned
@@ -21,6 +21,8 @@ SLURM = {
     **{"-p": "partition", "-A": "account", "-q": "qos", "-C": "constraint"},
     **{f"--{name}": name for name in ("partition", "account", "qos", "constraint", "reservation")},
 }
+#: No site describes more systems, partitions and environments.
+MOST_SYSTEMS = 2000
 #: What platforms call launchers.
 LAUNCHERS = {"srun": "srun", "mpirun": "mpirun", "mpiexec": "mpirun"}
 
@@ -64,17 +66,31 @@ class SitePlatforms:
     ) -> None:
         """Add a system; `table_of` gives its table, None where no type fits, and adds notes."""
         name = platform_name(title)
-        all_notes = self.notes.setdefault(name, [])
         if name in self.tables:
-            all_notes.append(f"{title} would have the same name and is left out")
+            self.leave_out(title, f"{title} would have the same name and is left out")
             return
-        all_notes += notes
-        if (table := table_of(all_notes)) is not None:
+        all_notes = list(notes)
+        table = table_of(all_notes)
+        if table is not None:
             try:
                 make_spec(name, table, where=name)
                 self.tables[name] = table
             except PlatformError as error:
                 all_notes.append(str(error))
+        self._notes_of(name).extend(map(one_line, all_notes))
+
+    def leave_out(self, title: str, reason: str) -> None:
+        """Note why a system has no platform."""
+        self._notes_of(platform_name(title)).append(one_line(reason))
+
+    def _notes_of(self, name: str) -> list[str]:
+        """Return the notes of a platform; raises PlatformError: there are too many platforms."""
+        if len(self.notes) >= MOST_SYSTEMS and name not in self.notes:
+            raise PlatformError(
+                f"it describes more than {MOST_SYSTEMS:,} platforms",
+                hint="give the description of fewer systems",
+            )
+        return self.notes.setdefault(name, [])
 
 
 def read_site_file(file: Path, most_bytes: int, hint: str) -> bytes:

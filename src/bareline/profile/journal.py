@@ -46,6 +46,8 @@ _COUNTS = {
 _TIMES = {"max_ns": "longest", **{f"{n}_ns": n for n in ("time", "waited", "window", "flight")}}
 _OVER_RANKS = ("ranks", "rank_min_ns", "rank_max_ns")
 
+#: Ranks that a sentence names.
+_MOST_NAMED = 10
 _NO_ROWS = np.empty(0, layout.ROW)
 Record = Any  # one element of a structured array: numpy has no static type for its fields
 
@@ -164,7 +166,22 @@ def _how_it_ended(slices: list[Record], ranks: int) -> str:
         return f"rank {one['rank']} called MPI_Abort with {one['abort_code']}"
     missing = ranks - len(slices)
     lost = f"; {missing} of {ranks} ranks left nothing" if missing else ""
+    running = [int(one["rank"]) for one in slices if one["state"] == layout.RUNNING]
+    if 0 < len(running) < len(slices):
+        return f"ended before {_named_ranks(running)} reached MPI_Finalize{lost}"
+    if not running and not missing:
+        return "a rank reached MPI_Finalize after the others had waited long enough (--wait)"
     return f"ended before MPI_Finalize{lost}"
+
+
+def _named_ranks(ranks: list[int]) -> str:
+    """Name ranks, the first ten of many."""
+    texts = [str(rank) for rank in ranks[:_MOST_NAMED]]
+    if len(ranks) > _MOST_NAMED:
+        return f"ranks {', '.join(texts)} and {len(ranks) - _MOST_NAMED} more"
+    if len(ranks) == 1:
+        return f"rank {texts[0]}"
+    return f"ranks {', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def _ns_per_tick(one: Record) -> float:

@@ -15,7 +15,7 @@ PIECE_BYTES = 65536
 SLICE_BYTES = 8 << 20
 CHUNK_ROWS = 512
 BIN = 1 << 63
-BEGUN = RUNNING, FINISHED, ABORTED = 1, 2, 3
+BEGUN = RUNNING, FINISHED, ABORTED, ENDING = 1, 2, 3, 4
 PLACES = ("none", "self", "same-node", "other-node", "unknown")
 
 

@@ -9,26 +9,31 @@ from one to the next (particles that move), their means are kept, and how far th
 from __future__ import annotations
 
 import json
-import math
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
-from bareline.profile.model import Profile
+from bareline.profile.model import MOST_RANKS, Profile
 from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.summary import DISTURBED, queued_share
 from bareline.profile.trace import CallStream, Trace
+from bareline.vocabulary.documents import OUTPUT, DocumentError, parse_json
 from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.files import read_bounded, replace_file, step_to_read
+from bareline.vocabulary.invalid import problem_of
+from bareline.vocabulary.texts import LONGEST_NAME
 
 _SCHEMA = "bareline.period"
 _VERSION = 1
-_MOST_BYTES = 64 << 20
+#: No call lasts longer.
+_MOST_S = 1e9
 #: No count or size in a file is larger.
 _MOST_NUMBER = 1 << 53
 #: Distances between recurrences that are looked at, the most frequent ones of each call.
@@ -277,55 +282,128 @@ def write_period(period: ProgramPeriod, path: Path) -> None:
 
 _COUNTED = ("repeats", "calls", "beside", "shared", "spread")
 
+_Name = Annotated[str, Field(strict=True, max_length=LONGEST_NAME)]
+_Number = Annotated[int, Field(strict=True, ge=-_MOST_NUMBER, le=_MOST_NUMBER)]
+_Amount = Annotated[int, Field(strict=True, ge=0, le=_MOST_NUMBER)]
+_Seconds = Annotated[float, Field(strict=True, ge=-_MOST_S, le=_MOST_S)]
+_Index = Annotated[int, Field(strict=True, ge=0, lt=1 << 31)]
+#: As `Shape` has them: names, whether it posts, two ends, root, two tags, communicator, amounts.
+_Shape = tuple[
+    _Name,
+    _Name,
+    StrictBool,
+    _Number,
+    _Number,
+    _Number,
+    _Number,
+    _Number,
+    _Amount,
+    _Amount,
+    _Amount,
+    _Amount,
+    _Amount,
+]
+
+
+class _Head(BaseModel):
+    """The first line of a period."""
+
+    model_config = ConfigDict(frozen=True)
+    schema_name: Annotated[str, Field(alias="schema", pattern=f"^{re.escape(_SCHEMA)}$")]
+    version: Annotated[int, Field(strict=True, ge=_VERSION, le=_VERSION)]
+    ranks: Annotated[int, Field(strict=True, ge=1, le=MOST_RANKS)]
+    began_unix_ns: Annotated[int, Field(strict=True, ge=-(1 << 63), lt=1 << 63)]
+    command: Annotated[str, Field(strict=True)]
+    repeats: Annotated[int, Field(strict=True, ge=1, le=_MOST_NUMBER)]
+    calls: _Amount
+    beside: _Amount
+    shared: StrictBool
+    spread: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)] = 0.0
+
+
+class _Row(BaseModel):
+    """The line of a rank."""
+
+    model_config = ConfigDict(frozen=True)
+    rank: _Amount
+    shapes: list[_Shape]
+    calls: Annotated[
+        list[Annotated[int, Field(strict=True, ge=0, lt=1 << 31)]], Field(min_length=1)
+    ]
+    compute_s: list[_Seconds]
+    spent_s: list[_Seconds]
+
 
 def read_period(path: Path) -> ProgramPeriod:
-    """Read a period; raises ProfileError: it is missing, damaged, or of another version."""
+    """Return the period that a file contains.
+
+    Raises
+    ------
+    ProfileError
+        It is missing, damaged, exceeds its bounds, or is of another version; it names line and key.
+    """
     try:
-        lines = read_bounded(path, _MOST_BYTES).splitlines()
-        head = json.loads(lines[0])
-        if head["schema"] != _SCHEMA or head["version"] != _VERSION:
-            raise ValueError
-        streams = tuple(_stream(json.loads(line), head["ranks"]) for line in lines[1:])
-        if [stream.rank for stream in streams] != list(range(head["ranks"])):
-            raise ValueError
-        trace = Trace(
-            path, head["ranks"], int(head["began_unix_ns"]), str(head["command"]), streams
-        )
-        found = ProgramPeriod(trace, **{name: head[name] for name in _COUNTED if name in head})
-        counted = (found.repeats, found.calls, found.beside)
-        if not (
-            all(type(n) is int and 0 <= n <= _MOST_NUMBER for n in counted)
-            and found.repeats
-            and 0 <= found.spread < math.inf
-            and type(found.shared) is bool
-        ):
-            raise ValueError
+        lines = read_bounded(path, OUTPUT.size_bytes).splitlines()
     except OSError as error:
         raise ProfileError(
             f"the period cannot be read: {error.strerror}",
             where=str(path),
             hint=step_to_read(error, _AGAIN),
         ) from error
-    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-        raise ProfileError(
-            "is not a period that this bareline reads", where=str(path), hint=_AGAIN
-        ) from error
+    head = _line(_Head, path, lines, 1)
+    # Compared before anything is made that has as many parts as the head claims ranks.
+    if head.ranks != len(lines) - 1:
+        raise _not_read(path, 1, f"'ranks': it says {head.ranks}, and has {len(lines) - 1}")
+    streams = tuple(_stream(path, lines, number, head.ranks) for number in range(2, len(lines) + 1))
+    trace = Trace(path, head.ranks, head.began_unix_ns, head.command, streams)
+    period = ProgramPeriod(trace, **{name: getattr(head, name) for name in _COUNTED})
     _check_closed(trace)
-    return found
+    return period
 
 
-def _stream(row: dict[str, Any], ranks: int) -> CallStream:
-    shapes = tuple(Shape(*values) for values in row["shapes"])
-    numbers = np.array(row["calls"], np.int32)
-    compute, spent = (np.array(row[name], float) for name in ("compute_s", "spent_s"))
-    if not (
-        len(numbers) == len(compute) == len(spent) > 0
-        and all(isinstance(name, str) for values in row["shapes"] for name in values[:2])
-        and all(type(n) is int and abs(n) <= _MOST_NUMBER for s in row["shapes"] for n in s[3:])
-        and all(shape.is_possible(ranks) for shape in shapes)
-        and 0 <= numbers.min() <= numbers.max() < len(shapes)
-        and np.isfinite(compute).all()
-        and np.isfinite(spent).all()
-    ):
-        raise ValueError
-    return CallStream(row["rank"], shapes, numbers, compute, spent, finished=True, lost=0)
+_Line = TypeVar("_Line", _Head, _Row)
+
+
+def _line(model: type[_Line], path: Path, lines: Sequence[bytes], number: int) -> _Line:
+    if not lines:
+        raise _not_read(path, number, "it is empty")
+    try:
+        return model.model_validate(parse_json(lines[number - 1], OUTPUT))
+    except ValidationError as error:
+        problem = problem_of(error)
+        raise _not_read(path, number, f"'{problem.key}': {problem.said}") from error
+    except DocumentError as error:
+        raise _not_read(path, number, str(error)) from error
+
+
+def _stream(path: Path, lines: Sequence[bytes], number: int, ranks: int) -> CallStream:
+    """Return the calls of the rank of a line; raises ProfileError: they are not possible."""
+    row = _line(_Row, path, lines, number)
+    if row.rank != number - 2:
+        raise _not_read(path, number, f"'rank': it is {row.rank}, not {number - 2}")
+    shapes = tuple(Shape(*values) for values in row.shapes)
+    for index, shape in enumerate(shapes):
+        # A request is posted by its call, not by its completion.
+        if not shape.is_possible(ranks) or (shape.kind == "done" and shape.posts):
+            raise _not_read(path, number, f"'shapes.{index}': no job of {ranks} makes such a call")
+    if not len(row.calls) == len(row.compute_s) == len(row.spent_s):
+        raise _not_read(path, number, "'calls', 'compute_s' and 'spent_s' differ in length")
+    if max(row.calls) >= len(shapes):
+        raise _not_read(path, number, f"'calls': {max(row.calls)} is not one of the shapes")
+    return CallStream(
+        rank=row.rank,
+        shapes=shapes,
+        shape=np.array(row.calls, np.int32),
+        compute_s=np.array(row.compute_s, float),
+        spent_s=np.array(row.spent_s, float),
+        finished=True,
+        lost=0,
+    )
+
+
+def _not_read(path: Path, number: int, reason: str) -> ProfileError:
+    return ProfileError(
+        f"is not a period that this bareline reads: {reason}",
+        where=f"{path}, line {number}",
+        hint=_AGAIN,
+    )

@@ -20,6 +20,10 @@ from bareline.vocabulary.units import listing
 
 #: Launchers frame what they add themselves, such as that a process returned a non-zero exit code.
 _FRAMED = re.compile(r"^-{60,}\n.*?\n-{60,}$\n?", re.MULTILINE | re.DOTALL)
+#: How bareline's own programs refuse what their build left out, by exit code and line: see
+#: ``BL_STATUS_LEFT_OUT`` in native/common/bl_error.h.
+_LEFT_OUT_STATUS = 69
+_LEFT_OUT_LINE = re.compile(r"^.*\bbuilt without .+$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ def judge_output(
         parts = [reason, *output.cut, *([f"stderr ends: {tail}"] if tail else [])]
         return Failed(stage, "; ".join(parts)), doubts
 
+    if output.exit_code == _LEFT_OUT_STATUS and (line := _LEFT_OUT_LINE.search(output.stderr)):
+        return Failed(Stage.ABSENT, line[0].strip()), doubts
     ended = _ended(output, timeout_s)
     # Nothing is lost with a program that wrote all and then did not exit.
     hung = output.timed_out and _wrote_its_end(output.stdout)

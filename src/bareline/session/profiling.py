@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
+import shlex
 import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,35 +19,67 @@ from pathlib import Path
 from bareline.host.cache import cache_folder
 from bareline.platforms.here import build_here
 from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
-from bareline.profile.files import read_profile, write_profile
+from bareline.profile.files import is_profile, read_profile, write_profile
 from bareline.profile.journal import journal_of
 from bareline.profile.period import find_period, period_file, write_period
 from bareline.profile.sites import with_sites_named
 from bareline.profile.trace import read_trace, trace_of
 from bareline.vocabulary.errors import BarelineError, PlatformError, ProfileError, ToolMissing
-from bareline.vocabulary.files import check_replaceable, step_to_write
+from bareline.vocabulary.files import check_replaceable, read_bounded, stands, step_to_write
 
 #: Launchers that hand their own environment on to every rank by themselves.
 _BATCH = ("srun", "prun", "aprun", "jsrun", "flux")
+#: Open MPI's options for a file of programs.
+_APP_FILE = ("--app", "-app", "--appfile", "-appfile")
+_LARGEST_APP_FILE_BYTES = 1 << 20
 _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)(\..+|-.+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class ProfiledRun:
-    """What became of a program that was run under the profiler.
+class LaunchProfile:
+    """What one launch has left: its profile, and how it ended if that is unfinished.
 
-    - `exit_code`: the program's own; 128 + n if it was ended by signal n.
-    - `path`: its profile, None if no MPI program ran.
-    - `complete`: every rank reached ``MPI_Finalize``.
-    - `ended`: why it is not complete.
     - `without_period`: why no period of its calls was kept, where one was asked for.
     """
 
-    exit_code: int
-    path: Path | None
-    complete: bool
+    path: Path
     ended: str = ""
     without_period: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every rank reached ``MPI_Finalize``."""
+        return not self.ended
+
+
+@dataclass(frozen=True, slots=True)
+class ProfiledRun:
+    """What became of a command that was run under the profiler.
+
+    - `exit_code`: the command's own; 128 + n if it was ended by signal n.
+    - `launches`: one for each MPI launch of the command, in the order of their starts.
+    - `problem`: why there is no profile, or none of a launch.
+    """
+
+    exit_code: int
+    launches: tuple[LaunchProfile, ...] = ()
+    problem: str = ""
+
+    @property
+    def path(self) -> Path | None:
+        """The profile of the first launch, None if no MPI program ran."""
+        return self.launches[0].path if self.launches else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is a profile, and every rank of every launch reached ``MPI_Finalize``."""
+        return bool(self.launches) and not self.ended
+
+    @property
+    def ended(self) -> str:
+        """Why a profile is missing or unfinished; empty if all are whole."""
+        reasons = [self.problem, *(launch.ended for launch in self.launches)]
+        return "; ".join(filter(None, reasons))
 
 
 def profile_command(
@@ -57,8 +92,9 @@ def profile_command(
     period: bool = False,
     trace_limit_bytes: int = 64 << 20,
     regions: Mapping[int, str] | None = None,
+    wait_s: int | None = None,
 ) -> ProfiledRun:
-    """Run a command line whose MPI program is profiled.
+    """Run a command line whose MPI programs are profiled.
 
     - `argv`: a launcher with its arguments and the program, or a script that starts one.
     - `out`: the profile to write; an earlier one is replaced.
@@ -68,6 +104,9 @@ def profile_command(
     - `trace`: also write every call beside the profile, for a replay; `trace_limit_bytes` at most.
     - `period`: also keep one period of its calls (`bareline.profile.period`), without the trace.
     - `regions`: names of the regions that the program enters by ``MPI_Pcontrol``.
+    - `wait_s`: how long ranks wait for others, after MPI_Init and before MPI_Finalize.
+
+    A script with several launches leaves several profiles: ``app.1.profile``, ``app.2.profile``.
 
     Raises ProfileError: the command line is empty, or `out` cannot be written.
     Raises ToolMissing, PlatformError, BuildError: no MPI library, or no profiler for it.
@@ -87,33 +126,44 @@ def profile_command(
     _make_way(out)
     installation = _installation(argv, mpi)
     variables = profile_environment(installation, out, split=split, regions=regions or {})
-    traced = trace_of(out) if trace else period_file(out).with_suffix(".trace")
+    variables["BARELINE_PROFILE_SERIES"] = "1"
+    if wait_s is not None:
+        variables["BARELINE_PROFILE_WAIT"] = str(wait_s)
     if trace or period:
-        variables["BARELINE_TRACE"] = str(traced)
+        variables["BARELINE_TRACE"] = str(trace_of(out))
         variables["BARELINE_TRACE_LIMIT"] = str(trace_limit_bytes)
-    line, environment = preloaded(argv, installation.flavour, variables)
-    try:
-        done = _finish(_run(line, environment), out, argv, installation)
-        if period and done.complete:
-            done = replace(done, without_period=_keep_period(traced, out))
-    finally:
-        if not trace:
-            traced.unlink(missing_ok=True)
-            journal_of(traced).unlink(missing_ok=True)
-    return done
+    with tempfile.TemporaryDirectory(prefix="bareline-") as folder:
+        line, environment = preloaded(argv, installation.flavour, variables, Path(folder))
+        environment |= installation.variables
+        exit_code = _run(line, environment)
+    done = collect_launches(exit_code, out, argv, installation)
+    launches = []
+    for launch in done.launches:
+        try:
+            keeps = period and launch.complete
+            launches.append(_keep_period(launch) if keeps else launch)
+        finally:
+            if not trace:
+                _remove_trace(launch.path)
+    return replace(done, launches=tuple(launches))
 
 
-def _keep_period(trace: Path, out: Path) -> str:
-    """Keep one period of a program's calls; say why not where the program has none.
+def _keep_period(launch: LaunchProfile) -> LaunchProfile:
+    """Keep one period of a launch's calls, or why it has none.
 
     Raises ProfileError: the period cannot be written.
     """
     try:
-        found = find_period(read_trace(trace), read_profile(out))
+        found = find_period(read_trace(trace_of(launch.path)), read_profile(launch.path))
     except ProfileError as error:
-        return str(error)
-    write_period(found, period_file(out))
-    return ""
+        return replace(launch, without_period=str(error))
+    write_period(found, period_file(launch.path))
+    return launch
+
+
+def _remove_trace(profile: Path) -> None:
+    trace_of(profile).unlink(missing_ok=True)
+    journal_of(trace_of(profile)).unlink(missing_ok=True)
 
 
 def profile_environment(
@@ -177,34 +227,74 @@ def parse_limit(text: str) -> int:
 
 
 def preloaded(
-    argv: Sequence[str], flavour: str, variables: Mapping[str, str]
+    argv: Sequence[str],
+    flavour: str,
+    variables: Mapping[str, str],
+    folder: Path | None = None,
 ) -> tuple[list[str], dict[str, str]]:
     """Give the command line and environment with which every rank gets the variables.
 
     Launchers that do not export them to other nodes are told to, and stay unprofiled themselves.
+    Open MPI's option holds for one program of a launch, so each gets it: behind every ``:``, and
+    in a copy of a file of programs (``--app``), made in `folder`.
     """
     environment = dict(os.environ)
     name = Path(argv[0]).name
     if not _LAUNCHER.fullmatch(name):
         return list(argv), environment | dict(variables)
-    if flavour == "openmpi":
-        given = [part for key, value in variables.items() for part in ("-x", f"{key}={value}")]
-    else:
+    if flavour != "openmpi":
         given = [part for key, value in variables.items() for part in ("-genv", key, value)]
-    return [argv[0], *given, *argv[1:]], environment
+        return [argv[0], *given, *argv[1:]], environment
+    given = [part for key, value in variables.items() for part in ("-x", f"{key}={value}")]
+    line = [argv[0], *given]
+    for previous, text in itertools.pairwise(argv):
+        if text == ":":
+            line += [text, *given]
+        elif previous in _APP_FILE and folder is not None:
+            line.append(str(_exporting_programs(Path(text), given, folder)))
+        else:
+            line.append(text)
+    return line, environment
+
+
+def _exporting_programs(programs: Path, given: Sequence[str], folder: Path) -> Path:
+    """Copy a file of programs with the exported variables in front of each.
+
+    Raises ProfileError: the file cannot be read.
+    """
+    try:
+        text = read_bounded(programs, _LARGEST_APP_FILE_BYTES).decode(errors="surrogateescape")
+    except OSError as error:
+        raise ProfileError(
+            f"the launcher's file of programs cannot be read: {error.strerror}",
+            where=str(programs),
+            hint="give the path of a file with one program and its options a line",
+        ) from error
+    exported = shlex.join(given)
+    lines = [
+        f"{exported} {line}" if line.strip() and not line.lstrip().startswith("#") else line
+        for line in text.splitlines()
+    ]
+    copy = folder / "programs"
+    copy.write_text("\n".join(lines) + "\n", errors="surrogateescape")
+    return copy
 
 
 def _make_way(out: Path) -> None:
     if out.is_dir():
         raise ProfileError("is a folder", where=str(out), hint="give the name of a file to -o")
     try:
-        paths = (
-            out, journal_of(out), trace_of(out), journal_of(trace_of(out)), period_file(out),
-        )  # fmt: skip
-        for path in paths:
-            check_replaceable(path)  # a device is not to be unlinked, nor a link of the user's
-        for path in paths:
+        beside = (journal_of(out), trace_of(out), journal_of(trace_of(out)), period_file(out))
+        for path in (out, *beside):
+            check_replaceable(path)  # a device is not to be removed, nor a link of the user's
+        # Of an earlier command that was killed: launches that were not given their names yet.
+        for path in (*_launches(out), out):
+            for name in (path, journal_of(path), period_file(path)):
+                name.unlink(missing_ok=True)
+        for path in _launches(trace_of(out)):
             path.unlink(missing_ok=True)
+            journal_of(path).unlink(missing_ok=True)
+        _remove_trace(out)
     except OSError as error:
         raise ProfileError(
             f"cannot be written: {error.strerror}",
@@ -236,30 +326,95 @@ def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _finish(exit_code: int, out: Path, argv: Sequence[str], mpi: MpiInstallation) -> ProfiledRun:
-    journal, by_signal = journal_of(out), ""
+def _launches(first: Path) -> list[Path]:
+    """Give the names that the profiler gave to launches after the first, in order."""
+    numbers: set[int] = set()
+    for path in first.parent.iterdir():
+        match = re.fullmatch(re.escape(first.name) + r"\.([1-9]\d{0,3})(\.journal)?", path.name)
+        if match is not None and int(match[1]) > 1:
+            numbers.add(int(match[1]))
+    return [first.with_name(f"{first.name}.{number}") for number in sorted(numbers)]
+
+
+def collect_launches(
+    exit_code: int, out: Path, argv: Sequence[str], mpi: MpiInstallation
+) -> ProfiledRun:
+    """Give what the launches of a command have left, each profile finished and under its name.
+
+    A single one has the name `out`; several are numbered, and replace no file that is there.
+    """
+    by_signal = ""
     with contextlib.suppress(ValueError):  # other exit codes name no signal
         by_signal = f", by {signal.Signals(exit_code - 128).name} (exit code {exit_code})"
-    if not out.exists() and journal.exists():
+    left = [path for path in (out, *_launches(out)) if is_profile(path)]
+    launches: list[LaunchProfile] = []
+    reasons: list[str] = []
+    names = _names(out, len(left))
+    for path, name in zip(left, names, strict=True):
         try:
-            left = read_profile(journal)
-            left = replace(left, ended=left.ended + by_signal)
-            write_profile(left, out)
+            launches.append(_finish_launch(path, name, by_signal if path == left[-1] else ""))
         except BarelineError as error:
-            return ProfiledRun(exit_code, None, False, str(error))
-        journal.unlink()
-        return ProfiledRun(exit_code, out, False, left.ended)
-    if out.exists():
-        with contextlib.suppress(BarelineError):
-            profile = read_profile(out)
-            named = with_sites_named(profile)
-            if named is not profile:
-                write_profile(named, out)
-        return ProfiledRun(exit_code, out, True)
-    what = "no MPI program ran to MPI_Init under the profiler"
+            reasons.append(str(error))
+    if left:
+        return ProfiledRun(exit_code, tuple(launches), "; ".join(reasons))
+    nothing = "no MPI program ran to MPI_Init under the profiler"
     failed = f"the command failed with exit code {exit_code}, its own messages say why; else "
     why = f"{failed if exit_code else ''}{why_nothing(argv, mpi)}"
-    return ProfiledRun(exit_code, None, False, f"{what}{by_signal}: {why}")
+    return ProfiledRun(exit_code, (), f"{nothing}{by_signal}: {why}")
+
+
+def _names(out: Path, launches: int) -> list[Path]:
+    """Name the profiles of several launches: the first numbers in a row that no file has."""
+    if launches <= 1:
+        return [out] * launches
+    first = 1
+    while True:
+        numbers = range(first, first + launches)
+        names = [out.with_name(f"{out.stem}.{number}{out.suffix}") for number in numbers]
+        taken = [number for number, name in zip(numbers, names, strict=True) if stands(name)]
+        if not taken:
+            return names
+        first = taken[-1] + 1
+
+
+def _finish_launch(path: Path, name: Path, by_signal: str) -> LaunchProfile:
+    """Turn what a launch left at `path` into its profile `name`, with its trace.
+
+    Raises ProfileError: nothing can be read of it, or it cannot be written.
+    """
+    journal = journal_of(path)
+    if not path.exists():
+        unfinished = read_profile(journal)
+        unfinished = replace(unfinished, ended=unfinished.ended + by_signal)
+        write_profile(unfinished, name)
+        journal.unlink()
+        ended = unfinished.ended
+    else:
+        path.replace(name)
+        ended = ""
+        with contextlib.suppress(BarelineError):
+            profile = read_profile(name)
+            named = with_sites_named(profile)
+            if named is not profile:
+                write_profile(named, name)
+    _move_trace(path, name)
+    return LaunchProfile(name, ended)
+
+
+def _move_trace(path: Path, name: Path) -> None:
+    """Put a launch's trace beside its profile."""
+    first = re.sub(r"\.[1-9]\d*$", "", path.name) if path.suffix[1:].isdigit() else path.name
+    number = path.name[len(first) :]
+    trace = trace_of(path.with_name(first))
+    trace = trace.with_name(trace.name + number)
+    if trace == trace_of(name):
+        return
+    for left, target in (
+        (trace, trace_of(name)),
+        (journal_of(trace), journal_of(trace_of(name))),
+    ):
+        if stands(left):
+            left.replace(target)
 
 
 def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
@@ -278,7 +433,7 @@ def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
             return f"{program} is linked with no MPI library"
     return (
         "it calls no MPI function, is linked statically, is set-uid, or uses another MPI library "
-        f"than {mpi.title} (--mpi names one)"
+        f"than {mpi.title} (--mpi names one); a line of the profiler itself may say more"
     )
 
 

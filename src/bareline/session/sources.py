@@ -17,13 +17,13 @@ Software: Practice and Experience 53 (2023), doi:10.1002/spe.3075.
 from __future__ import annotations
 
 import base64
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from bareline.platforms.base import Allocation
+from bareline.vocabulary.documents import OUTPUT, json_decoder
 from bareline.vocabulary.errors import ToolMissing, one_line
 from bareline.vocabulary.facts import source_fact
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
@@ -240,7 +240,7 @@ def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
         raise
     for match in re.finditer(r"^\[", text, re.MULTILINE):  # behind what it may have warned of
         try:
-            found, _ = json.JSONDecoder().raw_decode(text, match.start())
+            found, _ = json_decoder(OUTPUT).raw_decode(text, match.start())
         except (ValueError, RecursionError):
             continue
         hashes = [one.get("hash") if isinstance(one, dict) else None for one in found]

@@ -21,9 +21,10 @@ from bareline.stats.family import (
 from bareline.stats.flips import ALL_FLIPS_BLOCKS, false_discovery_q, family_wise_p
 from bareline.stats.lopsided import LOPSIDED_ALPHA, lopsided_p, within_spread
 from bareline.stats.outlook import LaunchOutlook, launches_to_decide
+from bareline.stats.partners import partnered
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
 from bareline.stats.series import SeriesTraits, look
-from bareline.stats.shift import Shift, paired_shift, unpaired_shift
+from bareline.stats.shift import ROUNDING, Shift, paired_shift, rounding_of, unpaired_shift
 from bareline.stats.summary import SampleSummary, reached, relative_half_width, summarize
 from bareline.stats.verdict import judge, judge_shift
 
@@ -35,6 +36,7 @@ __all__ = [
     "LOPSIDED_ALPHA",
     "LOST_ALPHA",
     "MIN_RUNS",
+    "ROUNDING",
     "ChangePoints",
     "Exceedance",
     "LaunchOutlook",
@@ -60,8 +62,10 @@ __all__ = [
     "lopsided_p",
     "paired_ratio",
     "paired_shift",
+    "partnered",
     "reached",
     "relative_half_width",
+    "rounding_of",
     "summarize",
     "unpaired_ratio",
     "unpaired_shift",

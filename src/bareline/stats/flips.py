@@ -133,6 +133,8 @@ def _checked(differences: ArrayLike, zone: ArrayLike) -> tuple[FloatArray, Float
     if rows.ndim != 2:
         raise ValueError(f"differences: expected rows of blocks, got shape {rows.shape}")
     zones = np.broadcast_to(np.asarray(zone, dtype=np.float64), rows.shape[:1])
+    # Blocks that no row has would only multiply the flips.
+    rows = rows[:, ~np.isnan(rows).all(axis=0)]
     return rows, zones, count_launches(rows) >= MIN_LAUNCHES
 
 

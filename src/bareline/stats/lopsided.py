@@ -48,6 +48,8 @@ def lopsided_p(differences: ArrayLike) -> float:
     if rows.ndim != 2:
         raise ValueError(f"differences: expected rows of blocks, got shape {rows.shape}")
     rows = rows[count_launches(rows) >= LOPSIDED_BLOCKS]
+    # Blocks that no row has would only multiply the flips.
+    rows = rows[:, ~np.isnan(rows).all(axis=0)]
     if not rows.size:
         return float("nan")
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).astype(int)]

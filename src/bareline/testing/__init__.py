@@ -18,6 +18,6 @@ import pytest
 pytest.register_assert_rewrite(
     *(
         f"bareline.testing.{room}"
-        for room in ("exhibits", "importers", "platforms", "probes", "studies")
+        for room in ("exhibits", "hostile", "importers", "platforms", "probes", "studies")
     )
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -126,8 +127,8 @@ class OpenBenches:
         """Give a platform of a type in use, with a mark of its own."""
         key = f"{kind} {sorted(options.items())}"
         if key not in self._opened:
-            scratch = self._folder / str(len(self._opened))
-            scratch.mkdir()
+            # A new one each time: one that did not open leaves its folder behind.
+            scratch = Path(tempfile.mkdtemp(dir=self._folder))
             opened = open_bench(load_platform_types()[kind], scratch, **options)
             self._opened[key] = self._stack.enter_context(opened)
         bench = self._opened[key]

@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from bareline.vocabulary.documents import check_toml_keys
+
 #: O_NONBLOCK: should a fifo take the file's place meanwhile, opening it must not wait for a writer.
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -320,6 +322,7 @@ def parse_toml(data: bytes | str, parse_float: Callable[[str], Any] = float) -> 
     import tomllib  # its patterns take a twentieth of what `bareline --help` may take
 
     text = data if isinstance(data, str) else data.decode("utf-8")
+    check_toml_keys(text)
     try:
         return tomllib.loads(text, parse_float=parse_float)
     except RecursionError:

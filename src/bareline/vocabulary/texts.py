@@ -30,6 +30,11 @@ def cleaned(text: str) -> str:
     return _UNFIT.sub("\ufffd", text)
 
 
+def is_clean(text: str) -> bool:
+    """Whether `cleaned` would leave a text as it is."""
+    return _UNFIT.search(text) is None
+
+
 #: So much of a name or title is shown.
 LONGEST_NAME = 200
 

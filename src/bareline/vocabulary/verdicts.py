@@ -76,6 +76,37 @@ _GRADES = {
 }
 
 
+class Rule(StrEnum):
+    """The rule that decided a row, which is the reason of its verdict and grade."""
+
+    REFUSED = "refused"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    DOES_NOT_FIT = "does not fit"
+    MISSING = "missing"
+    NO_DIRECTION = "no direction"
+    LAUNCHES_LOST = "launches lost"
+    WITHIN_CONTROL = "within control"
+    FAMILY_TEST = "family test"
+    DISCOVERY_RATE = "false discovery rate"
+    EQUAL = "equal"
+    BOUND = "bound"
+
+
+def sure_words(grade: Grade | None, *, few_boots: bool) -> str:
+    """Return what stands before an amount: "likely " unless it is certain, and of which boots."""
+    if grade is not Grade.LIKELY:
+        return ""
+    return "likely in these boots " if few_boots else "likely "
+
+
+def with_sureness(word: str, grade: Grade | None, *, few_boots: bool) -> str:
+    """Return a verdict's word with how sure it is: ``likely slower in these boots``."""
+    if grade is not Grade.LIKELY:
+        return word
+    return f"likely {word} in these boots" if few_boots else f"likely {word}"
+
+
 def grade_of(verdict: Verdict, *, sure: bool) -> Grade:
     """Give the grade of a verdict; `sure` tells whether a difference holds over the page."""
     if verdict.decided:

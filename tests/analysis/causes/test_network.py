@@ -39,6 +39,9 @@ def test_an_added_delay_is_bounded_by_one_way_and_there_and_back():
     mpi = found("mpi.pingpong", 6.0, **SMALL, base=20e-6)
     assert explained(mpi, facts={"net.delay_s": 1e-4}).explained == pytest.approx((6.0, 11.0))
     assert not explained(mpi, facts={"net.delay_s": 1e-4}, base={"net.delay_s": 1e-4}).known
+    # What it is added to is the time of the message; the baseline's link need not have a delay.
+    (cause,) = explained(mpi, facts={"net.delay_s": 1e-4}).causes
+    assert "to a message that takes 20.0 us on the baseline" in cause.text.replace("µ", "u")
 
 
 def test_a_delay_and_the_latency_that_measured_it_are_one_factor():

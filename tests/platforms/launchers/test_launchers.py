@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -395,10 +396,87 @@ def test_a_path_may_be_the_launcher_or_its_folder(only, tmp_path):
     prefix = tmp_path / "opt"
     (prefix / "bin").mkdir(parents=True)
     mpirun = _install(prefix / "bin", "mpirun", MPICH_TEXT)
-    expected = MpiInstallation("mpich", "4.3.1", str(mpirun), None)
+    expected = MpiInstallation("mpich", "4.3.1", str(mpirun), None, str(prefix / "bin"))
     assert find_mpi(str(mpirun)) == expected
     assert find_mpi(str(prefix)) == expected
     assert find_mpi(str(prefix / "bin")) == expected
+
+
+def test_a_relative_path_works_in_the_folders_of_builds_and_jobs(only, tmp_path, monkeypatch):
+    (tmp_path / "opt").mkdir()
+    mpirun = _install(tmp_path / "opt", "mpirun", MPICH_TEXT)
+    mpicc = _install(tmp_path / "opt", "mpicc", "")
+    monkeypatch.chdir(tmp_path / "opt")
+    found = find_mpi("../opt/mpirun")
+    monkeypatch.chdir("/")
+    assert Path(found.mpirun).samefile(mpirun)
+    assert Path(found.mpicc).samefile(mpicc)
+
+
+def _install_starter(folder, version):
+    """Install a launcher that starts, as Intel's does, what PATH has under a common name."""
+    folder.mkdir(exist_ok=True)
+    script = folder / "mpirun"
+    script.write_text('#!/bin/sh\nexec starter "$@"\n')
+    script.chmod(0o755)
+    _install(folder, "starter", f"Intel(R) MPI Library for Linux* OS, Version {version} Build 1")
+    return script
+
+
+def test_the_folder_of_a_launcher_comes_first_for_every_question_and_start(only, tmp_path):
+    _install(only, "starter", MPICH_TEXT)
+    mpirun = _install_starter(tmp_path / "intel", "2021.18.1")
+    mpi = find_mpi(str(mpirun))
+    assert (mpi.flavour, mpi.version) == ("intel", "2021.18.1")
+    assert mpi.variables["PATH"].split(":")[0] == str(tmp_path / "intel")
+    started = mpi.argv(Job(argv=["true"], layout=Layout(1, 2), nodes=PAIR[:1]))
+    printed = subprocess.run(started, capture_output=True, text=True, check=True).stdout
+    assert "2021.18.1" in printed
+
+
+def test_intel_mpi_from_a_wheel_is_told_where_it_is(only, tmp_path, monkeypatch):
+    monkeypatch.delenv("I_MPI_ROOT", raising=False)
+    mpirun = _install_starter(tmp_path / "bin2", "2021.18.1")
+    _install(tmp_path / "bin2", "impi_info", "")
+    assert find_mpi(str(mpirun)).variables["I_MPI_ROOT"] == str(tmp_path)
+    monkeypatch.setenv("I_MPI_ROOT", "/opt/intel")
+    assert "I_MPI_ROOT" not in find_mpi(str(mpirun)).variables
+
+
+LIBRARIES = {
+    "openmpi": "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4",
+    "mpich": "MPICH Version: 4.0.2 MPICH Release date: Thu Apr 7 12:34:45 CDT 2022",
+    "intel": "Intel(R) MPI Library 2021.9 for Linux* OS",
+}
+
+
+@pytest.mark.parametrize(
+    ("mpi", "library"),
+    [
+        (MpiInstallation("openmpi", "4.1.4", "/usr/bin/mpirun"), LIBRARIES["openmpi"]),
+        (MpiInstallation("mpich", "4.0.2", "/usr/bin/mpirun"), LIBRARIES["mpich"]),
+        (MpiInstallation("intel", "2021.9.1", "/opt/bin/mpirun"), LIBRARIES["intel"]),
+        (MpiInstallation("mpich", "3.2", "/opt/bin/mpirun"), "MVAPICH2 Version : 2.3.7"),
+        (MpiInstallation("mpich", "3.2", "/opt/bin/mpirun"), ""),
+    ],
+)
+def test_a_launcher_starts_programs_of_its_own_library(mpi, library):
+    mpi.check_library(library)
+
+
+@pytest.mark.parametrize(
+    ("mpi", "library", "named"),
+    [
+        (MpiInstallation("mpich", "4.0.2", "/a/mpirun"), LIBRARIES["intel"], "Intel MPI 2021.9"),
+        (MpiInstallation("openmpi", "5.0.7", "/a/mpirun"), LIBRARIES["openmpi"], "Open MPI 4.1.4"),
+        (MpiInstallation("openmpi", "4.1.4", "/a/mpirun"), LIBRARIES["mpich"], "MPICH 4.0.2"),
+    ],
+)
+def test_a_launcher_of_another_library_is_refused_and_both_are_named(mpi, library, named):
+    with pytest.raises(PlatformError) as refused:
+        mpi.check_library(library)
+    assert mpi.title in refused.value.what
+    assert named in refused.value.what
 
 
 @pytest.mark.parametrize("name", ["no/such/file", "bin/cat", "bin/broken"])

@@ -103,6 +103,21 @@ def test_differences_come_before_what_is_equal(document: Document) -> None:
 
 def test_names_are_text_not_markup_nor_control(document: Document) -> None:
     assert clean("a\x1b[31mb\rc") == "a\ufffd[31mb\ufffdc"
+    assert clean("a\u202eb") == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    "code", [0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000]
+)
+def test_every_space_is_printed_as_plain_ones(code: int) -> None:
+    printed = clean(f"a{chr(code)}b")
+    assert printed.replace(" ", "") == "ab"
+    assert 3 <= len(printed) <= 4
+
+
+@pytest.mark.parametrize("code", [0xAD, 0x200B, 0x2060, 0xFEFF])
+def test_what_parts_words_invisibly_is_left_out(code: int) -> None:
+    assert clean(f"long{chr(code)}word") == "longword"
     row = {"platform": "[red]x[/]\x1b[2J", "type": "ssh", "nodes": 2, "title": "",
            "available": False, "reason": "no [bold]host", "hint": "look"}  # fmt: skip
     text = blocks_text(platform_blocks([row]))

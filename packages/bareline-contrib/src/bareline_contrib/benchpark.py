@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from bareline.platforms.site import LAUNCHERS, SLURM, SitePlatforms, options, read_site_file
+from bareline.vocabulary.documents import YAML, DocumentError, parse_yaml
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.texts import cleaned
 
-_LARGEST_BYTES = 4 << 20
 _MOST_SYSTEMS = 1000
 _HOW = "give a variables.yaml, a ramble.yaml, a system.py, or a folder that has one"
 #: Benchpark's words for what an experiment sets later, and its number for it.
@@ -47,16 +48,30 @@ _BESIDE = {
     "auxiliary_software_files/packages.yaml": "packages",
     "spack.yaml": "compilers and libraries",
 }
+#: No number of a system is larger.
+_MOST_BITS = 64
 _NOT_LITERAL = "computed by the program"
 
 
 def read_site(place: Path) -> SitePlatforms:
     """Read the platforms of a file or folder; raises PlatformError: there are none."""
     site = SitePlatforms()
-    for file in _files(place):
-        for title, variables, notes in _systems(file):
+    files = _files(place)
+    for file in files:
+        try:
+            systems = list(_systems(file))
+        except PlatformError as error:
+            if len(files) == 1:
+                raise
+            site.leave_out(_title_of(file), str(error))
+            continue
+        for title, variables, notes in systems:
             site.add(title, [*notes, *_beside(file)], partial(_table, title, variables))
     return site
+
+
+def _title_of(file: Path) -> str:
+    return cleaned(file.resolve().parent.name)
 
 
 def _files(place: Path) -> list[Path]:
@@ -76,14 +91,11 @@ def _files(place: Path) -> list[Path]:
 
 def _systems(file: Path) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
     """Give the systems of a file: what each is called, its variables, and what was not read."""
-    try:
-        text = read_site_file(file, _LARGEST_BYTES, _HOW).decode()
-    except ValueError as error:
-        raise PlatformError(f"is no text: {error}", where=str(file), hint=_HOW) from error
+    data = read_site_file(file, YAML.size_bytes, _HOW)
     if file.suffix == ".py":
-        yield from _of_program(text, file)
+        yield from _of_program(data, file)
         return
-    content = _yaml(text, file)
+    content = _yaml(data, file)
     while isinstance(content, dict) and len(content) == 1 and "variables" not in content:
         (content,) = content.values()  # ramble: config: variables
     variables = content.get("variables") if isinstance(content, dict) else None
@@ -91,30 +103,24 @@ def _systems(file: Path) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
         raise PlatformError("has no table `variables`", where=str(file), hint=_HOW)
     others = [str(key) for key in content if key != "variables"]
     notes = [f"'{name}' is not taken over" for name in others]
-    yield file.resolve().parent.name, variables, notes
+    yield _title_of(file), variables, notes
 
 
-def _yaml(text: str, file: Path) -> Any:
-    """Read YAML whose keys may stand in it; aliases, which could grow for ever, are refused."""
+def _yaml(text: bytes, file: Path) -> Any:
+    """Return the content of a YAML file; raises PlatformError: damaged, or PyYAML is absent."""
     try:
-        import yaml
+        return parse_yaml(text)
     except ImportError as error:
         hint = "install bareline-contrib with its extra: 'bareline-contrib[benchpark]'"
         raise PlatformError("needs PyYAML", where=str(file), hint=hint) from error
-    try:
-        # An anchor that names itself makes a value that holds itself.
-        if sum(isinstance(one, yaml.AliasEvent) for one in yaml.parse(text)) > _MOST_SYSTEMS:
-            raise PlatformError("has too many aliases", where=str(file), hint=_HOW)
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        why = f"no YAML: {' '.join(str(error).split())[:200]}"
-        raise PlatformError(why, where=str(file), hint=_HOW) from error
+    except DocumentError as error:
+        raise PlatformError(f"no YAML: {error}", where=str(file), hint=_HOW) from error
 
 
-def _of_program(text: str, file: Path) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
+def _of_program(data: bytes, file: Path) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
     """Give what a system.py says in literal values, for each of its clusters or instances."""
     try:
-        tree = ast.parse(text)
+        tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise PlatformError(f"no Python: {error}", where=str(file), hint=_HOW) from error
     common: dict[str, Any] = {}
@@ -137,7 +143,7 @@ def _of_program(text: str, file: Path) -> Iterator[tuple[str, Mapping[str, Any],
     if "scheduler" not in common and not each:
         why = "assigns neither `self.scheduler` nor `id_to_resources`"
         raise PlatformError(why, where=str(file), hint=_HOW)
-    name = file.resolve().parent.name
+    name = _title_of(file)
     for key, own in (each or {"": {}}).items():
         variables = {**common, **own}
         queues = variables.pop("queues", None)
@@ -159,7 +165,11 @@ def _literal(node: ast.expr) -> Any:
         return [_literal(one) for one in node.elts]
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "JobQueue" and node.args:
         return " ".join(str(_literal(one)) for one in node.args)
-    return node.value if isinstance(node, ast.Constant) else _NOT_LITERAL
+    if not isinstance(node, ast.Constant):
+        return _NOT_LITERAL
+    if isinstance(node.value, int) and node.value.bit_length() > _MOST_BITS:
+        return _NOT_LITERAL
+    return cleaned(node.value) if isinstance(node.value, str) else node.value
 
 
 def _beside(file: Path) -> list[str]:
@@ -204,9 +214,9 @@ def _take(table: dict[str, Any], texts: Mapping[str, str | None], notes: list[st
             table[numbers[key]] = int(text)
         elif slurm and key in _KEYS:
             table[_KEYS[key]] = text
-        elif slurm and key == "mpi_command" and text.split()[0] in LAUNCHERS:
-            first, *words = text.split()
-            table["launcher"] = LAUNCHERS[first]
+        elif slurm and key == "mpi_command" and _launcher_of(text):
+            table["launcher"] = _launcher_of(text)
+            words = text.split()[1:]
             notes += [f"of '{key}' {' '.join(words)} is not taken over"] if words else []
         elif slurm and key == "batch_directives":
             for option, value in options([text.replace("#SBATCH", "")]):
@@ -216,6 +226,12 @@ def _take(table: dict[str, Any], texts: Mapping[str, str | None], notes: list[st
                     notes.append(f"the option '{option} {value}' is not taken over")
         else:
             notes.append(f"'{key}' = {text[:60]} is not taken over")
+
+
+def _launcher_of(command: str) -> str | None:
+    """Return what platforms call the launcher that a command begins with, None for another."""
+    words = command.split()
+    return LAUNCHERS.get(words[0]) if words else None
 
 
 def _word(value: Any) -> str | None:

@@ -13,16 +13,16 @@ from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.search import explain
 from bareline.analysis.judgements.causes.why_not import WhyNot, rule_of, why_not
 from bareline.analysis.judgements.conclusions import Conclusion, conclude
-from bareline.analysis.judgements.control import Control, floors_of, judge_control, withhold_small
+from bareline.analysis.judgements.control import Control, floor_of, judge_control
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import GradedRows, question_of
 from bareline.analysis.judgements.grounds import measured_grounds
 from bareline.analysis.judgements.suitability import Judgement, judge_platforms
-from bareline.analysis.numbers.cell import Cell, read_cells
+from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.numbers.frames import ANY
 from bareline.analysis.numbers.models import emulated_platforms, model_errors, pair_of
 from bareline.analysis.numbers.pairs import PlatformPair
-from bareline.analysis.numbers.points import COLUMNS, compare_points, mark_lopsided
+from bareline.analysis.numbers.points import COLUMNS, compare_points
 from bareline.analysis.numbers.programs import Splits, unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.selection import selector_filter
@@ -94,21 +94,21 @@ class JudgedComparison:
     def judged(self) -> GradedRows:
         """All rows that are claimed together, those of a ladder's steps among them."""
         steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
-        pairs, floors = [*self.pairs, *steps], floors_of(self.controls)
-        table = self._compare(pairs)
-        return GradedRows(self.records, table, pairs, margin=self.margin, floors=floors)
+        pairs = [*self.pairs, *steps]
+        table, floor = self._compare(pairs), floor_of(self.controls)
+        return GradedRows(self.records, table, pairs, margin=self.margin, floor=floor)
 
     @cached_property
     def from_before(self) -> pl.DataFrame:
         """Every step compared with the one before it; "baseline" names that one."""
-        return self.judged.known(self._compare(self._steps)).select(COLUMNS)
+        return self.judged.known(self._compare(self._steps), self._steps).select(COLUMNS)
 
     @cached_property
     def from_first(self) -> pl.DataFrame:
         """Every step compared with the first one."""
         first, *rest = self.rungs
         pairs = self._pairs((first, name) for name in rest)
-        return self.judged.known(self._compare(pairs)).select(COLUMNS)
+        return self.judged.known(self._compare(pairs), pairs).select(COLUMNS)
 
     def _pairs(self, names: Iterable[tuple[str, str]]) -> list[PlatformPair]:
         errors = model_errors(self.records)
@@ -125,20 +125,24 @@ class JudgedComparison:
 
     @cached_property
     def points(self) -> pl.DataFrame:
-        """The rows of `table` with all columns that `compare_points` gives."""
-        return self.judged.table.filter(pl.col("baseline") == self.baseline)
+        """The rows of `table` with all columns; "at" is the place of each among `cells`."""
+        rows = self.judged.table.filter(pl.col("baseline") == self.baseline)
+        return rows.with_row_index("at")
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The rows of `points` as cells."""
         return tuple(cell for cell in self.judged.cells if cell.baseline == self.baseline)
 
+    def cells_in(self, rows: pl.DataFrame) -> tuple[Cell, ...]:
+        """Return the cells of some rows of `points`."""
+        return tuple(self.cells[at] for at in rows.get_column("at"))
+
     def _compare(self, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
         every = self.records.study.get("layouts") == ANY
-        table = compare_points(
+        return compare_points(
             self.records, self.summary, pairs, margin=self.margin, any_layout=every
         )
-        return withhold_small(mark_lopsided(table, pairs), self.controls)
 
     @cached_property
     def _against_itself(self) -> list[JudgedComparison]:
@@ -208,7 +212,7 @@ class JudgedComparison:
         """The rows that the study's question names."""
         asked = pl.any_horizontal([selector_filter(text) for text in question_of(self.records)])
         rows = self.points.filter(asked & (pl.col("better") != "none"))
-        return read_cells(None, unprofiled(rows))
+        return self.cells_in(unprofiled(rows))
 
     @cached_property
     def breakdowns(self) -> list[Breakdown]:

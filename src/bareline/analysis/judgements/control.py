@@ -13,14 +13,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import finite
-from bareline.analysis.numbers.summary import flag
+from bareline.stats.special import student_quantile
 from bareline.vocabulary.model import Layer
+from bareline.vocabulary.place import CASE
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 
+#: A floor is at least so many times the spread of the control's differences.
+_FEWEST_SPREADS = 3.0
+_FLOOR_ALPHA = 0.025
 _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 
 
@@ -34,6 +39,8 @@ class Control:
     - `claims`: certain differences that sentences would claim.
     - `floors`: for each layer in which rows differ, the largest difference, as a ratio above 1;
       None where it is off the scale.
+    - `floor`: the ratio above 1 up to which differences on any layer may be the machine's own;
+      1 where no row differs.
     """
 
     platform: str
@@ -45,6 +52,7 @@ class Control:
     claims: int
     floors: dict[str, float | None]
     margin: float
+    floor: float
 
     @property
     def honest(self) -> bool:
@@ -79,28 +87,26 @@ def judge_control(
         claims=len(claims),
         floors={layer.value: finite(floors[layer]) for layer in Layer if layer in floors},
         margin=margin,
+        floor=_floor(tested.drop_nulls("ratio")) if different.height else 1.0,
     )
 
 
-def withhold_small(table: pl.DataFrame, controls: Sequence[Control]) -> pl.DataFrame:
-    """Leave open the rows whose difference is no larger than the machine's own in their layer."""
-    floors = floors_of(controls)
-    if not floors:
-        return table
-    floor = pl.col("layer").replace_strict(floors, default=1.0, return_dtype=pl.Float64)
-    small = pl.col("verdict").is_in(_DIFFERENT) & (
-        pl.col("ratio").log().abs() <= floor.log()
-    ).fill_null(False)
-    return table.with_columns(
-        pl.concat_list("caveats", flag(small, "within-control")).alias("caveats"),
-        verdict=pl.when(small).then(pl.lit(Verdict.INCONCLUSIVE.value)).otherwise("verdict"),
-    )
+def _floor(rows: pl.DataFrame) -> float:
+    """Return the ratio that hidden differences stay below, from the size of all those shown.
+
+    One row that differs shows that rows differ by more than their launches tell, and how much a
+    single one does so says little: a layer has one or two of them. The root mean square of the
+    logarithms of all layers is the size of what is hidden, known from as many cases as there are:
+    beyond so many times of it lies none of as many others on 39 pages of 40 (Student's t).
+    """
+    if rows.is_empty():
+        return 1.0
+    logs = np.log(rows.get_column("ratio").to_numpy())
+    cases = rows.select(*CASE).n_unique()
+    spreads = max(_FEWEST_SPREADS, student_quantile(1.0 - _FLOOR_ALPHA / (2 * cases), cases))
+    return math.exp(spreads * math.sqrt(float(np.mean(logs**2))))
 
 
-def floors_of(controls: Sequence[Control]) -> dict[str, float]:
-    """Give by layer the largest ratio between a baseline and itself."""
-    floors: dict[str, float] = {}
-    for control in controls:
-        for layer, ratio in control.floors.items():
-            floors[layer] = max(floors.get(layer, 1.0), ratio or math.inf)
-    return floors
+def floor_of(controls: Sequence[Control]) -> float:
+    """Return the ratio above 1 up to which differences may be the machine's own."""
+    return max((control.floor for control in controls), default=1.0)

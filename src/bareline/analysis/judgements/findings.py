@@ -17,7 +17,7 @@ from bareline.analysis.numbers.members import Mean
 from bareline.analysis.numbers.sizes import SizeClass
 from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
+from bareline.vocabulary.verdicts import Grade, Verdict, grade_of, sure_words
 
 #: What several points, or findings, say together: the first of these that any says.
 ORDER = (
@@ -145,10 +145,28 @@ class Finding:
 
     @property
     def grade(self) -> Grade:
-        """How sure what it says is: as its surest point is, or its mean."""
-        grades = {point.grade for point in self.points}
-        sure = self.points[0].few_boots is False if self.by_mean else Grade.CERTAIN in grades
-        return grade_of(self.verdict, sure=sure)
+        """How sure what it says first is: of a mixed finding its loss, whatever its gains are."""
+        return self.grade_toward(self.verdict)
+
+    def grade_toward(self, verdict: Verdict) -> Grade:
+        """Return how sure it is of one verdict: as the surest point that has it, or the mean.
+
+        What is mixed is as sure as its losses, whatever its gains are.
+        """
+        if self.by_mean:
+            return grade_of(verdict, sure=not self.few_boots)
+        side = Verdict.SLOWER if verdict is Verdict.MIXED else verdict
+        grades = {point.grade for point in self.points if point.verdict is side}
+        return grade_of(verdict, sure=Grade.CERTAIN in grades)
+
+    @property
+    def few_boots(self) -> bool:
+        """Whether its platforms booted so rarely that all it says holds for these boots alone."""
+        return self.points[0].few_boots
+
+    def sure_words(self, verdict: Verdict) -> str:
+        """Return what stands before an amount of one direction: "likely ", unless it is certain."""
+        return sure_words(self.grade_toward(verdict), few_boots=self.few_boots)
 
     def of(self, verdict: Verdict) -> list[Cell]:
         """Give the points with a verdict: certain ones first, then the farthest from equality."""

@@ -1,29 +1,31 @@
-"""The grade of every row: how sure it is, decided here and read everywhere else.
+"""The rows of a page with their tests: the family of all that it claims, and what is likely.
 
-A row is *certain* if it holds together with all else that the page calls certain: the family of
-`bareline.analysis.numbers.family`, over all rows and the means of findings. It is *likely* if the
-page's false discovery rate, its own interval and its estimate say so (its verdict does), and the
-family does not; with fewer than six boots it is never more. In the family weighs 2 what is asked
-about: the study's question, and each case of a single figure, which is not one of twenty sizes; and
-a quarter what no sentence speaks of.
+The family of `bareline.analysis.numbers.family` goes over all rows and the means of findings. In it
+weighs 2 what is asked about: the study's question, and each case of a single figure, which is not
+one of twenty sizes; and a quarter what no sentence speaks of. What the family makes certain is
+taken out before the false discovery rate of the others is estimated. `decide.py` reads both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from math import log
 
 import numpy as np
 import polars as pl
 
-from bareline import stats
+from bareline.analysis.judgements.caveats import with_caveats
+from bareline.analysis.judgements.decide import decide_mean, decided, interval_ways, takes_out
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import COMPARED, Cell, read_cells
-from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
-from bareline.analysis.numbers.family import Family, certainly_beyond, family_wise
-from bareline.analysis.numbers.members import Mean
+from bareline.analysis.numbers.cell import Cell, read_cells
+from bareline.analysis.numbers.cube import BoolCube, FloatCube
+from bareline.analysis.numbers.family import (
+    Family,
+    Looks,
+    certainly_beyond,
+    discoveries,
+    family_wise,
+)
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
@@ -31,7 +33,7 @@ from bareline.analysis.numbers.selection import selector_filter
 from bareline.analysis.numbers.sizes import SizeClass, classes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE, Place, nodes_words, varying
-from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
+from bareline.vocabulary.verdicts import Verdict
 
 #: What is asked about where a study declares no question: its programs.
 PROGRAMS = (Layer.NPB.value, Layer.APP.value)
@@ -52,10 +54,11 @@ def question_of(records: Records) -> tuple[str, ...]:
 class GradedRows:
     """The rows of a page with their grades, and what their certainty rests on.
 
-    - `floors`: by layer the largest ratio between the baseline and itself: what lies below is open.
-    - `table`: what `bareline.analysis.numbers.points.compare_points` gives, with "grade".
+    - `floor`: what lies below this ratio is open: the baseline differs as much from itself.
+    - `table`: what `bareline.analysis.numbers.points.compare_points` gives, decided.
     - `tests`: how many comparisons "certain" holds over.
-    - `exchanged`: as of `Family`.
+    - `exchanged`, `short`, `needed`: as of `Family`.
+    - `looks`: the planned looks that it rests on.
     """
 
     def __init__(
@@ -65,9 +68,9 @@ class GradedRows:
         pairs: Sequence[PlatformPair],
         *,
         margin: float,
-        floors: Mapping[str, float],
+        floor: float,
     ) -> None:
-        self._pairs = pairs
+        self._pairs, self._margin, self._floor = pairs, margin, floor
         table = table.with_row_index("at")
         members = unprofiled(table.filter(pl.col("better") != "none"))
         members = members.with_columns(weight=_weight(question_of(records)))
@@ -82,14 +85,12 @@ class GradedRows:
             [rows["point_row"].drop_nulls().to_numpy().astype(np.int64) for rows, *_ in of_pair]
             for of_pair in groups
         ]
-        family = family_wise(pairs, self._tested, margin, points, self._weights)
-        grades, verdicts = _decided(table, pairs, family)
-        self.table = table.drop("at").with_columns(
-            pl.Series("grade", grades, dtype=pl.String),
-            pl.Series("verdict", verdicts, dtype=pl.String),
-        )
+        self.looks = Looks.of(records)
+        family = family_wise(pairs, self._tested, margin, points, self._weights, self.looks)
+        table = _with_tests(table, pairs, margin, family)
+        self.table = with_caveats(decided(table, floor).drop("at"), pairs)
         self._groups = [
-            (*group, _beyond_floor(mean, floors.get(group[0].item(0, "layer"), 1.0)))
+            (*group, decide_mean(mean, floor))
             for of_pair, means in zip(groups, family.means, strict=True)
             for group, mean in zip(of_pair, means, strict=True)
         ]
@@ -98,6 +99,8 @@ class GradedRows:
         self.tests = sum(int((~np.isnan(family.points[k])).sum()) for k in tested)
         self.tests += sum(mean is not None for k in tested for mean in family.means[k])
         self.exchanged = family.exchanged
+        self.short = family.short
+        self.needed = family.needed
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -116,7 +119,9 @@ class GradedRows:
 
     def beyond(self, limit: float, *, above: bool) -> set[tuple[str, int]]:
         """Give platform and "point_row" of what certainly, all together, lies beyond a limit."""
-        found = certainly_beyond(self._pairs, self._tested, self._weights, limit, above=above)
+        found = certainly_beyond(
+            self._pairs, self._tested, self._weights, limit, above=above, looks=self.looks
+        )
         return {
             (pair.platform, int(row))
             for pair, beyond in zip(self._pairs, found, strict=True)
@@ -124,21 +129,20 @@ class GradedRows:
             for row in np.flatnonzero(beyond)
         }
 
-    def known(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Grade the rows of other comparisons as here, either way round; others likely at most."""
-        own = self.table.select(*_PAIR, "point_row", "verdict", "grade")
+    def known(self, table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
+        """Decide the rows of other comparisons as here, either way round; others likely at most."""
+        apart = with_caveats(decided(_with_tests(table, pairs, self._margin), self._floor), pairs)
+        own = self.table.select(*_PAIR, "point_row", *_DECIDED)
         turned = own.rename({"platform": "baseline", "baseline": "platform"}).select(own.columns)
         both = pl.concat([own, turned.with_columns(pl.col("verdict").replace(_MIRRORED))])
         both, on = both.drop_nulls("point_row"), [*_PAIR, "point_row"]
-        joined = table.join(both, on=on, how="left", suffix="_here", maintain_order="left")
-        apart = [_grade(*row) for row in joined.select("verdict", "exact").iter_rows()]
-        return joined.with_columns(
-            pl.coalesce("verdict_here", "verdict").alias("verdict"),
-            pl.coalesce("grade", pl.Series(apart, dtype=pl.String)).alias("grade"),
-        ).drop("verdict_here")
+        joined = apart.join(both, on=on, how="left", suffix="_here", maintain_order="left")
+        here = [pl.coalesce(f"{name}_here", name).alias(name) for name in _DECIDED]
+        return joined.with_columns(here).drop(f"{name}_here" for name in _DECIDED)
 
 
 _PAIR = ("platform", "baseline")
+_DECIDED = ("verdict", "grade", "rule")
 
 
 def _weight(question: Sequence[str]) -> pl.Expr:
@@ -151,7 +155,7 @@ def _weight(question: Sequence[str]) -> pl.Expr:
 
 def _tested(rows: pl.DataFrame, height: int) -> tuple[BoolCube, FloatCube]:
     tested, weights = np.zeros(height, dtype=np.bool_), np.ones(height)
-    compared = rows.filter(pl.col("verdict").is_in([verdict.value for verdict in COMPARED]))
+    compared = rows.filter("comparable")
     at = compared.get_column("point_row").to_numpy()
     tested[at], weights[at] = True, compared.get_column("weight").to_numpy()
     return tested, weights
@@ -169,59 +173,56 @@ def _groups(rows: pl.DataFrame) -> Iterator[_Group]:
             yield own[chosen], sizes, where
 
 
-def _grade(verdict: str | None, exact: bool | None, sure: int | None = None) -> Grade | None:
-    if verdict is None:
-        return None
-    said = Verdict(verdict)
-    way = 1 if said is Verdict.SLOWER else -1
-    return grade_of(said, sure=bool(exact) or sure in (2, way))
+def _with_tests(
+    table: pl.DataFrame,
+    pairs: Sequence[PlatformPair],
+    margin: float,
+    family: Family | None = None,
+) -> pl.DataFrame:
+    """Return rows with p, p_adjusted, by_loss and lost_sure; without a family nothing is certain.
 
-
-def _unlikely(q: FloatCube, grades: Sequence[Grade | None]) -> IntCube:
-    """Give the rows that may not be called likely, by where they stand.
-
-    Certain ones are hardly ever among the false: as many false rows are held against the likely
-    ones alone. On 1000 random pages 16 likely rows are false then, and 69 without.
+    What is certain is hardly ever among the false, so that it is taken out before the false
+    discovery rate of the others is estimated: beside many certain rows it would hide them.
     """
-    likely = [grade is Grade.LIKELY for grade in grades]
-    at = np.flatnonzero(np.array(likely, dtype=np.bool_) & ~np.isnan(q))
-    at = at[np.argsort(q[at], kind="stable")]
-    every = np.searchsorted(np.sort(q[~np.isnan(q)]), q[at], side="right")
-    own = np.searchsorted(q[at], q[at], side="right")
-    rate = q[at] * every / np.maximum(own, 1)
-    discoveries = np.flatnonzero(rate <= stats.ALPHA)
-    return at[discoveries[-1] + 1 :] if discoveries.size else at
-
-
-def _decided(
-    table: pl.DataFrame, pairs: Sequence[PlatformPair], family: Family
-) -> tuple[list[Grade | None], list[str | None]]:
-    """Give the grade and the verdict of every row, by what the family is sure of.
-
-    Of a point 1 or -1 is sure where lost launches decide for worse or better alone, 2 where the
-    exchange decides either way. With fewer than six boots nothing is: what was exchanged are
-    launches of these boots.
-    """
-    sure = {
-        (pair.platform, pair.baseline): np.where(
-            pair.boots.few, 0, np.where(p <= stats.CERTAIN_ALPHA, 2, by_loss)
+    height = pairs[0].directed.shape[0]
+    alike, certain, tests = [], [], []
+    for number, pair in enumerate(pairs):
+        own = table.filter(platform=pair.platform, baseline=pair.baseline).drop_nulls("point_row")
+        at = own.get_column("point_row").to_numpy()
+        there, ways = np.zeros(height, dtype=np.bool_), np.zeros(height, dtype=np.int64)
+        there[at] = own.get_column("alike").to_numpy()
+        ways[at] = interval_ways(own.get_column("by_interval"))
+        p = np.full(height, 0.0 if pair.exact else np.nan)
+        sure_loss = np.zeros(height, dtype=np.int64)
+        if family is not None:
+            p, sure_loss = family.points[number], family.by_loss[number]
+        alike.append(there)
+        certain.append(takes_out(p, ways, few_boots=pair.boots.few))
+        tests.append((p, sure_loss))
+    others = [there & ~sure for there, sure in zip(alike, certain, strict=True)]
+    q, by_loss = discoveries(pairs, others, margin)
+    if any(lost.any() for pair in pairs for lost, _ in pair.ended):
+        # What is certain by its speed may be worse by the number of its launches lost as well.
+        _, losses = discoveries(pairs, alike, margin)
+        by_loss = [np.where(*of) for of in zip(certain, losses, by_loss, strict=True)]
+    parts = []
+    for number, pair in enumerate(pairs):
+        p, sure_loss = tests[number]
+        names = {"platform": pl.lit(pair.platform), "baseline": pl.lit(pair.baseline)}
+        of_pair = pl.DataFrame(
+            {
+                "point_row": np.arange(height),
+                "p": p,
+                "p_adjusted": np.where(certain[number], p, q[number]),
+                "by_loss": np.where(sure_loss != 0, sure_loss, by_loss[number]),
+                "lost_sure": sure_loss != 0,
+            }
         )
-        for pair, p, by_loss in zip(pairs, family.points, family.by_loss, strict=True)
-    }
-    grades = [
-        _grade(verdict, exact, None if at is None else int(sure[platform, baseline][at]))
-        for verdict, exact, platform, baseline, at in table.select(
-            "verdict", "exact", *_PAIR, "point_row"
-        ).iter_rows()
-    ]
-    verdicts = table.get_column("verdict").to_list()
-    for at in _unlikely(table.get_column("p_adjusted").to_numpy(), grades).tolist():
-        grades[at], verdicts[at] = Grade.OPEN, Verdict.INCONCLUSIVE.value
-    return grades, verdicts
-
-
-def _beyond_floor(mean: Mean | None, floor: float) -> Mean | None:
-    """Leave open what is no larger than the baseline's difference from itself."""
-    if mean is None or mean.by_loss or abs(log(mean.ratio.value)) > log(floor):
-        return mean
-    return replace(mean, verdict=Verdict.INCONCLUSIVE)
+        parts.append(of_pair.with_columns(**names))
+    columns = pl.concat(parts).with_columns(pl.col("p", "p_adjusted").fill_nan(None))
+    return table.join(
+        columns.with_columns(pl.col("point_row").cast(table.schema["point_row"])),
+        on=["platform", "baseline", "point_row"],
+        how="left",
+        maintain_order="left",
+    )

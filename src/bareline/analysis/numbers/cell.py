@@ -16,7 +16,7 @@ from bareline.vocabulary.model import Layer, Metric
 from bareline.vocabulary.place import KEY, Place
 from bareline.vocabulary.rows import Bounds
 from bareline.vocabulary.units import plain
-from bareline.vocabulary.verdicts import Grade, Verdict
+from bareline.vocabulary.verdicts import Grade, Rule, Verdict, sure_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -150,6 +150,7 @@ class Cell:
       is no ratio.
     - `verdict`: a difference only where it is likely at least; None where nothing is compared.
     - `grade`: how sure its comparison is; None where nothing is compared.
+    - `rule`: the rule of `bareline.analysis.judgements.decide` that gave both.
     - `caveats`: of both sides; `own_caveats` are those that the baseline does not share.
     - `reason`: why it cannot be compared; empty where it can.
     - `exact`: both sides are simulated: the interval is the error of the models.
@@ -175,6 +176,7 @@ class Cell:
     difference: Estimate | None = None
     verdict: Verdict | None = None
     grade: Grade | None = None
+    rule: Rule | None = None
     caveats: tuple[Caveat, ...] = ()
     own_caveats: tuple[Caveat, ...] = ()
     reason: str = ""
@@ -198,6 +200,11 @@ class Cell:
     def n_both(self) -> int:
         """Launches on the side that has fewer, as they were compared."""
         return min(self.n, self.n_baseline) if self.n_used is None else self.n_used
+
+    @property
+    def sure_words(self) -> str:
+        """What stands before its amount: "likely ", unless it is certain."""
+        return sure_words(self.grade, few_boots=self.few_boots)
 
     @property
     def compared(self) -> bool:
@@ -251,6 +258,7 @@ def _cell(own: _Row | None, compared: _Row | None) -> Cell:
         difference=_estimate(other, "difference", "difference_lo", "difference_hi"),
         verdict=Verdict(verdict) if verdict else None,
         grade=Grade(other["grade"]) if other.get("grade") else None,
+        rule=Rule(other["rule"]) if other.get("rule") else None,
         caveats=read_caveats(caveats),
         own_caveats=tuple(c for c in read_caveats(other.get("own")) if c.code not in base),
         reason=reason_of(other) if verdict else "",

@@ -1,8 +1,8 @@
 """Everything that is claimed together: points, means over several of them, and lost launches.
 
 What is in common blocks is tested by exchanging names in whole boots, all points and means at
-once; what is not, by rank tests. How many launches either side lost to a limit is counted beside
-it. The chance of any false claim among all of it is at most 5 %.
+once; launches of separate runs are paired by their order first. How many launches either side lost
+to a limit is counted beside it. The chance of any false claim among all of it is at most 5 %.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 import numpy as np
 
@@ -17,10 +18,64 @@ from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.members import Mean, Members, Points, with_losses
 from bareline.analysis.numbers.pairs import PlatformPair
+from bareline.analysis.numbers.records import Records
+from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.looks import checked_looks, fewest_blocks, spending
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: A weight multiplies Student's t; to this power it is a share of Holm's error, as tails of t are.
-_SHARE = 4
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """The planned looks at a run that tests may use; without a plan all is looked at once.
+
+    - `planned`: after how many blocks, and the error that each spends; empty without a plan.
+    - `reached`: how many of them the run has reached.
+    - `measured`: blocks that the run has.
+    """
+
+    planned: tuple[int, ...] = ()
+    reached: int = 0
+    measured: int = 0
+
+    @property
+    def spending(self) -> tuple[float, ...]:
+        """The error that each planned look spends."""
+        return spending(len(self.planned))
+
+    @property
+    def spent(self) -> float:
+        """The error of all looks together."""
+        return sum(self.spending) if self.planned else stats.CERTAIN_ALPHA
+
+    @property
+    def taken(self) -> tuple[tuple[int | None, float], ...]:
+        """Blocks (None for all) and error of each look that was taken."""
+        if not self.planned:
+            return ((None, stats.CERTAIN_ALPHA),)
+        return tuple(zip(self.planned, self.spending, strict=True))[: self.reached]
+
+    @classmethod
+    def of(cls, records: Records) -> Looks:
+        """Give the looks of a run; of several runs together none was planned.
+
+        Raises AnalysisError: the run's file plans impossible ones.
+        """
+        planned = records.study.get("looks")
+        if planned is None or len(records.runs) > 1:
+            return cls()
+        try:
+            looks = checked_looks(planned)
+        except ValueError as error:
+            raise AnalysisError(
+                str(error), where=f"{records.runs[0].path}/run.toml",
+                hint="take the file from a copy of the run",
+            ) from error  # fmt: skip
+        last = records.trials.get_column("block").max()
+        measured = 0 if last is None else int(cast("int", last)) + 1
+        return cls(looks, sum(look <= measured for look in looks), measured)
+
+
+_ONE_LOOK = Looks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +85,17 @@ class Family:
     - `points`: for each pair the p-value of each point, NaN where nothing was asked.
     - `by_loss`: 1 or -1 where lost launches alone make a point worse or better, else 0.
     - `means`: for each pair and group; None below two points with a ratio, or with few launches.
-    - `exchanged`: the fewest blocks, or boots, of any pair; 0 where none has common blocks.
+    - `exchanged`: the fewest blocks, boots or pairs of launches of what is exchanged together.
+    - `short`: the platforms on which nothing can be certain, because so few exchanges are possible.
+    - `needed`: of how many blocks, boots or pairs of launches they would need; 0 where none is.
     """
 
     points: list[FloatCube]
     by_loss: list[IntCube]
     means: list[list[Mean | None]]
     exchanged: int
+    short: tuple[str, ...]
+    needed: int
 
 
 def family_wise(
@@ -45,32 +104,41 @@ def family_wise(
     margin: float,
     groups: Sequence[Sequence[Points]] = (),
     weights: Sequence[FloatCube] | None = None,
+    looks: Looks = _ONE_LOOK,
 ) -> Family:
     """Say what is certain over all points of all pairs, and means over some of them, together.
 
     - `tested`: which points of each pair are asked about; the others get NaN.
     - `groups`: for each pair the points whose mean is asked about: those of a finding.
     - `weights`: for each pair what the statistics of its points are multiplied by.
+    - `looks`: a row is certain if it is so at any look that was planned and reached.
     """
     asked = groups or [()] * len(pairs)
     weighed = weights or [np.ones(mask.shape) for mask in tested]
     members = [Members(*one) for one in zip(pairs, tested, asked, weighed, strict=True)]
     families = _families(pairs)
+    kinds = max(1, len(families))
     p = [member.blank() for member in members]
+    counts: dict[str, int] = {}
     for blocks, numbers in families:
-        rows = [members[number].differences(blocks) for number in numbers]
-        zones = [members[number].zone(margin) for number in numbers]
+        zone = np.concatenate([members[number].zone(margin) for number in numbers])
         weight = np.concatenate([members[number].weight for number in numbers])
-        joint = stats.family_wise_p(np.concatenate(rows), np.concatenate(zones), weight=weight)
-        _share(p, numbers, joint)
-    unpaired = _unpaired(pairs)
-    if unpaired:
-        weight = np.concatenate([members[k].weight for k in unpaired]) ** _SHARE
-        _share(p, unpaired, stats.holm(np.concatenate([members[k].p for k in unpaired]), weight))
-    kinds = len(families) + bool(unpaired)
-    p = [np.minimum(1.0, kinds * own) for own in p]
+        for until, alpha in looks.taken:
+            rows = np.concatenate([members[k].differences(blocks, until) for k in numbers])
+            joint = stats.family_wise_p(rows, zone, weight=weight)
+            _share_least(p, numbers, joint * kinds * (stats.CERTAIN_ALPHA / alpha))
+            exchanged = int((~np.isnan(rows)).any(axis=0).sum())
+            counts.update({pairs[number].platform: exchanged for number in numbers if exchanged})
+    p = [np.minimum(1.0, own) for own in p]
+    needed = fewest_blocks(min(alpha for _, alpha in looks.taken or ((0, looks.spent),)) / kinds)
+    short = tuple(platform for platform, exchanged in counts.items() if exchanged < needed)
     p, by_loss = with_losses(
-        members, p, stats.CERTAIN_ALPHA, partial(stats.holm_of_testable, alpha=stats.LOST_ALPHA)
+        members,
+        p,
+        stats.CERTAIN_ALPHA,
+        partial(stats.holm_of_testable, alpha=stats.LOST_ALPHA / max(1, len(looks.planned))),
+        spent=looks.spent,
+        looks=max(1, len(looks.planned)),
     )
     return Family(
         points=[member.at_points(own) for member, own in zip(members, p, strict=True)],
@@ -79,7 +147,9 @@ def family_wise(
             member.means(own, loss, margin)
             for member, own, loss in zip(members, p, by_loss, strict=True)
         ],
-        exchanged=min((int(blocks.max(initial=-1)) + 1 for blocks, _ in families), default=0),
+        exchanged=min(counts.values(), default=0),
+        short=short,
+        needed=needed if short else 0,
     )
 
 
@@ -89,13 +159,13 @@ def discoveries(
     """Give q-values (false discovery rate), as `Family.points`, and what `Family.by_loss` is."""
     members = [Members(*of, (), np.ones(of[1].shape)) for of in zip(pairs, tested, strict=True)]
     q = [member.blank() for member in members]
-    for blocks, numbers in _families(pairs):
+    for blocks, numbers in _families(pairs, apart=False):
         rows = [members[number].differences(blocks) for number in numbers]
         zones = [members[number].zone(margin) for number in numbers]
         _share(q, numbers, stats.false_discovery_q(np.concatenate(rows), np.concatenate(zones)))
-    unpaired = _unpaired(pairs)
+    unpaired = [number for number, pair in enumerate(pairs) if not (pair.paired or pair.exact)]
     if unpaired:
-        joint = np.concatenate([members[number].p for number in unpaired])
+        joint = np.concatenate([pairs[number].ratio.p[tested[number]] for number in unpaired])
         _share(q, unpaired, stats.false_discovery(joint))
     q, by_loss = with_losses(
         members,
@@ -116,6 +186,7 @@ def certainly_beyond(
     limit: float,
     *,
     above: bool,
+    looks: Looks = _ONE_LOOK,
 ) -> list[BoolCube]:
     """Tell of which points the ratio certainly lies above, or below, a limit.
 
@@ -126,43 +197,41 @@ def certainly_beyond(
     found = [np.zeros(mask.shape, dtype=np.bool_) for mask in asked]
     sign = 1.0 if above else -1.0
     families = _families(pairs, exact=True)
-    shares = [own**_SHARE for own in weights]
-    total = sum(float(own[mask].sum()) for own, mask in zip(shares, asked, strict=True))
-    kinds = len(families) + any(not pair.paired for pair in pairs)
-    level = stats.CERTAIN_ALPHA / max(1, kinds)
+    kinds = max(1, len(families))
     for blocks, numbers in families:
-        rows = [
-            stats.collapsed(sign * (pairs[k].differences[asked[k]] - np.log(limit)), blocks)
-            for k in numbers
-        ]
         weight = np.concatenate([weights[k][asked[k]] for k in numbers])
-        p = stats.family_wise_p(np.concatenate(rows), side="above", weight=weight)
-        ends = np.cumsum([row.shape[0] for row in rows])[:-1]
-        for number, part in zip(numbers, np.split(p, ends), strict=True):
-            found[number][asked[number]] = part <= level
+        ends = np.cumsum([int(asked[k].sum()) for k in numbers])[:-1]
+        for until, alpha in looks.taken:
+            rows = [
+                stats.collapsed(
+                    sign * (pairs[k].differences_until(until)[asked[k]] - np.log(limit)), blocks
+                )
+                for k in numbers
+            ]
+            p = stats.family_wise_p(np.concatenate(rows), side="above", weight=weight)
+            for number, part in zip(numbers, np.split(p, ends), strict=True):
+                found[number][asked[number]] |= part <= alpha / kinds
     for number, pair in enumerate(pairs):
-        for share in np.unique(shares[number][asked[number]]) if not pair.paired else ():
-            # Bonferroni: one side of an interval at its share of the level of all rows together.
-            bounds = pair.ratios(confidence=1.0 - 2.0 * level * share / total)
-            beyond = bounds.lo > limit if above else bounds.hi < limit
-            found[number] |= asked[number] & (shares[number] == share) & beyond
+        if pair.exact and not pair.paired:  # there is nothing to exchange, and nothing to test
+            beyond = pair.ratio.lo > limit if above else pair.ratio.hi < limit
+            found[number] = asked[number] & beyond
     return found
 
 
-def _unpaired(pairs: Sequence[PlatformPair]) -> list[int]:
-    return [number for number, pair in enumerate(pairs) if not (pair.paired or pair.exact)]
-
-
 def _families(
-    pairs: Sequence[PlatformPair], *, exact: bool = False
+    pairs: Sequence[PlatformPair], *, exact: bool = False, apart: bool = True
 ) -> list[tuple[IntCube, list[int]]]:
     """Give the blocks that are exchanged together, and the pairs that this serves, noisy or all.
+
+    `apart`: also pairs of separate runs, whose launches are paired by their order.
 
     Blocks that share a boot in any pair go together. Where that leaves a pair fewer than six groups
     that has more by itself, pairs with unlike boots are families of their own. A pair with few
     boots is asked about these boots, and binds no other.
     """
-    numbers = [k for k, pair in enumerate(pairs) if pair.paired and (exact or not pair.exact)]
+    numbers = [
+        number for number, pair in enumerate(pairs) if _is_exchanged(pair, exact=exact, apart=apart)
+    ]
     if not numbers:
         return []
     partitions = [pairs[k].boots.groups for k in numbers]
@@ -182,10 +251,28 @@ def _families(
     return list(found.values())
 
 
+def _is_exchanged(pair: PlatformPair, *, exact: bool, apart: bool) -> bool:
+    if pair.paired:
+        return exact or not pair.exact
+    return apart and not pair.exact
+
+
 def _enough(pair: PlatformPair, common: IntCube) -> bool:
     there = pair.tried.any(axis=0) & pair.base_tried.any(axis=0)
+    if not pair.paired:
+        there = ~np.isnan(pair.differences).all(axis=0)
     own, joint = (np.unique(groups[there]).size for groups in (pair.boots.groups, common))
     return bool(joint >= min(own, MIN_LAUNCHES))
+
+
+def _share_least(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
+    """Keep of each member the smallest p-value of all looks; NaN is none."""
+    looked = [np.empty(0)] * len(parts)
+    for number in numbers:
+        looked[number] = parts[number]
+    _share(looked, numbers, joint)
+    for number in numbers:
+        parts[number] = np.fmin(parts[number], looked[number])
 
 
 def _share(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:

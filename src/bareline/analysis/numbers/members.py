@@ -65,9 +65,12 @@ class Members:
         means = np.array([of(self._whole[at]) for at in self._told], dtype=np.float64)
         return np.concatenate([points, means.reshape(len(means), *points.shape[1:])])
 
-    def differences(self, blocks: IntCube) -> FloatCube:
-        """Give the differences of all members in blocks that are exchanged together."""
-        own = stats.collapsed(self.pair.differences, blocks)
+    def differences(self, blocks: IntCube, until: int | None = None) -> FloatCube:
+        """Give the differences of all members in blocks that are exchanged together.
+
+        `until`: those of a run's first blocks, as a planned look saw them.
+        """
+        own = stats.collapsed(self.pair.differences_until(until), blocks)
         return self._with_means(own[self.rows], lambda points: mean_of(own[points]))
 
     def zone(self, margin: float) -> FloatCube:
@@ -86,11 +89,6 @@ class Members:
             self._weight[self.rows],
             lambda points: self._weight[points].max() * points.size ** (1 / 6),
         )
-
-    @property
-    def p(self) -> FloatCube:
-        """Give the p-values of all members where there are no common blocks."""
-        return self._with_means(self.pair.ratio.p[self.rows], lambda points: self._apart(points).p)
 
     def _apart(self, points: Points) -> stats.Shift:
         worse, than = self.pair.logarithms(points)
@@ -188,23 +186,27 @@ def with_losses(
     p: list[FloatCube],
     alpha: float,
     adjust: Callable[[FloatCube, FloatCube], FloatCube],
+    *,
+    spent: float | None = None,
+    looks: int = 1,
 ) -> tuple[list[FloatCube], list[IntCube]]:
     """Put what lost launches say beside p-values, which are held against `alpha`.
 
-    Both have a share of the error, once any loss could be certain by its numbers alone.
+    Both have a share of the error, once any loss could be certain by its numbers alone. `spent` is
+    the error that p-values spend at `alpha`, if it is another; `looks` counts how often is asked.
     """
     counted, worse, first = _counted(members)
     own = np.flatnonzero(first == np.arange(first.size))
     adjusted = np.full(first.size, np.nan)
     adjusted[own] = adjust(counted.p[own], counted.least[own])
-    adjusted = adjusted[first]
+    adjusted = looks * adjusted[first]
     ends = np.cumsum([member.size for member in members])[:-1]
     by_loss = np.split(np.where(adjusted <= stats.LOST_ALPHA, worse, 0), ends)
     if np.isnan(adjusted).all():
         return p, by_loss
     both = [
         np.fmin(
-            np.minimum(1.0, given * (alpha / stats.BESIDE_LOST_ALPHA)),
+            np.minimum(1.0, given * ((spent or alpha) / stats.BESIDE_LOST_ALPHA)),
             np.minimum(1.0, lost * (alpha / stats.LOST_ALPHA)),
         )
         for given, lost in zip(p, np.split(adjusted, ends), strict=True)

@@ -97,6 +97,7 @@ class PlatformPair:
     - `noiseless`: platforms that give the same value in every block.
     - `exact`: neither side has noise: no test, and no least number of launches.
     - `case`: the number of each point's case.
+    - `blocks`: the number of each block in its run.
     """
 
     exact = False
@@ -106,6 +107,7 @@ class PlatformPair:
         self, cube: Cube, platform: str, baseline: str, *, noiseless: Collection[str] = ()
     ) -> None:
         self.platform, self.baseline = platform, baseline
+        self.blocks: IntCube = cube.blocks
         sides = [cube.platforms.index(name) for name in (platform, baseline)]
         self.values, self.base = (cube.values[side] for side in sides)
         self.lost, self.base_lost = (cube.lost[side] for side in sides)
@@ -118,6 +120,7 @@ class PlatformPair:
             base = repeat_values(base, self.values, but=self.base_lost)
         better = cube.points.get_column("better")
         higher = (better == "higher").to_numpy()[:, None]
+        self._turned: BoolCube = higher[:, 0]
         self.directed: BoolCube = (better != "none").to_numpy()
         self._worse, self._than = np.where(higher, (base, values), (values, base))
         sign = np.where(higher, -1, 1)
@@ -175,10 +178,32 @@ class PlatformPair:
 
     @cached_property
     def differences(self) -> FloatCube:
-        """What is compared in each block: differences of logarithms where all are positive."""
+        """What is compared in each block: differences of logarithms where all are positive.
+
+        Where both share no blocks, launches are paired by their order: `bareline.stats.partnered`.
+        """
+        if not self.paired:
+            return self._partnered
         return stats.differences_of_blocks(
             self._worse, self._than, **self._beyond, floor=self._floor
         )
+
+    def differences_until(self, blocks: int | None) -> FloatCube:
+        """Give the differences of a run's first blocks, NaN in the others; None for all."""
+        if blocks is None:
+            return self.differences
+        return np.where(self.blocks < blocks, self.differences, np.nan)
+
+    @property
+    def _partnered(self) -> FloatCube:
+        worse, than = self._worse.copy(), self._than.copy()
+        on_logs = np.flatnonzero(self.ratio.on_logs)
+        worse[on_logs], than[on_logs] = self.logarithms(on_logs)
+        turned = self._turned[:, None]
+        own, base = np.where(turned, than, worse), np.where(turned, worse, than)
+        apart = stats.partnered(own, base, self.boots.groups) * np.where(turned, -1.0, 1.0)
+        rounding = np.where(self.ratio.on_logs, stats.ROUNDING, stats.rounding_of(worse, than))
+        return np.where(np.abs(apart) <= rounding[:, None], 0.0, apart)
 
     def logarithms(self, points: IntCube) -> tuple[FloatCube, FloatCube]:
         """Give the logarithms of some points on both sides, the one that is worse if above first.

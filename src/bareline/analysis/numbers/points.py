@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.cell import COMPARED, LostLaunches
-from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
-from bareline.analysis.numbers.family import discoveries
+from bareline.analysis.numbers.cell import LostLaunches
+from bareline.analysis.numbers.cube import BoolCube, FloatCube
 from bareline.analysis.numbers.frames import layouts, unlike_text
 from bareline.analysis.numbers.models import EMULATED, emulated_platforms, unlike_processors
 from bareline.analysis.numbers.pairs import PlatformPair
@@ -19,14 +18,12 @@ from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.summary import (
     MetricRow,
     failures,
-    flag,
     table_columns,
     with_order,
 )
-from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import CASE, KEY
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Rule, Verdict
 
 
 @dataclass(frozen=True)
@@ -40,9 +37,11 @@ class _Ratio(MetricRow):
     - `difference`, `difference_lo`, `difference_hi`: in the unit, above 0 is worse: where a value
       is zero and there is no ratio.
     - `delta`: Cliff's delta, above 0 is worse.
-    - `p_adjusted`: it holds the false discovery rate over all rows.
+    - `p_adjusted`: of a certain row its p-value over the whole page; of any other the false
+      discovery rate among the rows that are not certain.
     - `verdict`: null for a metric that has no good direction; of a rate, slower means lower.
     - `grade`: how sure the verdict is.
+    - `rule`: the rule that decided both: the reason why a row is open, or has no comparison.
     """
 
     baseline: str
@@ -59,6 +58,7 @@ class _Ratio(MetricRow):
     p_adjusted: float | None
     verdict: Verdict | None
     grade: Grade | None
+    rule: Rule
     caveats: list[str]
 
 
@@ -90,29 +90,25 @@ def compare_points(
     """Compare platforms with what they are paired with, point by point.
 
     Differences below `margin`, relative, do not matter; `any_layout` compares unlike layouts, too.
-    Gives the columns of `Compared` but the grade. A point that only one side has is there, with
-    the verdict that says why. For findings also point_row, nodes_used, unlike, and refused (why it
-    is not comparable).
+    Gives what was measured: the columns of `Compared` but by_loss, p_adjusted, verdict, grade and
+    caveats, which `bareline.analysis.judgements.decide` adds from the others: by_interval (what the
+    row's own interval and estimate say, whatever its test), alike (like is compared with like) and
+    comparable (there are figures, too), refused, failed, absent, left_out and empty (why it is
+    not), own and base (the caveats of either side).
     """
     placed = layouts(records.trials)
     emulated = emulated_platforms(records)
-    frames, alike, tested = [], [], []
+    parts = []
     for pair in pairs:
         frame = _with_layouts(records.cube.points, placed, pair)
         unlike = (frame.get_column("unlike") != "").to_numpy() & (not any_layout)
         software = unlike_processors(frame, pair, emulated)
         refused = pl.when(pl.Series(software)).then(pl.lit(EMULATED)).when(pl.Series(unlike))
-        frames.append(frame.with_columns(refused=refused.then("unlike").otherwise(pl.lit(""))))
-        alike.append(pair.directed & ~unlike)
-        tested.append(alike[-1] & ~software)
-    figures = [
-        _figures(*parts, margin=margin)
-        for parts in zip(frames, pairs, alike, *discoveries(pairs, tested, margin), strict=True)
-    ]
-    table = pl.concat(
-        _with_sides(part, records, summary, pair) for part, pair in zip(figures, pairs, strict=True)
-    )
-    return with_order(_with_caveats(_with_budgets(table, records)), records.platforms).sort(
+        frame = frame.with_columns(refused=refused.then("unlike").otherwise(pl.lit("")))
+        figures = _figures(frame, pair, pair.directed & ~unlike, margin=margin)
+        parts.append(_with_sides(figures, records, summary, pair))
+    table = _with_budgets(pl.concat(parts), records)
+    return with_order(table, records.platforms).sort(
         "rung", "probe", *CASE[1:], "metric", "point_row", "column",
         nulls_last=True, maintain_order=True,
     )  # fmt: skip
@@ -128,25 +124,16 @@ def _with_layouts(points: pl.DataFrame, placed: pl.DataFrame, pair: PlatformPair
 
 
 def _figures(
-    points: pl.DataFrame,
-    pair: PlatformPair,
-    alike: BoolCube,
-    q: FloatCube,
-    by_loss: IntCube,
-    *,
-    margin: float,
+    points: pl.DataFrame, pair: PlatformPair, alike: BoolCube, *, margin: float
 ) -> pl.DataFrame:
     result, shift = pair.ratio, pair.shift
     n = np.minimum(result.n, result.n_baseline)
     enough = np.where(n > 0, MIN_LAUNCHES, 0) if pair.exact else n
     tolerance = pair.tolerance(margin)
-    on_ratio = stats.judge(result.ratio, result.lo, result.hi, enough, q, margin=margin)
-    on_shift = stats.judge_shift(shift.shift, shift.lo, shift.hi, enough, q, tolerance=tolerance)
-    verdict = np.select(
-        [(points.get_column("refused") != "").to_numpy(), by_loss > 0, by_loss < 0, result.on_logs],
-        [Verdict.NOT_COMPARABLE, Verdict.SLOWER, Verdict.FASTER, on_ratio],
-        on_shift,
-    )
+    # With a p-value of 0 a verdict is that of the interval and the estimate alone.
+    on_ratio = stats.judge(result.ratio, result.lo, result.hi, enough, 0.0, margin=margin)
+    on_shift = stats.judge_shift(shift.shift, shift.lo, shift.hi, enough, 0.0, tolerance=tolerance)
+    by_interval = np.where(result.on_logs, on_ratio, on_shift)
     plain = alike & ~result.on_logs
     # "At least 1.00 times" tells nothing.
     known = np.abs(np.log(np.nan_to_num(result.nearest, nan=1.0))) > np.log1p(margin)
@@ -159,7 +146,6 @@ def _figures(
         "n_baseline": np.count_nonzero(~np.isnan(pair.base), axis=-1),
         "n_used": n,
         **pair.losses,
-        "by_loss": by_loss,
         "dependent": pair.dependent,
         "value": stats.summarize(pair.values).median,
         "value_baseline": stats.summarize(pair.base).median,
@@ -172,7 +158,6 @@ def _figures(
         "difference_lo": finite(plain, shift.lo),
         "difference_hi": finite(plain, shift.hi),
         "delta": pair.delta,
-        "p_adjusted": q,
     }
     return points.with_columns(
         *(pl.Series(name, values) for name, values in figures.items()),
@@ -182,9 +167,7 @@ def _figures(
         exact=pl.lit(pair.exact),
         boots=pl.lit(pair.boots.count, pl.Int64),
         few_boots=pl.lit(pair.boots.few),
-        verdict=pl.when(pl.Series(pair.directed)).then(
-            pl.Series(verdict.tolist(), dtype=pl.String)
-        ),
+        by_interval=pl.Series(by_interval.tolist(), dtype=pl.String),
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
@@ -221,19 +204,16 @@ def _with_sides(
     gone = failed | absent.is_not_null()
     present_elsewhere_only = own_empty & base_empty & ~gone & (pl.col("point") != "")
     never_asked = empty & ~gone & left_out.is_null() & ~pl.col("asked")
-    without = {
-        Verdict.FAILED: empty & failed,
-        Verdict.SKIPPED: absent.is_not_null(),
-        Verdict.DOES_NOT_FIT: empty & left_out.is_not_null(),
-        Verdict.MISSING: empty,
-    }
-    # To have no figure is what was found where launches were lost.
-    lost_alone = (pl.col("by_loss") != 0) & (pl.col("lost") + pl.col("base_lost") > 0)
-    verdicts = (pl.when(there).then(pl.lit(verdict.value)) for verdict, there in without.items())
+    timed_out = (pl.col("lost").fill_null(0) + pl.col("base_lost").fill_null(0)) > 0
+    alike = (pl.col("refused").fill_null("") == "") & (pl.col("better") != "none")
     return table.filter(~present_elsewhere_only & ~never_asked).with_columns(
-        verdict=pl.coalesce(pl.when(lost_alone).then("verdict"), *verdicts, "verdict"),
-        left_out=left_out,
+        failed=failed,
         absent=absent,
+        left_out=left_out,
+        empty=empty,
+        alike=alike,
+        # What a platform did not end in its time limit compares, although it has no figure.
+        comparable=alike & (~empty | timed_out),
     )
 
 
@@ -277,67 +257,4 @@ def _with_budgets(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     joined = table.join(known, on=["probe", "params"], how="left", maintain_order="left")
     return joined.with_columns(
         limit_s=pl.when(cut).then("budget_s").otherwise("limit_s"), by_points=cut
-    )
-
-
-def _with_caveats(table: pl.DataFrame) -> pl.DataFrame:
-    # In common blocks it matters whether differences resemble each other, which the pair knows.
-    paired, independent = pl.col("paired").fill_null(False), pl.element() != "dependent"
-    sides = pl.col("own", "base")
-    table = table.with_columns(
-        pl.when(paired).then(sides.list.filter(independent)).otherwise(sides)
-    )
-    n_failed = pl.col("n_failed").fill_null(0) + pl.col("base_n_failed").fill_null(0)
-    n_lost = pl.col("lost").fill_null(0) + pl.col("base_lost").fill_null(0)
-    there = (pl.col("n") > 0) & (pl.col("n_baseline") > 0)
-    lost_only = pl.col("by_loss").fill_null(0) != 0
-    unpaired = ~pl.col("paired").fill_null(True) & ~pl.col("exact").fill_null(False)
-    unlike = pl.format(f"{OTHER_LAYOUT}: {{}}", "unlike")
-    lost = pl.format("{} launches lost to a time limit count as slower than all", n_lost)
-    return table.with_columns(
-        pl.concat_list(
-            sides.fill_null([]),
-            flag(pl.col("dependent").fill_null(False), "dependent"),
-            flag(pl.col("few_boots").fill_null(False) & (there | lost_only), "few-boots"),
-            flag(unpaired & (pl.col("n") > 0), "unpaired"),
-            flag((pl.col("unlike").fill_null("") != "") & there, unlike),
-            flag(pl.col("verdict") == Verdict.DOES_NOT_FIT.value, pl.col("left_out")),
-            flag((n_failed > 0) & there, pl.format(f"{{}} {FAILED_TRIALS}", n_failed)),
-            flag((n_lost > 0) & there, lost),
-        )
-        .list.unique(maintain_order=True)
-        .alias("caveats")
-    )
-
-
-def mark_lopsided(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
-    """Mark differences that the shape of the noise alone may have made.
-
-    Launches spread unequally and to one side there, so that a difference may be one of spread.
-    docs/method/statistics.md, "Lopsided noise", has what it costs and how often it is noticed.
-    """
-    by_names = {(pair.platform, pair.baseline): pair for pair in pairs}
-    compared = table.filter(pl.col("verdict").is_in([str(v) for v in COMPARED]))
-    decided = pl.col("verdict").is_in([Verdict.SLOWER.value, Verdict.FASTER.value])
-    found = []
-    for key, group in compared.group_by("platform", "baseline", "layer", "headline"):
-        pair = by_names[key[0], key[1]]
-        rows = group.filter(decided)
-        if rows.is_empty() or pair.exact or not pair.paired:
-            continue
-        every = group.get_column("point_row").to_numpy()
-        differences = stats.collapsed(pair.differences[every], pair.boots.groups)
-        if not stats.lopsided_p(differences) <= stats.LOPSIDED_ALPHA:
-            continue
-        small = stats.within_spread(pair.values[every], pair.base[every])
-        found.append(group.filter(pl.Series(small) & group.select(decided).to_series()))
-    if not found:
-        return table
-    on = ["platform", "baseline", "point_row"]
-    marks = pl.concat(found).select(on).with_columns(small=pl.lit(value=True))
-    noisy = flag(pl.col("small").fill_null(value=False), "lopsided-noise")
-    return (
-        table.join(marks, on=on, how="left", maintain_order="left")
-        .with_columns(caveats=pl.concat_list("caveats", noisy))
-        .drop("small")
     )

@@ -118,7 +118,9 @@ def amount_pieces(points: Sequence[Cell], rate: bool) -> list[Piece]:
     if first.ratio is None:
         return _off_scale(first, rate)
     if first.lost is not None and first.lost.by_loss:  # the number of lost launches decides
-        return [*ratio_pieces(first.ratio, rate), f" ({lost_words(first)})"]
+        how = Amount(word(rate, worse=first.lost.by_loss > 0))
+        others = ratio_pieces(first.ratio, rate)
+        return [how, f" ({lost_words(first)}; the others ", *others, ")"]
     ratios = [point.ratio.value for point in points if point.ratio is not None]
     form = Form.of(first.ratio.value, rate)
     ends = (max(ratios), min(ratios)) if first.ratio.value > 1 else (min(ratios), max(ratios))
@@ -179,25 +181,33 @@ def reach(point: Cell, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
 
 
 def outlook_words(points: Sequence[Cell], margin: float) -> str:
-    """Say how many launches would decide the middle one of points of one platform, if any would."""
-    outlooks = [
-        stats.launches_to_decide(
-            point.ratio.value, point.ratio.lo, point.ratio.hi, point.n_both, margin=margin
+    """Say how many more launches would make the middle one of a platform's points likely.
+
+    A ratio within the margin they would show equal. The forecast is of a row by itself: what is
+    certain over a whole page needs more (`bareline.stats.outlook`).
+    """
+    outlooks = []
+    for point in points:
+        if point.ratio is None or point.exact or point.n_both < MIN_LAUNCHES:
+            continue
+        ratio = point.ratio
+        launches = stats.launches_to_decide(
+            ratio.value, ratio.lo, ratio.hi, point.n_both, margin=margin
         )
-        for point in points
-        if point.ratio is not None and not point.exact and point.n_both >= MIN_LAUNCHES
-    ]
-    known = sorted(filter(None, outlooks), key=lambda one: one.likely)
-    if not known:
+        if launches is not None:
+            outlooks.append((launches, point.n_both, abs(math.log(ratio.value))))
+    if not outlooks:
         return ""
-    middle = known[len(known) // 2]
+    outlooks.sort(key=lambda outlook: outlook[0].likely)
+    middle, n, distance = outlooks[len(outlooks) // 2]
     if middle.fewest > _MOST_LAUNCHES:
         return f"more than {_MOST_LAUNCHES} launches would be needed"
-    low, high = _rounded(middle.fewest), _rounded(middle.most)
+    effect = "would make it likely" if distance > math.log1p(margin) else "would show it equal"
+    low, high = _rounded(middle.fewest - n), _rounded(middle.most - n)
     if middle.likely > _MOST_LAUNCHES:
-        return f"between {low} and {high} launches would decide"
+        return f"between {low} and {high} more launches {effect}"
     ends = "" if low == high else f" ({low} to {high})"
-    return f"about {_rounded(middle.likely)} launches{ends} would decide"
+    return f"about {_rounded(middle.likely - n)} more launches{ends} {effect}"
 
 
 def _rounded(launches: float) -> str:

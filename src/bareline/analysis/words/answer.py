@@ -45,11 +45,10 @@ from bareline.analysis.words.remarks import (
     simulations,
     undecided_yet,
 )
-from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import nodes_words
 from bareline.vocabulary.units import format_value, listing, percent, significant
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Rule, Verdict
 
 #: Losses that are named with their figures where nothing was asked, and names of what never ended.
 _MOST_LOSSES = 3
@@ -123,13 +122,14 @@ def answer(asked: AnswerScope, platforms: Sequence[str], baseline: str) -> Sente
     """Say what was asked of each platform, those that lose most first."""
     brief = len(platforms) > _MOST_PLATFORMS
     alike: dict[Sentence, list[str]] = {}
+    measured = {finding.platform for finding in asked.findings}
     own = {name: asked.of(name) for name in platforms}
     for name in sorted(platforms, key=lambda name: own[name].size, reverse=True):
-        alike.setdefault(sentence(*_of_platform(own[name], brief=brief)), []).append(name)
+        if name in measured:  # whatever there is of it, a platform is never left out
+            words = _of_platform(own[name], brief=brief) or ["nothing could be compared"]
+            alike.setdefault(sentence(*words), []).append(name)
     clauses: list[_Clause] = [
-        ["on ", *platforms_named(names), ": ", *words.parts]
-        for words, names in alike.items()
-        if words.parts
+        ["on ", *platforms_named(names), ": ", *words.parts] for words, names in alike.items()
     ]
     body = joined(clauses or [["nothing could be compared"]], between=Break(), last=Break())
     noise = "".join(f"; {text}" for text in disturbances(asked.findings))
@@ -148,9 +148,11 @@ def _of_platform(own: AnswerScope, *, brief: bool) -> _Clause:
     parts += _open(own)
     asked = {(cell.layer, cell.place.probe) for cell in (*losses, *gains)}
     asked |= {(finding.layer, finding.probe) for finding in own.means}
-    parts += _layers(own, Verdict.SLOWER, asked, named=not own.cells)
+    also = bool(losses) or any(f.verdict is Verdict.SLOWER for f in own.means)
+    parts += _layers(own, Verdict.SLOWER, asked, also=also)
     parts += _programs(own, gains, worse=False, brief=brief)
-    parts += _layers(own, Verdict.FASTER, asked, named=not own.cells)
+    also = bool(gains) or any(f.verdict is Verdict.FASTER for f in own.means)
+    parts += _layers(own, Verdict.FASTER, asked, also=also)
     parts += _undelivered(own)
     parts += _crashes(own)
     parts += _rest(own, whole=not parts)
@@ -172,9 +174,8 @@ def _programs(
         group = [cell for cell in ended if cell.layer is layer]
         group.sort(key=lambda cell: (cell.grade is not Grade.CERTAIN, -cell.size))
         worst = max(group, key=lambda cell: cell.size)
-        boot = " in this boot" if worst.few_boots else ""
         because = _because(own, worst) if worse and not brief else ""
-        parts.append([*_figures(own, layer, group, worst), boot, because])
+        parts.append([*_figures(own, layer, group, worst), because])
     lost = [cell for cell in cells if cell not in ended]
     if len(lost) == 1:
         parts.append([f"{own.name(lost[0])} is ", *amount_pieces(lost, lost[0].rate)])
@@ -191,32 +192,29 @@ def _figures(own: AnswerScope, layer: Layer, group: Sequence[Cell], worst: Cell)
     assert worst.ratio is not None
     every = [cell for cell in own.cells if cell.layer is layer]
     likely = sum(cell.grade is Grade.LIKELY for cell in group)
-    sure = "likely " if likely == len(group) else ""
-    values = [
-        "" if end is None else format_value(end.value, worst.metric.unit)
-        for end in (worst.base, worst.value)
-    ]
-    number, _, unit = values[0].rpartition(" ")
-    first = number if unit and values[1].endswith(f" {unit}") else values[0]
-    both = f" ({first} → {values[1]})" if all(values) else ""
+    sure = worst.sure_words if likely == len(group) else ""
+    # The ratio is of pairs: the quotient of two medians would be another number.
+    base = ""
+    if worst.base is not None:
+        base = f" ({worst.baseline} {format_value(worst.base.value, worst.metric.unit)})"
     if len(group) == 1:
         some = "" if len(every) == 1 else f"1 of {len(every)}: "
-        return [f"{some}{own.name(worst)} {sure}", *_takes(worst.ratio, worst.rate), both]
+        return [f"{some}{own.name(worst)} ", *_takes(worst.ratio, worst.rate, sure), base]
     noun = _NAMES.get(layer, "points")
     some = "all" if len(group) == len(every) else f"{len(group)} of {len(every)}"
     aside = f", {likely} of them likely" if 0 < likely < len(group) else ""
-    clause = [f"{some} {noun} {sure}are ", *amount_pieces(group, worst.rate), aside]
-    return [*clause, f", {own.name(worst)} the most{both}"]
+    clause = [f"{some} {noun} are {sure}", *amount_pieces(group, worst.rate), aside]
+    return [*clause, f", {own.name(worst)} the most{base}"]
 
 
-def _takes(ratio: Estimate, rate: bool) -> _Clause:
+def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
     """Say a ratio of a time as people do: ``takes 1.48 times as long [1.34, 1.68]``."""
     form = Form.of(ratio.value, rate)
     if rate or not form.unit.startswith("times") or ratio.value < 1:
-        return ["is ", Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
+        return [f"is {sure}", Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
     amount = Amount(f"takes {significant(ratio.value)} times as long")
     bounds = [end and significant(end) for end in (ratio.lo, ratio.hi)]
-    return [amount, " ", Interval(bounds[0] or "-", bounds[1] or "unlimited")]
+    return [sure, amount, " ", Interval(bounds[0] or "-", bounds[1] or "unlimited")]
 
 
 def _because(own: AnswerScope, worst: Cell) -> str:
@@ -229,20 +227,24 @@ def _because(own: AnswerScope, worst: Cell) -> str:
 
 
 def _layers(
-    own: AnswerScope, verdict: Verdict, asked: set[tuple[Layer, str]], *, named: bool
+    own: AnswerScope, verdict: Verdict, asked: set[tuple[Layer, str]], *, also: bool
 ) -> list[_Clause]:
+    """Say which other layers differ; `also`: what is asked has differed in the same way."""
     found: dict[Layer, list[Finding]] = {}
     for finding in own.findings:
         differs = finding.of(verdict) or (finding.by_mean and finding.verdict is verdict)
         if differs and (finding.layer, finding.probe) not in asked:
             found.setdefault(finding.layer, []).append(finding)
     shown = {
-        layer: max(group, key=lambda f: (f.grade is Grade.CERTAIN, f.weight))
+        layer: max(group, key=lambda f: (f.grade_toward(verdict) is Grade.CERTAIN, f.weight))
         for layer, group in found.items()
     }
-    order = sorted(shown, key=lambda k: (shown[k].grade is not Grade.CERTAIN, -shown[k].weight))
+    order = sorted(
+        shown,
+        key=lambda k: (shown[k].grade_toward(verdict) is not Grade.CERTAIN, -shown[k].weight),
+    )
     how = "worse" if verdict is Verdict.SLOWER else "better"
-    if named:
+    if not own.cells:
         clauses = [_change(own, shown[layer], verdict) for layer in order[:_MOST_LOSSES]]
         if rest := order[_MOST_LOSSES:]:
             noun = "layer" if len(rest) == 1 else "layers"
@@ -254,11 +256,12 @@ def _layers(
     pieces: list[_Clause] = [
         [f"{layer_name(k)} ", *_amount(shown[k], verdict, direction=False)] for k in order
     ]
-    return [[f"also {how}: ", *joined(pieces, last=", ")]]
+    head = f"also {how}" if also else how
+    return [[f"{head}: ", *joined(pieces, last=", ")]]
 
 
 def _amount(finding: Finding, verdict: Verdict, *, direction: bool = True) -> _Clause:
-    sure: Piece = "likely " if finding.grade is Grade.LIKELY else ""
+    sure = finding.sure_words(verdict)
     if finding.by_mean:
         return [sure, *mean_pieces(finding, bounded=False)]
     several, first = len(finding.points) > 1, finding.of(verdict)[0]
@@ -329,7 +332,7 @@ def _rest(own: AnswerScope, *, whole: bool) -> list[_Clause]:
     if equal:
         name = own.name(equal[0]) if len(equal) == 1 else f"{len(equal)} of {len(cells)}"
         return [[f"{name} ", Amount(alike)]]
-    if not whole or cells:
+    if not whole:
         return []
     shown, same = grades[Grade.OPEN], grades[Grade.EQUAL]
     counts = [f"no difference shown at {shown} of {len(points)} points"] if shown else []
@@ -349,7 +352,7 @@ def _open(own: AnswerScope) -> list[_Clause]:
         return []
     widest = max(cells, key=lambda cell: (cell.ratio.hi or 0.0) if cell.ratio else 0.0)
     why = outlook_words([widest], own.margin)
-    if "within-control" in codes(widest.caveats):
+    if widest.rule is Rule.WITHIN_CONTROL:
         why = "as small as the baseline's difference from itself"
     name = own.name(widest) if len(own.cells) > 1 or len(cells) > 1 else ""
     of = f" of {len(cells)}, most {name}" if len(cells) > 1 else f" of {name}" if name else ""

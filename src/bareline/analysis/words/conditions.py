@@ -9,12 +9,12 @@ import polars as pl
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.judgements.conditions import WITHOUT_FIGURES, FailCondition, How, Match
 from bareline.analysis.judgements.trend import Trend
-from bareline.analysis.numbers.cell import with_interval
-from bareline.analysis.words.amounts import mean_pieces
+from bareline.analysis.numbers.cell import Cell, with_interval
+from bareline.analysis.words.amounts import lost_words, mean_pieces
 from bareline.analysis.words.parts import sentence
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.units import significant
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict, with_sureness
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,7 @@ def _words(condition: FailCondition, met: Match) -> str:
         case How.VERDICT if met.mean is not None:
             return f"and the others are {sentence(*mean_pieces(met.mean))}"
         case How.VERDICT:
-            differs = cell.verdict in (Verdict.SLOWER, Verdict.FASTER)
-            likely = "likely " if differs and cell.grade is Grade.LIKELY else ""
-            return f"is {likely}{cell.verdict}"
+            return f"is {with_sureness(str(cell.verdict), cell.grade, few_boots=cell.few_boots)}"
         case How.LOST if lost is not None:
             some, every = lost.ended_badly(worse=lost.by_loss > 0)
             end = "least" if lost.by_loss > 0 else "most"
@@ -69,11 +67,18 @@ def _words(condition: FailCondition, met: Match) -> str:
         case How.ESTIMATE:
             return f"has no {condition.end}: {cell.verdict}"
     if ratio is None:
-        return "has no ratio: it is compared as a difference"
+        return f"has no ratio: {_without_ratio(cell)}"
     turned = met.how is How.NOT_CERTAIN
     how = "is not certainly" if turned else "is certainly"
     sign = {">": "<=", "<": ">="}[sign[0]] if turned else sign[0]
     return f"ratio {with_interval(ratio, write=_digits)} {how} {sign} {condition.limit:g}"
+
+
+def _without_ratio(cell: Cell) -> str:
+    """Return why a row that is judged has no ratio."""
+    if cell.difference is not None:
+        return "it is compared as a difference"
+    return lost_words(cell) or f"{cell.verdict}"
 
 
 def _digits(value: float) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from bareline import stats
 from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.grades import GradedRows
+from bareline.analysis.numbers.family import Looks
 from bareline.analysis.numbers.pairs import PlatformPair
-from bareline.analysis.words.remarks import layer_name
-from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import listing, percent, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -29,16 +28,11 @@ def control_text(control: Control) -> str:
     noun = "claim" if control.claims == 1 else "claims"
     if control.claims:
         rows += f" and the sentences would make {control.claims} false {noun}"
-    parts = []
-    for layer, ratio in control.floors.items():
-        amount = "any size"
-        if ratio is not None:
-            times = f"{significant(ratio)} times"
-            amount = percent(ratio - 1, 2) if ratio < _TIMES_FROM else times
-        parts.append(f"up to {amount} in {layer_name(Layer(layer))}")
+    small = control.floor < _TIMES_FROM
+    amount = percent(control.floor - 1, 2) if small else f"{significant(control.floor)} times"
     return (
-        f"{who} differs from itself in {rows}: differences of {listing(parts)} here may be "
-        "the machine's, not the platform's"
+        f"{who} differs from itself in {rows}: differences up to {amount} here may be the "
+        "machine's, not the platform's"
     )
 
 
@@ -71,18 +65,51 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
     if not judged.tests and not rows:
         return apart
     level, exchanged = percent(stats.ALPHA), judged.exchanged
-    booted = any(pair.boots.count is not None for pair in pairs)
-    unit = "boots or blocks" if booted else "blocks"
-    if not exchanged or not all(pair.paired for pair in pairs if not pair.exact):
-        how = "Holm's correction where platforms share no blocks"
-    else:
-        every = f"all {2**exchanged}" if exchanged <= stats.ALL_FLIPS_BLOCKS else "4096"
-        how = f"{every} exchanges of names in {exchanged} {unit}"
+    how = f"{_exchanges(exchanged)} in {exchanged} {_unit(pairs)}" if exchanged else "none possible"
+    short = ""
+    if judged.short:
+        short = (
+            f" Nothing can be certain on {listing(judged.short)} from {exchanged} {_unit(pairs)}: "
+            f"{judged.needed} could decide."
+        )
     few_boots = [pair.platform for pair in pairs if pair.boots.few]
     few = f" Of {listing(few_boots)} all holds for the boots measured alone." if few_boots else ""
     return (
         f"What is certain holds together at {percent(1 - stats.ALPHA)}, over {judged.tests} "
         f"comparisons ({how}); of what is likely, at most {level} are expected to be wrong (false "
-        f"discovery rate, {rows} rows tested). Each 'equal' is wrong with at most 2.5 %.{few}"
-        + (f" {apart}" if apart else "")
+        f"discovery rate, {rows} rows tested). Each 'equal' is wrong with at most 2.5 %."
+        f"{_looks(judged.looks)}{short}{few}" + (f" {apart}" if apart else "")
     )
+
+
+def _looks(looks: Looks) -> str:
+    """Say which looks were planned, which were taken, and what came too early or late for them."""
+    if not looks.planned:
+        return ""
+    spent = listing([f"{100 * share:.2g}" for share in looks.spending])
+    text = (
+        f" Looks were planned after {listing([str(look) for look in looks.planned])} blocks, at "
+        f"{spent} % of error."
+    )
+    if not looks.reached:
+        return f"{text} After {looks.measured} none was reached, so nothing is certain yet."
+    last = looks.planned[looks.reached - 1]
+    if looks.measured > last:
+        return f"{text} What was measured after the look at {last} makes rows likely at most."
+    return text
+
+
+def _exchanges(exchanged: int) -> str:
+    every = f"all {2**exchanged}" if exchanged <= stats.ALL_FLIPS_BLOCKS else "4096"
+    return f"{every} exchanges of names"
+
+
+def _unit(pairs: Sequence[PlatformPair]) -> str:
+    tested = [pair for pair in pairs if not pair.exact]
+    units = []
+    if any(pair.paired for pair in tested):
+        booted = any(pair.boots.count is not None for pair in pairs)
+        units.append("boots or blocks" if booted else "blocks")
+    if not all(pair.paired for pair in tested):
+        units.append("pairs of launches")
+    return " or ".join(units)

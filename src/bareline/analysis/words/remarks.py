@@ -10,6 +10,7 @@ from bareline.analysis.judgements.survey import FEWEST_LINKS, FEWEST_SWITCHES, S
 from bareline.analysis.judgements.trend import ChangePoint, Trend
 from bareline.analysis.numbers.cell import with_interval
 from bareline.analysis.numbers.models import EMULATED
+from bareline.analysis.words.amounts import Form, span
 from bareline.analysis.words.parts import Piece, platforms_named
 from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
@@ -61,13 +62,24 @@ def seen_range(finding: Finding) -> str:
     if not points:
         return ""
     ratios = [point.ratio.value for point in points if point.ratio]
-    low, high = significant(min(ratios)), significant(max(ratios))
-    amount = high if low == high else f"{low} to {high}"
     most = max(points, key=lambda point: point.size)
     label = finding.label(most)
     at = f", most at {label}" if label and len(points) > 1 else ""
-    how = "worse than" if finding.rate else "as long as"
-    return f"{finding.subject} {amount} times {how} {finding.baseline}{at}"
+    if finding.rate:
+        amount = _rate_range(min(ratios), max(ratios))
+        return f"{finding.subject} {amount} than {finding.baseline}{at}"
+    low, high = significant(min(ratios)), significant(max(ratios))
+    amount = high if low == high else f"{low} to {high}"
+    return f"{finding.subject} {amount} times as long as {finding.baseline}{at}"
+
+
+def _rate_range(low: float, high: float) -> str:
+    """Say from where to where ratios of a rate go, lower or higher: ``1.2 to 3 times lower``."""
+    form = Form.of(low if high <= 1 else high, True, low, high)
+    ends = sorted({form.write(low), form.write(high)}, key=float)
+    if low < 1 < high:
+        return span(low, high, True)
+    return f"{' to '.join(ends)} {form.unit}"
 
 
 def launches_words(findings: Sequence[Finding]) -> str:

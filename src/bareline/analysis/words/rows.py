@@ -51,7 +51,7 @@ class FindingRow(TypedDict):
 
     - `rate`: more is better, so that worse is lower.
     - `verdict`: that of all points; mixed where some are slower and some faster.
-    - `grade`: that of the surest point.
+    - `grade`: that of the surest point with the verdict; of a mixed finding, of its losses.
     - `worst`: its worst point, whose ratio, interval and number of launches are here too.
     """
 
@@ -218,6 +218,7 @@ class ControlRow(Control, _Kind):
     - `tested`, `differ`, `equal`: rows.
     - `claims`: certain differences of sentences.
     - `floors`: by layer the largest difference, as a ratio above 1.
+    - `floor`: up to this ratio rows of any layer stay open; 1 where no row differs.
     """
 
     kind: Literal["control"]

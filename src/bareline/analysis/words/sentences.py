@@ -34,10 +34,10 @@ from bareline.analysis.words.parts import (
 )
 from bareline.analysis.words.reasons import reasons_of, said_as_causes
 from bareline.analysis.words.remarks import launches_words, seen_range, undecided_yet
-from bareline.vocabulary.caveats import briefs, codes
+from bareline.vocabulary.caveats import briefs
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value, listing, percent
-from bareline.vocabulary.verdicts import Grade, Verdict
+from bareline.vocabulary.verdicts import Grade, Rule, Verdict
 
 _Clause = list[Piece]
 #: Findings that are described where launches are too few to judge them.
@@ -176,7 +176,8 @@ def _change(finding: Finding, margin: float, on: _On) -> _Clause:
         if pieces:
             pieces.append(" and ")
         likely = sum(point.grade is Grade.LIKELY for point in points)
-        pieces += ["likely " if likely == len(points) else "", *amount_pieces(points, finding.rate)]
+        sure = points[0].sure_words if likely == len(points) else ""
+        pieces += [sure, *amount_pieces(points, finding.rate)]
         if 0 < likely < len(points):
             aside.append([f"{likely} of them likely"])
         if len(points) < compared:
@@ -266,7 +267,7 @@ def _why_open(group: Sequence[Finding], margin: float) -> _Clause:
     elif label:
         pieces = [f"at {label} "]
     pieces.append(reach(point, finding.rate, margin))
-    if "within-control" in codes(point.caveats):
+    if point.rule is Rule.WITHIN_CONTROL:
         return [*pieces, "; as small as the baseline's difference from itself"]
     needed = outlook_words([one for _, one in every], margin)
     return [*pieces, f"; {needed}" if needed else ""]

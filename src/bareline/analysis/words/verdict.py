@@ -95,9 +95,8 @@ def _square(group: Sequence[Finding], margin: float) -> Square:
         subject = ", ".join(filter(None, [shown.subject, label]))
         more = sum(finding.verdict.decided for finding in group) - 1
         pieces = amount_pieces([point], shown.rate) if point else mean_pieces(shown)
-        grade = shown.grade
-        pieces = ["likely " if grade is Grade.LIKELY else "", *pieces]
-        words = sentence(*pieces, f", and {more} more" if more else "")
+        grade = shown.grade_toward(mark)
+        words = sentence(shown.sure_words(mark), *pieces, f", and {more} more" if more else "")
         return Square(mark, grade, words, subject, point, more, lost, shown.anchor)
     words = sentence(_marked(mark, group, margin))
     notes = [lost] if mark is not Verdict.FAILED else []
@@ -120,15 +119,38 @@ def layer_line(
             clause += [*square.words.parts, f" ({square.subject})" if square.subject else ""]
         else:
             shown = next(f for f in own if square.point in f.points)
-            how = f" at most ({square.subject})" if square.more else f" ({square.subject})"
-            every, worse = len(own), sum(map(_is_worse, own))
-            better = sum(finding.verdict is Verdict.FASTER for finding in own)
-            counts = [f"{worse} of {every} worse"] if worse else []
-            counts += [f"{better} better"] if better else []
-            beside = ", ".join(["", *counts]) if every > 1 else ""
-            clause += [*amount_pieces([square.point], shown.rate), how, beside]
+            sure = shown.sure_words(square.mark)
+            most = " at most" if square.more and _is_largest(shown, own) else ""
+            counts = _counts(own) if len(own) > 1 else []
+            amount = amount_pieces([square.point], shown.rate)
+            clause += [sure, *amount, f"{most} ({square.subject})", ", ".join(["", *counts])]
         clauses.append([*clause, f" ({square.note})" if square.note else ""])
     return sentence(*joined(clauses, between="; ", last="; "), "." if clauses else "")
+
+
+def _counts(findings: Sequence[Finding]) -> list[str]:
+    """Count the findings that are worse, and better, of all; those that are likely by themselves.
+
+    A finding that loses at some points and gains at others is counted as worse.
+    """
+    losses = [finding for finding in findings if _is_worse(finding)]
+    gains = [finding for finding in findings if finding.verdict is Verdict.FASTER]
+    likely_losses = sum(f.grade_toward(Verdict.SLOWER) is Grade.LIKELY for f in losses)
+    likely_gains = sum(f.grade_toward(Verdict.FASTER) is Grade.LIKELY for f in gains)
+    counts = []
+    if losses:
+        likely = f" ({likely_losses} likely)" if likely_losses else ""
+        counts.append(f"{len(losses)} of {len(findings)} worse{likely}")
+    if gains:
+        likely = f" ({likely_gains} likely)" if likely_gains else ""
+        counts.append(f"{len(gains)} better{likely}")
+    return counts
+
+
+def _is_largest(shown: Finding, findings: Sequence[Finding]) -> bool:
+    """Whether no finding that changes the same way does so by more: a likely one may."""
+    alike = _is_worse if _is_worse(shown) else (lambda f: f.verdict is Verdict.FASTER)
+    return all(finding.weight <= shown.weight for finding in findings if alike(finding))
 
 
 def _is_worse(finding: Finding) -> bool:

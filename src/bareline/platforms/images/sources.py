@@ -214,6 +214,16 @@ _TIMEOUT_S = 1800.0
 _WORKPLACES, _WORKPLACE = Path("/var/tmp"), "bareline-image-"
 
 
+def remove_workplace(note: Path) -> None:
+    """Remove the folder that a killed build left, of which the cache has a note."""
+    left = Path(note.read_text(encoding="utf-8"))
+    mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
+    # A build outside of a namespace of its own leaves /proc and /sys mounted there.
+    ours = left.parent == _WORKPLACES and left.name.startswith(_WORKPLACE)
+    if ours and f" {left}/" not in mounts:
+        shutil.rmtree(left, ignore_errors=True)
+
+
 @contextmanager
 def workplace(note: Path) -> Iterator[Path]:
     """Make a folder to build in, and remove the one that a killed build left.
@@ -222,12 +232,7 @@ def workplace(note: Path) -> Iterator[Path]:
     elsewhere, and the cache has a note of it.
     """
     if note.exists():
-        left = Path(note.read_text(encoding="utf-8"))
-        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
-        # A build outside of a namespace of its own leaves /proc and /sys mounted there.
-        ours = left.parent == _WORKPLACES and left.name.startswith(_WORKPLACE)
-        if ours and f" {left}/" not in mounts:
-            shutil.rmtree(left, ignore_errors=True)
+        remove_workplace(note)
     with tempfile.TemporaryDirectory(dir=_WORKPLACES, prefix=_WORKPLACE) as name:
         replace_file(note, name, durable=False)
         place = Path(name)

@@ -66,6 +66,7 @@ class Mpich(Hydra):
     title = "MPICH"
     packages = "mpich libmpich-dev"
     signature = re.compile(r"HYDRA build details:\s+Version:\s+(\d[\w.]*)")
+    library = re.compile(r"MPICH Version:\s+(\d[\w.]*)")
     launchers = ("mpirun.mpich", "mpiexec.hydra")
     compilers = ("mpicc.mpich", "mpicc")
     starter = "-launcher"
@@ -94,6 +95,7 @@ class IntelMpi(Hydra):
     title = "Intel MPI"
     packages = ""
     signature = re.compile(r"Intel\(R\) MPI Library.*?Version\s+(\d[\w.]*)", re.DOTALL)
+    library = re.compile(r"Intel\(R\) MPI Library (\d[\w.]*)")
     compilers = ("mpiicx", "mpiicc", "mpicc")
     starter = "-bootstrap"
     ways: ClassVar = {

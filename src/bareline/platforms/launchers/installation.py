@@ -29,19 +29,26 @@ LAUNCHERS: Mapping[str, type[Launcher]] = MappingProxyType(
 )
 
 
+#: Starts a command with a folder before all others in the PATH of the place where it starts.
+_WITH_FOLDER_FIRST = 'PATH=$1:$PATH; export PATH; shift; exec "$@"'
+
+
 @dataclass(frozen=True, slots=True)
 class MpiInstallation:
     """An MPI library with its launcher and, where installed, its C compiler wrapper.
 
     - `mpicc`: path of the compiler wrapper, None when only the runtime is installed.
-    - `compilers`, `choices`: none: programs are compiled by the machine's own, for every processor.
+    - `folder`: the folder of a launcher that was given by its path, which comes first in PATH for
+      every question and start: launchers and wrappers look there for their own parts. Empty for a
+      launcher that PATH itself has.
+    - `choices`: none, programs are compiled for every processor.
     """
 
     flavour: str
     version: str
     mpirun: str
     mpicc: str | None = None
-    compilers: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    folder: str = ""
     choices: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     @property
@@ -49,9 +56,38 @@ class MpiInstallation:
         """Name and version for people."""
         return f"{LAUNCHERS[self.flavour].title} {self.version}"
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """Variables that the library's wrappers and launcher need on this machine."""
+        return _variables(self.mpirun, self.folder)
+
+    def check_library(self, library: str) -> None:
+        """Refuse a launcher of another library than that of the programs it would start.
+
+        - `library`: what a program that `mpicc` has compiled prints as its library's version; one
+          of no known library, such as a vendor's descendant of MPICH, is accepted.
+
+        Raises PlatformError: the families or the versions differ; the message names both.
+        """
+        for launcher in LAUNCHERS.values():
+            match = launcher.library.search(library)
+            if match is None:
+                continue
+            if launcher is LAUNCHERS[self.flavour] and _same_version(match[1], self.version):
+                return
+            raise PlatformError(
+                f"{self.mpirun} starts programs of {self.title}, and programs that {self.mpicc} "
+                f"compiles use {launcher.title} {match[1]}",
+                where="mpi",
+                hint="give the path of the mpirun that was installed with the library",
+            )
+
     def argv(self, job: Job) -> list[str]:
         """Give the launcher's command line for a job."""
-        return LAUNCHERS[self.flavour](self.mpirun, self.version).argv(job)
+        line = LAUNCHERS[self.flavour](self.mpirun, self.version).argv(job)
+        if not self.folder:
+            return line
+        return ["sh", "-c", _WITH_FOLDER_FIRST, "sh", self.folder, *line]
 
     def settings(self, job: Job) -> dict[str, str]:
         """Give the environment of a job that another program than the launcher starts."""
@@ -83,11 +119,16 @@ def find_mpi(choice: str = "auto") -> MpiInstallation:
             "no MPI library found" if choice == "auto" else f"{launcher.title} is not installed",
             hint=package_hint(launcher.packages) if launcher.packages else hint,
         )
-    given = Path(choice).expanduser()
+    # Absolute, because builds and jobs run in folders of their own. Links stay: Debian's wrappers
+    # know by their name which library they are.
+    given = Path(choice).expanduser().absolute()
     for candidate in (given, given / "bin" / "mpirun", given / "mpirun"):
-        runs = candidate.is_file() and os.access(candidate, os.X_OK)
-        if runs and (found := _inspect(str(candidate))):
-            return found
+        if not (candidate.is_file() and os.access(candidate, os.X_OK)):
+            continue
+        on_path = shutil.which(candidate.name) == str(candidate)
+        installation = _inspect(str(candidate), "" if on_path else str(candidate.parent))
+        if installation is not None:
+            return installation
     raise PlatformError(
         f"'{choice}' is not the launcher of Open MPI, MPICH or Intel MPI",
         where="mpi",
@@ -112,7 +153,7 @@ def launcher_names(choice: str) -> tuple[str, ...]:
 
 
 @cache
-def _inspect(mpirun: str) -> MpiInstallation | None:
+def _inspect(mpirun: str, folder: str = "") -> MpiInstallation | None:
     try:
         done = subprocess.run(
             [mpirun, "--version"],
@@ -121,7 +162,7 @@ def _inspect(mpirun: str) -> MpiInstallation | None:
             errors="replace",
             timeout=20.0,
             stdin=subprocess.DEVNULL,
-            env={**os.environ, "LC_ALL": "C"},
+            env={**os.environ, "LC_ALL": "C", **_variables(mpirun, folder)},
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
@@ -133,4 +174,22 @@ def _inspect(mpirun: str) -> MpiInstallation | None:
     # plain ``mpicc`` that may belong to the other one.
     beside = (Path(mpirun).parent / name for name in LAUNCHERS[known[0]].compilers)
     mpicc = next((str(path) for path in beside if os.access(path, os.X_OK)), None)
-    return MpiInstallation(*known, mpirun, mpicc)
+    return MpiInstallation(*known, mpirun, mpicc, folder)
+
+
+def _variables(mpirun: str, folder: str) -> dict[str, str]:
+    """Return the variables of an installation, whose `folder` is "" where PATH finds it."""
+    variables = {}
+    if folder:
+        variables["PATH"] = f"{folder}:{os.environ.get('PATH', os.defpath)}"
+    programs = Path(mpirun).parent
+    if (programs / "impi_info").exists() and "I_MPI_ROOT" not in os.environ:
+        # Intel MPI from a wheel: its wrappers do not know where their library is.
+        variables["I_MPI_ROOT"] = str(programs.parent)
+    return variables
+
+
+def _same_version(one: str, other: str) -> bool:
+    """Whether two versions agree as far as both are given: 2021.9 and 2021.9.1 do."""
+    pairs = zip(one.split("."), other.split("."), strict=False)
+    return all(first == second for first, second in pairs)

@@ -91,6 +91,7 @@ class Launcher(ABC):
 
     - `packages`: Debian packages that bring it, empty when Debian has none.
     - `signature`: finds the library's version in what ``mpirun --version`` prints.
+    - `library`: the same in what ``MPI_Get_library_version`` gives a program.
     - `launchers`: names that its launcher has beside ``mpirun``, where several libraries are
       installed.
     - `compilers`: names of its C compiler wrapper, the most certain one first.
@@ -99,6 +100,7 @@ class Launcher(ABC):
     title: ClassVar[str]
     packages: ClassVar[str]
     signature: ClassVar[re.Pattern[str]]
+    library: ClassVar[re.Pattern[str]]
     launchers: ClassVar[tuple[str, ...]] = ()
     compilers: ClassVar[tuple[str, ...]]
 

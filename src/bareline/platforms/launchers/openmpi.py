@@ -13,6 +13,7 @@ class OpenMpi(Launcher):
     title = "Open MPI"
     packages = "openmpi-bin libopenmpi-dev"
     signature = re.compile(r"\(Open ?(?:MPI|RTE)\)\s+v?(\d[\w.]*)")
+    library = re.compile(r"Open MPI v(\d[\w.]*\w)")
     launchers = ("mpirun.openmpi",)
     compilers = ("mpicc.openmpi", "mpicc")
 

@@ -2,92 +2,157 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from itertools import chain
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from bareline.platforms.remote.cluster import ClusterOptions
+from bareline.vocabulary.documents import (
+    DESCRIPTION,
+    DocumentError,
+    parse_lines,
+    parse_yaml,
+    table_at,
+)
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.nodeset import unfold
+from bareline.vocabulary.files import read_bounded, step_to_read
+from bareline.vocabulary.nodeset import nodes_text, unfold
+
+#: The largest machines have fewer nodes, and an inventory of theirs fewer groups.
+MOST_HOSTS = 100_000
+MOST_GROUPS = 10_000
 
 
 def read_inventory(path: Path, group: str | None = None) -> list[str]:
-    """Give the hosts of an inventory, those of one group where one is named."""
+    """Return the hosts of an inventory, those of one group where one is named.
+
+    Raises
+    ------
+    PlatformError
+        It cannot be read, is damaged or exceeds its bounds, or names no such group or no hosts.
+    """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlatformError(f"the inventory cannot be read: {error}", where=str(path)) from error
+        data = read_bounded(path, DESCRIPTION.size_bytes)
+    except OSError as error:
+        reason = f"the inventory cannot be read: {error.strerror or error}"
+        raise PlatformError(reason, where=str(path), hint=step_to_read(error)) from error
     try:
         is_yaml = path.suffix in (".yml", ".yaml")
-        groups = _yaml_groups(text, path) if is_yaml else _ini_groups(text)
+        groups = _yaml_groups(data, path) if is_yaml else _ini_groups(data)
     except ValueError as error:
         raise PlatformError(str(error), where=str(path)) from error
-    if group is not None and group not in groups:
-        known = f"it has: {', '.join(sorted(groups)) or 'none'}"
+    if group is not None and group not in groups.hosts:
+        known = f"it has: {nodes_text(sorted(groups.hosts)) or 'none'}"
         what = f"the inventory has no group '{group}'"
         raise PlatformError(what, where=str(path), hint=known)
-    chosen = groups.values() if group is None else [groups[group]]
-    hosts = list(dict.fromkeys(chain.from_iterable(chosen)))
+    hosts = groups.hosts_of(groups.hosts if group is None else [group])
     if not hosts:
         raise PlatformError("the inventory names no hosts", where=str(path))
     return hosts
 
 
-def _ini_groups(text: str) -> dict[str, list[str]]:
+@dataclass(slots=True)
+class _Groups:
+    """Groups of an inventory: their own hosts, and the groups within them."""
+
+    hosts: dict[str, list[str]] = field(default_factory=dict)
+    children: dict[str, list[str]] = field(default_factory=dict)
+    count: int = 0
+
+    def add_group(self, name: str) -> None:
+        """Add a group unless it is there; raises ValueError: there are too many."""
+        self.hosts.setdefault(name, [])
+        self.children.setdefault(name, [])
+        if len(self.hosts) > MOST_GROUPS:
+            raise ValueError(f"it has more than {MOST_GROUPS:,} groups")
+
+    def add_hosts(self, group: str, text: str) -> None:
+        """Add the hosts of a range; raises ValueError: it is none, or there are too many."""
+        names = unfold(text)
+        self.count += len(names)
+        if self.count > MOST_HOSTS:
+            raise ValueError(f"it names more than {MOST_HOSTS:,} hosts")
+        self.hosts[group] += names
+
+    def hosts_of(self, names: Iterable[str]) -> list[str]:
+        """Return the hosts of groups, and of the groups within them, each host once."""
+        hosts: dict[str, None] = {}
+        seen: set[str] = set()
+        for name in names:
+            waiting = [name]
+            while waiting:
+                group = waiting.pop()
+                if group in seen:
+                    continue
+                seen.add(group)
+                hosts |= dict.fromkeys(self.hosts.get(group, ()))
+                waiting += reversed(self.children.get(group, []))
+        return list(hosts)
+
+
+def _ini_groups(data: bytes) -> _Groups:
     """Read sections of hosts; ``[x:children]`` joins groups, ``[x:vars]`` is left alone."""
-    groups: defaultdict[str, list[str]] = defaultdict(list)
-    children: defaultdict[str, list[str]] = defaultdict(list)
-    name, kind = "ungrouped", ""
-    for line in text.splitlines():
-        line = line.partition("#")[0].partition(";")[0].strip()
+    groups = _Groups()
+    name = "ungrouped"
+    kind = ""
+    for number, text in enumerate(parse_lines(data), 1):
+        line = text.partition("#")[0].partition(";")[0].strip()
         if not line:
             continue
         if line.startswith("[") and line.endswith("]"):
             name, _, kind = line[1:-1].partition(":")
             continue
-        first = line.split()[0]
-        if kind == "children":
-            children[name].append(first)
-        elif not kind:
-            groups[name] += unfold(first)
-    for _ in children:  # a chain is at most as long as there are such groups
-        for parent, members in children.items():
-            known = (groups.get(member, []) for member in members)
-            groups[parent] = list(dict.fromkeys(chain.from_iterable(known)))
+        try:
+            _read_ini_line(groups, name, kind, line.split()[0])
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from error
     return groups
 
 
-def _yaml_groups(text: str, path: Path) -> dict[str, list[str]]:
+def _read_ini_line(groups: _Groups, name: str, kind: str, word: str) -> None:
+    if kind not in ("", "children"):
+        return
+    groups.add_group(name)
+    if kind == "children":
+        groups.children[name].append(word)
+    else:
+        groups.add_hosts(name, word)
+
+
+def _yaml_groups(data: bytes, path: Path) -> _Groups:
     try:
-        import yaml
+        content = parse_yaml(data)
     except ImportError as error:
         raise PlatformError(
             "the Python package PyYAML is not installed",
             where=str(path),
             hint="install it with `pip install 'bareline[cluster]'`, or give an INI inventory",
         ) from error
-    try:
-        content = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(f"not valid YAML: {' '.join(str(error).split())[:200]}") from error
-    groups: dict[str, list[str]] = {}
-    if isinstance(content, dict):
-        for name, table in content.items():
-            _yaml_group(str(name), table, groups)
+    except DocumentError as error:
+        raise ValueError(f"not valid YAML: {error}") from error
+    groups = _Groups()
+    _read_yaml_groups(groups, content, "")
     return groups
 
 
-def _yaml_group(name: str, table: Any, groups: dict[str, list[str]], depth: int = 0) -> list[str]:
-    if not isinstance(table, dict) or depth > 50:
-        return []
-    hosts = [host for text in table.get("hosts") or {} for host in unfold(str(text))]
-    for child, inner in (table.get("children") or {}).items():
-        hosts += _yaml_group(str(child), inner, groups, depth + 1)
-    groups[name] = list(dict.fromkeys((*groups.get(name, []), *hosts)))
-    return groups[name]
+def _read_yaml_groups(groups: _Groups, content: Any, place: str) -> list[str]:
+    """Read the groups of a table; `place`: the key that it has. Returns their names."""
+    tables = table_at(content, place or "the inventory")
+    for name, table in tables.items():
+        key = f"{place}.{name}" if place else name
+        group = table_at(table, key)
+        groups.add_group(name)
+        hosts_key = f"{key}.hosts"
+        for host in table_at(group.get("hosts"), hosts_key):
+            try:
+                groups.add_hosts(name, host)
+            except ValueError as error:
+                raise ValueError(f"'{hosts_key}': {error}") from error
+        groups.children[name] += _read_yaml_groups(groups, group.get("children"), f"{key}.children")
+    return list(tables)
 
 
 class ReachedOptions(ClusterOptions):

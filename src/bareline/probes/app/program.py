@@ -5,7 +5,6 @@ A study's ``[app.NAME]`` describes one. No shell is built from what a descriptio
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, field, make_dataclass
@@ -17,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from bareline.probes._native import TELL_KERNELS, kernels_printed
 from bareline.probes.app._expression import Condition
 from bareline.probes.base import Probe, declared
+from bareline.vocabulary.documents import OUTPUT, parse_json
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
 from bareline.vocabulary.platform import REPLAY
@@ -264,7 +264,7 @@ def _same(given: dict[str, Any], made: dict[str, Any], key: str) -> bool:
 
 def _at(name: str, text: str, path: str) -> float:
     try:
-        found = json.loads(text)
+        found = parse_json(text, OUTPUT)
         for key in path.split("."):
             found = found[int(key)] if isinstance(found, list) else found[key]
     except (ValueError, LookupError, TypeError) as error:

@@ -40,8 +40,8 @@ TERMS: Mapping[str, str] = MappingProxyType(
         "equal within": _EQUAL,
         "equivalent": _EQUAL,
         "exchanges of names": (
-            "In each block the names of the platforms are exchanged, in every way: what chance "
-            "alone makes is as large with exchanged names."
+            "In each block (or pair of launches of two runs) the names of the platforms are "
+            "exchanged, in every way: what chance alone makes is as large with exchanged names."
         ),
         "factor": "How many times worse than the baseline, as the publication gives it.",
         "failed": "The trial ran and gave no number; its reason is given.",

@@ -37,6 +37,7 @@ GRADE_MARKS = {
     Grade.MISSING: "–",
     Grade.NOT_COMPARABLE: "≁",
 }
+_IN_THESE_BOOTS = "◦"
 #: No finding failed: the plan left it out.
 _LEFT_OUT = (Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
 
@@ -61,17 +62,27 @@ def by_loss(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
 def legend(findings: Sequence[Finding], baseline: str, margin: float) -> str:
     """Say how the table is read."""
     few = any(f.grade is Grade.OPEN and "(n = " in ratio_text(f) for f in findings)
+    few_boots = any(f.few_boots and f.grade is Grade.LIKELY for f in findings)
+    boots = f"{_IN_THESE_BOOTS} likely in these boots alone; " if few_boots else ""
     return (
         f"Times worse than {baseline}, below 1 better, with the 95 % interval of the worst point. "
-        f"~ likely, not certain; ? open: between these ends; = equal within {percent(margin)}."
+        f"~ likely, not certain; {boots}? open: between these ends; "
+        f"= equal within {percent(margin)}."
         + (" (n = 1): estimates of so few launches, which have no interval." if few else "")
     )
+
+
+def mark_of(finding: Finding) -> str:
+    """Return the sign of a finding's grade; what is likely in these boots alone has its own."""
+    if finding.grade is Grade.LIKELY and finding.few_boots:
+        return _IN_THESE_BOOTS
+    return GRADE_MARKS[finding.grade]
 
 
 def ratio_text(finding: Finding) -> str:
     """Write a finding in one column: ``1.48 [1.34, 1.68]``, ``? 0.93 to 1.25``, ``= equal``."""
     grade, verdict = finding.grade, finding.verdict
-    mark = GRADE_MARKS[grade]
+    mark = mark_of(finding)
     if grade.is_claim:
         ratio = finding.ratio
         text = with_interval(ratio) if ratio else "worse"
@@ -241,10 +252,10 @@ def _part(finding: Finding | None) -> Field:
         return Field("")
     grade, verdict, worst = finding.grade, finding.verdict, finding.worst
     point = ", ".join(filter(None, [finding.subject, finding.label(worst) if worst else ""]))
-    tip = f"{finding.platform}, {point}: {'likely ' if grade is Grade.LIKELY else ''}"
+    tip = f"{finding.platform}, {point}: {finding.sure_words(verdict)}"
     ratio = finding.ratio
     if ratio is not None and (grade.is_claim or grade is Grade.EQUAL):
-        text = f"{GRADE_MARKS[grade] if grade.is_claim else ''}{significant(ratio.value, 2)}"
+        text = f"{mark_of(finding) if grade.is_claim else ''}{significant(ratio.value, 2)}"
         tip += f"{ratio_words(ratio, finding.rate)}, n = {finding.n}"
         return Field(text, tip=tip, look=shade(finding))
     tip += verdict_word(verdict) + (f" ({finding.reason})" if finding.reason else "")

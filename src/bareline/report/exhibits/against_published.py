@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.words.amounts import Form
 from bareline.published.catalogue import conditions
 from bareline.published.quantities import Spread
 from bareline.report.blocks import Field, Rows, Table
@@ -308,7 +309,8 @@ def _dots(line: RatioLine, y: float, look: MarkLook) -> Iterator[dict[str, Any]]
         at = ", ".join(filter(None, [line.point.platform, meeting.cell.place.words_of(names)]))
         word = "inside" if meeting.inside else "outside"
         word += ", given to the simulation" if meeting.is_given else ""
-        tip = f"{at}: {plain(meeting.ratio)} times worse, {word}"
+        amount = Form.of(meeting.ratio, meeting.cell.rate).text(meeting.ratio)
+        tip = f"{at}: {amount}, {word}"
         ink = look.ink(hollow=meeting.cell.simulated)
         yield {"x": meeting.ratio, "y": y, **ink, "tip": tip}
 

@@ -23,7 +23,7 @@ from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import parameter_value, varying
 from bareline.vocabulary.units import format_value, plain
-from bareline.vocabulary.verdicts import Grade, Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict, with_sureness
 
 R = TypeVar("R")
 
@@ -80,7 +80,7 @@ class CellRows(Rows[R]):
 
     def verdict(self) -> Self:
         """Add the verdicts."""
-        fields = [graded(cell.verdict, cell.grade) for cell in self.cells]
+        fields = [graded(cell.verdict, cell.grade, few_boots=cell.few_boots) for cell in self.cells]
         return self.fields("verdict", fields, "text")
 
     def ratio(self) -> Self:
@@ -103,10 +103,10 @@ def _ratio(cell: Cell) -> Field:
     return Field(figure(ratio), ratio, tone=verdict_tone(cell.verdict))
 
 
-def graded(verdict: Verdict | None, grade: Grade | None) -> Field:
+def graded(verdict: Verdict | None, grade: Grade | None, *, few_boots: bool) -> Field:
     """Write a verdict; what is likely and not certain says so."""
-    likely = "likely " if grade is Grade.LIKELY else ""
-    return Field(f"{likely}{verdict_word(verdict)}", tone=verdict_tone(verdict))
+    words = with_sureness(verdict_word(verdict), grade, few_boots=few_boots)
+    return Field(words, tone=verdict_tone(verdict))
 
 
 def _published(points: Sequence[PublishedPoint], cell: Cell) -> Field:

@@ -64,7 +64,9 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         .platform(lambda one: one.platform)
         .estimate("ratio", lambda one: one.ratio, tone=lambda one: verdict_tone(one.verdict))
         .number("n", lambda one: one.n)
-        .column("verdict", lambda one: graded(one.verdict, one.grade), "text")
+        .column(
+            "verdict", lambda one: graded(one.verdict, one.grade, few_boots=one.few_boots), "text"
+        )
         .table(),
         data=(),
     )
@@ -150,7 +152,7 @@ class _Drawing:
             self.drawn["ranges"].append({**base, "lo": min(every), "hi": max(every)})
         is_open = ratio.lo is not None and ratio.hi is None
         lo, hi = min(ratio.known), self.ticks.domain[1] if is_open else max(ratio.known)
-        place = {"x": ratio.value, "lo": lo, "hi": hi, "end": max(hi, *every)}
+        place = {"x": ratio.value, "lo": lo, "hi": hi, "end": max([hi, *every])}
         self.drawn["marks"].append({**base, **place, "text": plain(ratio.value)})
 
     def chart(self) -> Chart:

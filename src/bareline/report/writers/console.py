@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import os
 import sys
+import unicodedata
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 WIDTH = 100
+#: Em quad, em space and ideographic space: tables of pages indent by them.
+_WIDE_SPACES = "\u2001\u2003\u3000"
+#: Where a word may be parted, or not: nothing that a terminal shows.
+_INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 
 
 def make_console(*, stderr: bool = False, quiet: bool = False) -> Console:
@@ -38,11 +43,18 @@ def make_console(*, stderr: bool = False, quiet: bool = False) -> Console:
 
 
 def clean(text: object) -> str:
-    """Replace what a terminal would obey instead of show."""
-    return "".join(
-        sign if sign.isprintable() or sign == "\n" else "\ufffd"
-        for sign in str(text).replace("\u202f", " ").replace("\u00a0", " ")
-    )
+    """Replace what a terminal would obey instead of show; every space becomes a plain one."""
+    return "".join(map(_clean_sign, str(text)))
+
+
+def _clean_sign(sign: str) -> str:
+    if sign.isprintable() or sign == "\n":
+        return sign
+    if sign in _WIDE_SPACES:
+        return "  "
+    if unicodedata.category(sign) == "Zs":
+        return " "
+    return "" if sign in _INVISIBLE else "\ufffd"
 
 
 def print_next(commands: Sequence[str], console: Console) -> None:

@@ -230,9 +230,8 @@ def delay(case: LossCase) -> Cause | NoCause:
         return NoCause("its link adds no longer delay")
     if before is None or case.finding.rate or case.point.metric.unit != "s":
         return NoCause("it is no time")
-    words = (
-        f"its link adds {format_value(added, 's')} to the baseline's {format_value(before, 's')}"
-    )
+    message = f"a message that takes {format_value(before, 's')} on the baseline"
+    words = f"its link adds {format_value(added, 's')} to {message}"
     # One way at least, and there and back at most: probes differ in what they call latency.
     cause = Cause(words, 1 + added / before, 1 + 2 * added / before)
     probe = case.on_link(*LATENCIES)

@@ -1,47 +1,83 @@
 """Images: what a container's root is made of, built here or unpacked from an archive.
 
-Archives have the formats of OCI and Docker. Only their descriptions and layers are read; no name
-that they give becomes a path. umoci gets the layers as an image of its own, and resolves every path
-within the root.
+An archive is read within a budget (`archive`, `budget`). umoci then gets its layers as an image of
+their own, and resolves every path within the root.
 """
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import logging
+import lzma
 import os
 import platform
 import shutil
-import subprocess
 import tarfile
-import tempfile
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from bareline.host.locks import file_lock
+from bareline.host.locks import file_lock, try_lock
 from bareline.host.tools import install_hint, require
-from bareline.platforms.images.sources import PROGRAMS, archive_of, bootstrap, host_suite, workplace
+from bareline.platforms.images.sources import (
+    PROGRAMS,
+    archive_of,
+    bootstrap,
+    host_suite,
+    remove_workplace,
+    workplace,
+)
+from bareline.platforms.layers.container.archive import (
+    ARCHITECTURES,
+    ArchiveError,
+    ImageArchive,
+    harmless,
+    plain,
+    repack,
+)
+from bareline.platforms.layers.container.budget import Budget, OverBudget, default_bytes
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import ImageKind
+from bareline.platforms.process import run_process
 from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.files import open_regular, step_to_read
 
 _LOG = logging.getLogger(__name__)
 #: What describes a node, beside what the probes run.
 _PACKAGES = ("iproute2", "procps", "ethtool", *PROGRAMS)
-_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-_LONGEST_NAME, _LONGEST_PATH = 255, 4000
 _OCI = "application/vnd.oci.image"
 _SAVE = "save one with `podman save` or `docker save`"
+_LARGER = "free space in the cache folder, or set `unpack_gib` of the container if you trust it"
+_TIMEOUT_S = 3600.0
+_CHUNK_BYTES = 1 << 20
+#: What a damaged archive raises where it is read, besides errors of the disk.
+_DAMAGED = (
+    *(tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, RecursionError, MemoryError),
+    *(ValueError, LookupError, ArithmeticError, OSError),
+)
 
 
-def unpacked(archive: Path, folder: Path) -> Path:
-    """Give the root below a folder that an archive unpacks to, once for each content.
+def unpacked(archive: Path, folder: Path, most_bytes: int | None = None) -> Path:
+    """Return the root below a folder that an archive unpacks to, once for each content.
 
-    Raises PlatformError: it cannot be read, or holds what must not be unpacked.
-    Raises ToolMissing: umoci is not installed.
+    Parameters
+    ----------
+    archive
+        A file in the format of OCI or Docker, perhaps compressed.
+    folder
+        The folder of the cache for roots.
+    most_bytes
+        The most that its files may have together; a quarter of the free space without it.
+
+    Raises
+    ------
+    PlatformError
+        It cannot be read, is damaged, exceeds its budget, or has what must not be unpacked.
+    ToolMissing
+        umoci is not installed.
     """
     if shutil.which("umoci") is None:
         raise ToolMissing(
@@ -50,164 +86,184 @@ def unpacked(archive: Path, folder: Path) -> Path:
             hint=install_hint("umoci") + ", or give the path of a root folder",
         )
     try:
-        digest = _digest(archive)
-    except OSError as error:
-        what = f"cannot be read: {error.strerror}"
-        raise PlatformError(what, where=str(archive), hint=_SAVE) from error
-
-    def make(root: Path) -> None:
-        try:
-            _unpack(archive, root)
-        except (tarfile.TarError, OSError, ValueError, KeyError, EOFError) as error:
-            what = f"is no archive of an image: {error}"
-            raise PlatformError(what, where=str(archive), hint=_SAVE) from error
-
-    return _made_once(folder / digest[:16], make)
+        with open_regular(archive) as file:
+            folder.mkdir(parents=True, exist_ok=True)
+            size_bytes = os.fstat(file.fileno()).st_size
+            budget_bytes = default_bytes(folder) if most_bytes is None else most_bytes
+            if size_bytes > budget_bytes:
+                raise OverBudget(f"it has {size_bytes:,} bytes, and may unpack to {budget_bytes:,}")
+            digest = _digest_of(file)
+            budget = Budget(budget_bytes, size_bytes)
+            return _made_once(folder / digest[:16], lambda place: _unpack(file, place, budget))
+    except _DAMAGED as error:
+        raise _refusal(error, archive) from error
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _refusal(error: BaseException, archive: Path) -> PlatformError:
+    """Return what a user reads of an archive that is not unpacked."""
+    where = str(archive)
+    if isinstance(error, OverBudget):
+        return PlatformError(f"is not unpacked: {error}", where=where, hint=_LARGER)
+    if isinstance(error, OSError) and error.errno is not None:
+        path = error.filename
+        place = f" ({path})" if path and str(path) != where else ""
+        reason = f"cannot be read or unpacked: {error.strerror or error}{place}"
+        return PlatformError(reason, where=where, hint=step_to_read(error, _SAVE))
+    reason = str(error)
+    if not isinstance(error, ArchiveError):
+        # The words of Python's own modules name neither member nor key.
+        reason = f"it is damaged ({type(error).__name__}: {error})"
+    return PlatformError(f"is not an archive of an image: {reason}", where=where, hint=_SAVE)
+
+
+def _digest_of(file: BinaryIO) -> str:
+    found = hashlib.sha256()
+    while data := file.read(_CHUNK_BYTES):
+        found.update(data)
+    return found.hexdigest()
+
+
+#: Below a root's place while it is made: what becomes the root.
+_ROOT = "root"
 
 
 def _made_once(root: Path, make: Callable[[Path], None]) -> Path:
-    """Make a folder, whole or not at all, unless it is there."""
+    """Make a root, whole or not at all, unless it is there.
+
+    - `make`: fills the folder `root` of a place that also takes everything else; a place that a
+      killed process left is removed first.
+    """
     root.parent.mkdir(parents=True, exist_ok=True)
-    with file_lock(root.with_suffix(".lock")):
+    with file_lock(_lock_of(root)):
         if not root.exists():
-            making = root.with_suffix(".new")
-            shutil.rmtree(making, ignore_errors=True)
-            making.mkdir()
+            _remove_left(root)
+            place = root.with_suffix(".new")
             try:
-                make(making)
-            except BaseException:
-                shutil.rmtree(making, ignore_errors=True)
-                raise
-            making.rename(root)
+                (place / _ROOT).mkdir(parents=True)
+                make(place)
+                (place / _ROOT).rename(root)
+            finally:
+                shutil.rmtree(place, ignore_errors=True)
     return root
 
 
-def _unpack(archive: Path, root: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=root.parent, prefix=root.name) as image:
-        with tarfile.open(archive) as outer:
-            _write_image(outer, Path(image))
-        unpack = ("umoci", "raw", "unpack", "--rootless", "--image", f"{image}:image", str(root))
-        done = subprocess.run(unpack, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ValueError(done.stderr.strip().rpartition("\n")[2][-300:] or "umoci refuses it")
+def _lock_of(root: Path) -> Path:
+    return root.with_suffix(".lock")
+
+
+def _left_of(root: Path) -> list[Path]:
+    """Return the places in which a root was being made."""
+    return sorted(root.parent.glob(f"{root.name}.new*"))
+
+
+def _remove_left(root: Path) -> list[Path]:
+    """Remove what a killed process left of making a root, whose lock is ours."""
+    places = _left_of(root)
+    for place in places:
+        shutil.rmtree(place, ignore_errors=True)
+    note = root.with_suffix(".workplace")
+    if note.exists():
+        remove_workplace(note)
+        note.unlink(missing_ok=True)
+        places.append(note)
+    return places
+
+
+def clean_images(cache: Path) -> list[str]:
+    """Remove what killed processes left of unpacking and building; return a line for each."""
+    folder = cache / "containers"
+    left = [*folder.glob("*.new*"), *folder.glob("*.workplace")]
+    lines = []
+    for root in sorted({folder / path.name.partition(".")[0] for path in left}):
+        lock = _lock_of(root)
+        # Another process may be making it: it then has the lock.
+        with lock.open("a") as file, try_lock(file.fileno(), lock) as is_ours:
+            if is_ours:
+                lines += [f"unfinished image of containers {path}" for path in _remove_left(root)]
+    return lines
+
+
+def _unpack(file: BinaryIO, place: Path, budget: Budget) -> None:
+    image = place / "image"
+    with _plain_archive(file, place, budget) as outer:
+        _write_image(ImageArchive.read(outer, budget), image, budget)
+    root = place / _ROOT
+    argv = ("umoci", "raw", "unpack", "--rootless", "--image", f"{image}:image", str(root))
+    finished = run_process(argv, timeout_s=_TIMEOUT_S)
+    if finished.timed_out:
+        raise ArchiveError(f"umoci took more than {_TIMEOUT_S:.0f} s")
+    if finished.exit_code != 0:
+        last_line = finished.stderr.strip().rpartition("\n")[2]
+        raise ArchiveError(last_line[-300:] or "umoci refuses it")
     if not any(root.iterdir()):
-        raise ValueError("it has no files")
+        raise ArchiveError("it has no files")
 
 
-def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Give an entry of a layer as containers need it; None for a device: they see the node's own.
-
-    It has no set-user bits, no attributes and no owner, and only we may write to it.
-
-    Raises ValueError: it removes a folder above its own, which umoci 0.4.7 does, or its name is too
-    long.
-    """
-    parts = entry.name.split("/")
-    if any(part in (".wh.", ".wh..", ".wh...") for part in parts):
-        raise ValueError(f"{entry.name[-80:]} removes more than a file")
-    if max(map(len, map(os.fsencode, parts))) > _LONGEST_NAME or len(entry.name) > _LONGEST_PATH:
-        raise ValueError(f"{entry.name[:80]}... is too long a path")
-    if entry.isdev():
-        return None
-    # A folder that nobody may write to takes no places for the node's folders.
-    mode = entry.mode & 0o755 | (0o700 if entry.isdir() else 0)
-    kind = tarfile.REGTYPE if entry.isreg() else entry.type
-    # Not `TarInfo.replace`, which stock Debian 12 lacks: its Python is 3.11.2.
-    entry_copy = copy.copy(entry)
-    entry_copy.type = kind
-    entry_copy.mode = mode
-    entry_copy.uid = 0
-    entry_copy.gid = 0
-    entry_copy.uname = ""
-    entry_copy.gname = ""
-    entry_copy.pax_headers = {}
-    return entry_copy
+@contextmanager
+def _plain_archive(file: BinaryIO, place: Path, budget: Budget) -> Iterator[BinaryIO]:
+    """Give an archive without its compression: its members are read in an order of their own."""
+    file.seek(0)
+    with plain(file, place) as content:
+        if content is file:
+            yield file
+            return
+        copied = place / "archive.tar"
+        compressed = Budget(budget.most_bytes, budget.packed_bytes)
+        with copied.open("wb") as out:
+            while data := content.read(_CHUNK_BYTES):
+                compressed.take_bytes(len(data))
+                out.write(data)
+    with copied.open("rb") as outer:
+        yield outer
+    copied.unlink()
 
 
-def _write_image(outer: tarfile.TarFile, image: Path) -> None:
+def _write_image(archive: ImageArchive, image: Path, budget: Budget) -> None:
     """Write the layers as one image for umoci, packed anew: it reads the names that we checked."""
     blobs = image / "blobs" / "sha256"
     blobs.mkdir(parents=True)
-
-    def keep(made: Path, kind: str) -> dict[str, Any]:
-        digest = _digest(made)
-        made.rename(blobs / digest)
-        size = (blobs / digest).stat().st_size
-        return {"mediaType": f"{_OCI}.{kind}", "digest": f"sha256:{digest}", "size": size}
-
-    def say(content: Any, kind: str) -> dict[str, Any]:
-        made = image / "new"
-        made.write_text(json.dumps(content), encoding="utf-8")
-        return keep(made, kind)
-
     layers = []
-    for name in _layers(outer):
-        packed = outer.extractfile(_member(outer, name))
-        with (
-            tarfile.open(fileobj=packed, mode="r|*") as layer,
-            tarfile.open(image / "new", "w") as out,
-        ):
-            for entry in layer:
-                if made := harmless(entry):
-                    out.addfile(made, layer.extractfile(entry) if entry.isreg() else None)
-        layers.append(keep(image / "new", "layer.v1.tar"))
+    for name in archive.layers():
+        with archive.opened(name) as packed:
+            repack(packed, image / "new", budget)
+        layers.append(_stored(image / "new", blobs, "layer.v1.tar"))
     config = {
-        "architecture": _ARCHITECTURES.get(platform.machine(), platform.machine()),
+        "architecture": ARCHITECTURES.get(platform.machine(), platform.machine()),
         "os": "linux",
         "config": {},
         "rootfs": {"type": "layers", "diff_ids": [layer["digest"] for layer in layers]},
     }
-    manifest = {"schemaVersion": 2, "config": say(config, "config.v1+json"), "layers": layers}
+    manifest = {
+        "schemaVersion": 2,
+        "config": _described(config, image, "config.v1+json"),
+        "layers": layers,
+    }
     named = {"annotations": {"org.opencontainers.image.ref.name": "image"}}
-    index = {"schemaVersion": 2, "manifests": [say(manifest, "manifest.v1+json") | named]}
+    index = {
+        "schemaVersion": 2,
+        "manifests": [_described(manifest, image, "manifest.v1+json") | named],
+    }
     (image / "index.json").write_text(json.dumps(index), encoding="utf-8")
     (image / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}', encoding="utf-8")
 
 
-def _member(outer: tarfile.TarFile, name: str) -> tarfile.TarInfo:
-    found = next((one for one in outer if one.name.removeprefix("./") == name), None)
-    if found is None or not (found.isfile() or found.islnk()):
-        raise ValueError(f"it lacks {name}")
-    return found
+def _described(content: Mapping[str, Any], image: Path, kind: str) -> dict[str, Any]:
+    """Write a description into an image; return how others name it."""
+    (image / "new").write_text(json.dumps(content), encoding="utf-8")
+    return _stored(image / "new", image / "blobs" / "sha256", kind)
 
 
-def _read(outer: tarfile.TarFile, name: str) -> Any:
-    file = outer.extractfile(_member(outer, name))
-    assert file is not None
-    with file:
-        return json.loads(file.read(16 << 20))  # descriptions of layers take some KiB
-
-
-def _layers(outer: tarfile.TarFile) -> list[str]:
-    """Name the layers, the lowest first, in whichever of the two formats."""
-    names = {one.name.removeprefix("./") for one in outer}
-    if "index.json" in names:
-        manifest = _read(outer, "index.json")
-        while "manifests" in manifest:  # one for each architecture, perhaps on a second floor
-            manifest = _read(outer, _blob(_ours(manifest["manifests"])["digest"]))
-        return [_blob(layer["digest"]) for layer in manifest["layers"]]
-    if "manifest.json" in names:
-        return [str(name) for name in _read(outer, "manifest.json")[0]["Layers"]]
-    raise ValueError("it has neither index.json (OCI) nor manifest.json (Docker)")
-
-
-def _ours(manifests: list[dict[str, Any]]) -> dict[str, Any]:
-    machine = platform.machine()
-    names = {machine, _ARCHITECTURES.get(machine, machine)}
-    said = [one for one in manifests if one.get("platform", {}).get("architecture") in names]
-    return (said or manifests)[0]
-
-
-def _blob(digest: str) -> str:
-    algorithm, _, value = digest.partition(":")
-    if not (algorithm.isalnum() and value.isalnum()):
-        raise ValueError(f"'{digest[:80]}' is no digest")
-    return f"blobs/{algorithm}/{value}"
+def _stored(file: Path, blobs: Path, kind: str) -> dict[str, Any]:
+    """Move a file to the blobs of an image; return how others name it."""
+    with file.open("rb") as content:
+        digest = _digest_of(content)
+    blob = blobs / digest
+    file.rename(blob)
+    return {
+        "mediaType": f"{_OCI}.{kind}",
+        "digest": f"sha256:{digest}",
+        "size": blob.stat().st_size,
+    }
 
 
 def resolve(container: Container, cache: Path, where: str) -> str:
@@ -219,7 +275,8 @@ def resolve(container: Container, cache: Path, where: str) -> str:
         return container.image
     folder = cache.absolute() / "containers"
     if kind is ImageKind.ARCHIVE:
-        return str(unpacked(Path(container.image), folder))
+        most = None if container.unpack_gib is None else int(container.unpack_gib * (1 << 30))
+        return str(unpacked(Path(container.image), folder, most))
     return str(_built(folder, cache, where))
 
 
@@ -235,18 +292,20 @@ def _built(folder: Path, cache: Path, where: str) -> Path:
     require("mmdebstrap", why="which builds images", where=where)
     digest = hashlib.sha256("\0".join((suite, *_PACKAGES)).encode()).hexdigest()[:16]
 
-    def make(root: Path) -> None:
+    root = folder / f"bareline-{digest}"
+
+    def make(place: Path) -> None:
         """Build into a tar archive, and unpack it as who we are."""
         log = root.with_suffix(".log")
         _LOG.info("building an image for containers, once: a minute or two (%s)", log)
         archive = archive_of(None, cache)
-        with workplace(root.with_suffix(".workplace")) as place:
-            packed = place / "out" / "root.tar"
+        with workplace(root.with_suffix(".workplace")) as outside:
+            packed = outside / "out" / "root.tar"
             names = archive.known_names(_PACKAGES, _PACKAGES)
-            bootstrap(archive, names, place, str(packed), ["--format=tar"], log)
-            _extract_own(packed, root)
+            bootstrap(archive, names, outside, str(packed), ["--format=tar"], log)
+            _extract_own(packed, place / _ROOT)
 
-    return _made_once(folder / f"bareline-{digest}", make)
+    return _made_once(root, make)
 
 
 def _extract_own(packed: Path, root: Path) -> None:

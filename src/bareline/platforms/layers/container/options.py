@@ -36,6 +36,8 @@ class Container(BaseModel):
       ``bareline`` (built from the packages that guests have), the path of a root folder or of an
       archive in the format of OCI or Docker, or the name of an image in the runtime's store.
     - `share`: ``rank``: every rank has a container of its own; ``node``: those of a node have one.
+    - `unpack_gib`: the most that an archive may unpack to, in GiB; by default a quarter of what is
+      free in the cache folder.
     - `bind`: further folders of the nodes that programs inside see, at the same path.
     """
 
@@ -44,6 +46,7 @@ class Container(BaseModel):
     image: str = "bareline"
     share: Literal["rank", "node"] = "rank"
     bind: tuple[_Path, ...] = ()
+    unpack_gib: Annotated[float, Field(gt=0, le=1 << 20, allow_inf_nan=False)] | None = None
 
     @property
     def kind(self) -> ImageKind:

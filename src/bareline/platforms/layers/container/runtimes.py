@@ -218,7 +218,9 @@ def _apptainer(name: str, title: str) -> Runtime:
 
 #: Docker answers, and its daemon runs as root: a rootless one's containers have the network and the
 #: processes of its own namespaces, and no rank in them reaches the node's.
+#: A client without a daemon fails in the template of `info`; `version` reports that there is none.
 _DOCKER = """\
+docker version --format '{{.Server.Version}}' >/dev/null || exit
 kind=$(docker info --format '{{.SecurityOptions}}') || exit
 case $kind in *rootless*)
     echo "its daemon is rootless: containers have its network and processes, not the node's" >&2

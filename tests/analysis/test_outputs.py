@@ -1,0 +1,72 @@
+"""The outputs of one comparison agree, read as text by code that knows nothing of the product."""
+
+from __future__ import annotations
+
+import output_agreement
+import outputs
+import pytest
+
+
+def _page(**attributes):
+    point = {
+        "platform": "b", "probe": "compute.dgemm", "layer": "compute", "metric": "rate",
+        "size_bytes": None, "higher_is_better": True, "verdict": "slower", "grade": "certain",
+        "ratio": 2.0, "lo": 1.9, "hi": 2.1, "value": 1.0, "lost": 0, **attributes,
+    }  # fmt: skip
+    return outputs.Page((outputs.Point(**point),), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "attributes"),
+    [
+        ("~ 2.00 [1.90, 2.10]", {}),
+        ("2.00 [1.90, 2.10]", {"grade": "likely"}),
+        ("2.30 [1.90, 2.10]", {}),
+        ("? 1.90 to 2.10", {}),
+        ("= equal", {}),
+        ("2.00 [1.90, 2.10]", {"verdict": "inconclusive", "grade": "open"}),
+    ],
+)
+def test_the_reader_sees_a_cell_that_contradicts_its_row(text, attributes):
+    cell = outputs.TableCell("Compute", "DGEMM rate", "b", text)
+    assert list(outputs.wrong_cells(_page(**attributes), [cell], "terminal"))
+
+
+@pytest.mark.parametrize(
+    ("line", "attributes"),
+    [
+        ("On b **2.00 times lower** \\[1.90, 2.10\\] (the DGEMM rate).", {"grade": "likely"}),
+        ("On b likely **2.00 times lower** \\[1.90, 2.10\\] (the DGEMM rate).", {}),
+        ("On b **2.00 times higher** \\[1.90, 2.10\\] (the DGEMM rate).", {}),
+        ("On b cannot tell.", {}),
+        ("On b **equal within 2 %**.", {}),
+    ],
+)
+def test_the_reader_sees_a_layer_line_that_contradicts_its_rows(line, attributes):
+    report = f"# title\n\n## Compute\n\n{line}\n\n## Method\n"
+    assert list(outputs.wrong_layers(_page(**attributes), report))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "On c: nothing\nCompared with a.",
+        "On b: also worse: compute likely 2.00 times\nCompared with a.",
+        "On b: also better: compute 2.00 times\nCompared with a.",
+    ],
+)
+def test_the_reader_sees_an_answer_that_contradicts_its_rows(answer):
+    assert list(outputs.wrong_answer(_page(), answer))
+
+
+#: The first few, and one whose report once failed: a row without a ratio of any point.
+@pytest.mark.parametrize("number", [*range(6), 97])
+def test_outputs_of_a_random_page_agree(number):
+    assert output_agreement.page_disagreements(number) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(100, 160, 10))
+def test_outputs_of_ten_random_pages_agree(first):
+    faults = {n: output_agreement.page_disagreements(n) for n in range(first, first + 10)}
+    assert not {number: fault for number, fault in faults.items() if fault}

@@ -1,0 +1,112 @@
+"""Periods of strangers: each value odd in turn; refused by line and key, before it takes memory."""
+
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from bareline.profile.period import ProgramPeriod, read_period, write_period
+from bareline.profile.records import NOBODY, Shape
+from bareline.profile.trace import CallStream, Trace
+from bareline.testing.hostile import damaged, survives
+from bareline.vocabulary.errors import ProfileError
+
+
+@pytest.fixture
+def good(tmp_path):
+    """Write a period of two ranks that talk with each other; gives its lines."""
+    streams = []
+    for rank in range(2):
+        other = 1 - rank
+        shapes = (
+            Shape("MPI_Irecv", "receive", True, NOBODY, other, NOBODY, -1, 3, 1, 2, 8, 0, 8),
+            Shape("MPI_Send", "send", False, other, NOBODY, NOBODY, 3, -1, 1, 2, 8, 8, 0),
+            Shape("done", "done", False, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+            Shape("MPI_Wait", "wait", False, NOBODY, NOBODY, NOBODY, -1, -1, 0, 0, 0, 0, 0),
+        )
+        calls = np.arange(4, dtype=np.int32)
+        times_s = np.full(4, 1e-6)
+        streams.append(CallStream(rank, shapes, calls, times_s, times_s, finished=True, lost=0))
+    trace = Trace(tmp_path / "app.trace", 2, 1, "./app", tuple(streams))
+    path = tmp_path / "app.period"
+    write_period(ProgramPeriod(trace, repeats=9, calls=4, beside=2, shared=False), path)
+    assert read_period(path).ranks == 2
+    return path.read_text().splitlines()
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize("line", [0, 1, 2])
+def test_every_damaged_period_is_read_or_refused(good, line, tmp_path):
+    path = tmp_path / "x.period"
+    outcomes = []
+    for description, text in damaged(json.loads(good[line])):
+        path.write_text("\n".join([*good[:line], text, *good[line + 1 :]]), encoding="utf-8")
+        outcomes.append(survives(lambda: read_period(path), f"line {line + 1}: {description}"))
+    assert len(outcomes) > 350
+    assert not all(outcomes)
+
+
+def _with(good, line, path, value):
+    row = json.loads(good[line])
+    table = row
+    for key in path[:-1]:
+        table = table[key]
+    table[path[-1]] = value
+    return "\n".join([*good[:line], json.dumps(row), *good[line + 1 :]])
+
+
+@pytest.mark.parametrize("ranks", [1_000_000_000, 20_000_000, 4_000_000, 3, 1])
+def test_a_claim_of_many_ranks_is_refused_before_it_takes_memory(good, ranks, tmp_path):
+    path = tmp_path / "x.period"
+    path.write_text(_with(good, 0, ["ranks"], ranks))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ProfileError, match=r"line 1.*'ranks'"):
+            read_period(path)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 80 << 20  # of them 64 MiB are the room for the file itself
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "value", "reason"),
+    [
+        (1, ["shapes", 0, 0], None, r"line 2: .*'shapes\.0\.0'"),
+        (2, ["shapes", 1, 3], "text", r"line 3: .*'shapes\.1\.3'"),
+        (1, ["shapes", 0, 2], 7, r"line 2: .*'shapes\.0\.2'"),
+        (1, ["shapes", 0, 2], "yes", r"line 2: .*'shapes\.0\.2'"),
+        (1, ["shapes", 2, 2], True, r"'shapes\.2': no job of 2 makes such a call"),
+        (1, ["shapes", 0, 9], -5, r"line 2: .*'shapes\.0\.9'"),
+        (1, ["shapes", 0, 3], 2, r"'shapes\.0': no job of 2"),
+        (1, ["shapes"], [], "'calls': 3 is not one of the shapes"),
+        (1, ["calls", 0], 4, "'calls': 4 is not one of the shapes"),
+        (1, ["calls"], [], "line 2: .*'calls'"),
+        (1, ["compute_s"], [0.1], "differ in length"),
+        (1, ["compute_s", 0], float("nan"), r"line 2: .*'compute_s\.0'"),
+        (1, ["rank"], 1, "line 2: .*'rank': it is 1, not 0"),
+        (0, ["repeats"], 0, "line 1: .*'repeats'"),
+        (0, ["began_unix_ns"], 1.5, "line 1: .*'began_unix_ns'"),
+        (0, ["command"], None, "line 1: .*'command'"),
+        (0, ["schema"], "x", "line 1: .*'schema'"),
+        (0, ["version"], 2, "line 1: .*'version'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_by_line_and_key(good, line, place, value, reason, tmp_path):
+    path = tmp_path / "x.period"
+    path.write_text(_with(good, line, place, value))
+    with pytest.raises(ProfileError, match=reason):
+        read_period(path)
+
+
+@pytest.mark.parametrize("posts", [(0, False), (1, True)])
+def test_a_request_that_is_posted_by_another_call_is_not_complete(good, posts, tmp_path):
+    index, value = posts
+    path = tmp_path / "x.period"
+    path.write_text(_with(good, 1, ["shapes", index, 2], value))
+    if value:
+        assert read_period(path).ranks == 2
+        return
+    with pytest.raises(ProfileError, match="completes an earlier request"):
+        read_period(path)
