@@ -36,6 +36,7 @@ from bareline.build.toolchain import (
 )
 from bareline.host.cache import cache_folder, check_trust
 from bareline.vocabulary.errors import BuildError, ToolMissing
+from bareline.vocabulary.files import replace_file
 
 _LOG = logging.getLogger(__name__)
 _LOG_LINES = 12
@@ -202,7 +203,7 @@ class _Builder:
             prefix = self.part / "prefix"
             prefix.mkdir(exist_ok=True)
             record = json.dumps(build.to_dict(), indent=1)
-            (prefix / build_cache.RECORD).write_text(record, encoding="utf-8")
+            replace_file(prefix / build_cache.RECORD, record, durable=False)
             shutil.rmtree(self.target, ignore_errors=True)
             prefix.rename(self.target)
         except OSError as error:

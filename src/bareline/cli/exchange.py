@@ -16,9 +16,17 @@ from bareline.cli.options import (
     read_records,
     run_path,
 )
-from bareline.cli.output import EXIT_TRIALS_FAILED, complain, emit, emit_blocks, written
+from bareline.cli.output import (
+    EXIT_TRIALS_FAILED,
+    complain,
+    emit,
+    emit_blocks,
+    unwritable,
+    written,
+)
 from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.files import replace_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,9 +72,9 @@ def calibrate(
         tell=lambda what: None if quiet else complain(f"simulating {what}"),
     )
     try:
-        out.write_text(tomli_w.dumps({"platform": {out.stem: done.table}}), encoding="utf-8")
+        replace_file(out, tomli_w.dumps({"platform": {out.stem: done.table}}))
     except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(out)) from error
+        raise unwritable(error, out) from error
     step = Remark(f"bareline run STUDY --on {out.stem} --platforms {out}", unbroken=True)
     emit_blocks(done.rows, lambda: [*calibration_blocks(done.rows(), done.left_out), step])
 
