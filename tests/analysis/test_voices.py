@@ -152,3 +152,26 @@ def test_the_answer_prints_numbers_that_agree(plant_study):
     assert f"{cell.base.value * 1e3:.0f}" in text
     assert f"{cell.value.value:.2f}" not in text
     assert "→" not in text
+
+
+def test_a_gate_is_met_where_the_table_is_certain(plant_study):
+    """Two runs of six launches: a detail that is certain after the headlines meets the gate."""
+
+    def samples(trial, generator):
+        time_s = 1e-5 * (4.0 if trial.platform == "b" else 1.0) * noise(generator, 0.01)
+        return [
+            Sample("latency", time_s, {"size_bytes": 8}),
+            Sample("bandwidth", 8 / time_s, {"size_bytes": 8}),
+        ]
+
+    runs = [
+        plant_study(
+            samples, {"probe": "mpi.pingpong", "ranks": 2}, platforms=(name,), launches=6, seed=seed
+        )
+        for seed, name in enumerate(("a", "b"))
+    ]
+    comparison = Comparison(read_runs(runs), "a")
+    assert {cell.grade for cell in comparison.cells} == {Grade.CERTAIN}
+    for metric in ("latency", "bandwidth"):
+        assert check(parse_condition(f"mpi.{metric} > 1.1"), comparison).violations
+        assert not check(parse_condition(f"mpi.{metric} > 4.5"), comparison).violations

@@ -111,6 +111,7 @@ def wheels(tmp_path_factory):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("library", "title"), [("mpich", "MPICH 5"), ("openmpi", "Open MPI 5"), ("impi", "Intel MPI")]
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -264,6 +265,20 @@ def planted_facts(names: tuple[str, ...]) -> list[PlantedFact]:
         PlantedFact("MPI", "library", same("Open MPI 4.1.4")),
         PlantedFact("system", "hypervisor", each("", "QEMU")),
     ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def each_drawing_once() -> Iterator[None]:
+    """Let the engine draw each specification once in a session: many tests put it on a page."""
+    try:
+        import vl_convert
+    except ImportError:
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vl_convert, "vegalite_to_svg", cache(vl_convert.vegalite_to_svg))
+        yield
+        print(vl_convert.vegalite_to_svg.cache_info())
 
 
 @pytest.fixture(scope="session")

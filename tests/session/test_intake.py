@@ -60,7 +60,7 @@ def test_a_run_is_made_and_added_to(tmp_path):
         {
             "file": str(IB / LATENCY), "format": "osu", "trial": 0, "platform": "ib",
             "probe": "osu.latency", "params": "", "ranks": 2, "status": "measured",
-            "reason": None, "samples": 24,
+            "reason": None, "samples": 24, "first_line": 1, "left_out": [], "ignored": [],
         }
     ]  # fmt: skip
     second = import_files([ROCE / LATENCY], "roce", tmp_path / "run")
@@ -71,7 +71,8 @@ def test_a_run_is_made_and_added_to(tmp_path):
         "roce": {"type": "import"},
     }
     assert run.header.baseline == "ib"
-    assert run.facts()["ib"] == {"import.osu": "5.6.2"}
+    # OSU prints no date.
+    assert run.facts()["ib"] == {"import.osu": "5.6.2", "import.dated": "file"}
     assert [event.event for event in run.events()] == [
         f"1 trial imported from {LATENCY}", f"1 trial imported from {LATENCY}",
     ]  # fmt: skip
@@ -123,16 +124,60 @@ def test_repetitions_of_several_cases_share_their_platforms_blocks(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_copy_is_no_second_trial(tmp_path):
+def test_a_copy_of_an_output_with_a_date_is_no_second_trial(tmp_path):
     copy = tmp_path / "copy.out"
-    copy.write_bytes((IB / LATENCY).read_bytes())
-    intake = import_files([IB / LATENCY, copy], "ib", tmp_path / "run")
+    copy.write_bytes((IB / "imb.IMB_PingPong.out").read_bytes())
+    intake = import_files([IB / "imb.IMB_PingPong.out", copy], "ib", tmp_path / "run")
     assert [row["trial"] for row in intake.rows] == [0, None]
     again = import_files([copy], "ib", tmp_path / "run")
     assert [row["trial"] for row in again.rows] == [None]
     assert "1 already there" in again.lines()[0]
     # On another platform it is another measurement.
     assert import_files([copy], "roce", tmp_path / "run").rows[0]["trial"] == 1
+
+
+def test_equal_texts_of_two_files_are_two_launches_with_a_doubt(tmp_path):
+    copy = tmp_path / "copy.out"
+    copy.write_bytes((IB / LATENCY).read_bytes())
+    intake = import_files([IB / LATENCY, copy], "ib", tmp_path / "run")
+    assert [row["trial"] for row in intake.rows] == [0, 1]
+    first, second = intake.run.records()
+    assert not any("the same text" in caveat for caveat in first.caveats)
+    assert any(f"the same text as {LATENCY}" in caveat for caveat in second.caveats)
+    reparse_run(intake.run)
+    assert [record.caveats for record in intake.run.records()] == [first.caveats, second.caveats]
+
+
+@pytest.mark.parametrize("pack", [None, "gz", "link", "relative"])
+def test_a_file_imported_twice_is_one_launch_however_it_is_named(tmp_path, pack, monkeypatch):
+    original = tmp_path / "osu.out"
+    original.write_bytes((IB / LATENCY).read_bytes())
+    import_files([original], "ib", tmp_path / "run")
+    again = original
+    if pack == "gz":
+        again = tmp_path / "osu.out.gz"
+        again.write_bytes(gzip.compress(original.read_bytes()))
+    elif pack == "link":
+        again = tmp_path / "link.out"
+        again.symlink_to(original)
+    elif pack == "relative":
+        monkeypatch.chdir(tmp_path)
+        again = Path("osu.out")
+    assert [row["trial"] for row in import_files([again], "ib", tmp_path / "run").rows] == [None]
+
+
+def test_equal_outputs_within_one_file_are_launches(tmp_path):
+    log = tmp_path / "loop.out"
+    log.write_text((IB / LATENCY).read_text() * 3)
+    intake = import_files([log], "ib", tmp_path / "run")
+    assert [row["trial"] for row in intake.rows] == [0, 1, 2]
+    assert {row["first_line"] for row in intake.rows} == {1, 27, 53}
+    again = import_files([log], "ib", tmp_path / "run")
+    assert [row["trial"] for row in again.rows] == [None, None, None]
+    # One more launch was appended since.
+    log.write_text((IB / LATENCY).read_text() * 4)
+    grown = import_files([log], "ib", tmp_path / "run")
+    assert [row["trial"] for row in grown.rows] == [None, None, None, 3]
 
 
 def test_several_launches_in_one_file_are_trials(tmp_path):
@@ -204,11 +249,12 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
             import_files([path], "ib", tmp_path / "run")
 
 
-def test_two_programs_in_one_file_are_refused(tmp_path):
+def test_two_programs_in_one_file_are_split(tmp_path):
     both = tmp_path / "both.out"
     both.write_text((IB / LATENCY).read_text() + (IB / "imb.IMB_PingPong.out").read_text())
-    with pytest.raises(ImportRefused, match="several programs"):
-        import_files([both], "ib", tmp_path / "run")
+    intake = import_files([both], "ib", tmp_path / "run")
+    assert [(row["format"], row["first_line"]) for row in intake.rows] == [("osu", 1), ("imb", 28)]
+    assert not intake.incomplete
 
 
 def test_imb_without_a_benchmark_is_refused(tmp_path):

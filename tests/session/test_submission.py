@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 
 import pytest
 
@@ -16,6 +17,7 @@ from bareline.session.submission import (
     Submission,
     fit,
     inheriting,
+    last_words,
     see_to_jobs,
     states_of,
     submission_of,
@@ -53,6 +55,22 @@ def test_a_job_runs_nothing_of_the_folder_that_it_was_submitted_in(made, tmp_pat
     assert done.returncode == 0, (made.path / "submission.log").read_text()
     assert not (tmp_path / "ran").exists()
     assert status_of(Run.open(made.path))["measured"] == 2
+
+
+def test_a_job_that_left_no_record_is_explained_by_the_end_of_its_log(made):
+    assert last_words(made) == ""
+    text = PLAIN.script(made.path, made.id).replace(sys.executable, "/no/such/python")
+    done = subprocess.run(["/bin/sh", "-c", text], cwd="/", check=False)
+    assert done.returncode == 127
+    words = last_words(made)
+    assert "/no/such/python" in words
+    assert str(made.path / "submission.log") in words
+
+
+def test_a_log_that_leads_elsewhere_is_not_read(made, tmp_path):
+    (tmp_path / "secret").write_text("mine\n")
+    (made.path / "submission.log").symlink_to(tmp_path / "secret")
+    assert last_words(made) == ""
 
 
 def cast(**tables):

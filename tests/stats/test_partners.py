@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bareline.stats import family_wise_p, fewest_blocks, partnered
+from bareline.stats import family_wise_p, partnered
+from bareline.vocabulary.looks import fewest_blocks
 
 MARGIN = np.log1p(0.02)
 

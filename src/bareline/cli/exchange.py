@@ -115,7 +115,9 @@ def import_(
     files: Annotated[
         list[Path], argument("FILE...", "Existing outputs, also .gz, or folders of them.")
     ],
-    out: Annotated[Path, option("-o --out", "RUN", "Run directory: new, or of an import.")],
+    out: Annotated[
+        Path | None, option("-o --out", "RUN", "Run directory: new, or of an import.")
+    ] = None,
     platform: Annotated[
         str | None,
         option(
@@ -126,23 +128,46 @@ def import_(
     ranks: Annotated[
         int | None, option("--ranks", "N", "Ranks of outputs that do not say it.", min=1)
     ] = None,
+    date: Annotated[
+        str | None,
+        option("--date", "DATE", "When outputs were made that do not say it: 2024-02-05 (UTC)."),
+    ] = None,
     skip_unknown: Annotated[
         bool, flag("--skip-unknown", "Leave out files of no known format.")
+    ] = False,
+    explain: Annotated[
+        bool, flag("--explain", "Only show what is recognised, and what made the case.")
     ] = False,
     quiet: QuietOption = False,
 ) -> None:
     """Read existing outputs of OSU, IMB, ReFrame, hyperfine and others into a run."""
-    from bareline.session.intake import import_files
+    from bareline.session.dating import parse_date
+    from bareline.session.intake import explain_files, explanation, import_files
 
-    intake = import_files(files, platform, out, title=title, ranks=ranks, skip_unknown=skip_unknown)
+    if explain:
+        rows = explain_files(files, ranks=ranks)
+        emit(lambda: rows, lambda _: print("\n".join(explanation(rows))))
+        return
+    if out is None:
+        raise UsageError("is missing", where="--out", hint="add --out RUN, or --explain")
+    run = out
+    intake = import_files(
+        files,
+        platform,
+        run,
+        title=title,
+        ranks=ranks,
+        date=None if date is None else parse_date(date),
+        skip_unknown=skip_unknown,
+    )
 
     def people(_: Console) -> None:
         for line in () if quiet else intake.lines():
             print(line, file=sys.stderr)
-        print(out)
+        print(run)
 
     emit(lambda: intake.rows, people)
-    if intake.failed:
+    if intake.incomplete:
         raise typer.Exit(EXIT_TRIALS_FAILED)
 
 

@@ -155,11 +155,14 @@ class _Planned:
     def blocks(self, rows: list[PlannedTrial]) -> Iterator[Block]:
         from bareline.platforms.base import exact_among
         from bareline.report.terminal.runs import plan_blocks
+        from bareline.session.looks import look_lines, planned_looks
         from bareline.session.meter import outlook, outlook_lines
         from bareline.study.plan import make_plan
 
         study, specs = self.study, self.platforms
-        costs = outlook(study, specs, make_plan(study, specs))
+        plan = make_plan(study, specs)
+        costs = outlook(study, specs, plan)
+        looks = look_lines(study, planned_looks(study, plan))
         return plan_blocks(
             rows,
             scale=study.scale,
@@ -167,7 +170,11 @@ class _Planned:
             exact=exact_among(specs),
             control=self.control,
             baseline=self.baseline,
-            costs=[*study.source_lines(), *outlook_lines(costs, study.max_core_hours)],
+            costs=[
+                *looks,
+                *study.source_lines(),
+                *outlook_lines(costs, study.max_core_hours),
+            ],
         )
 
     def make(self) -> Run:
@@ -355,7 +362,7 @@ def status(path: RunArgument) -> None:
     """Say how a run stands: what is planned, measured, failed and left."""
     from bareline.report.terminal.runs import status_blocks
     from bareline.session.status import status_of
-    from bareline.session.submission import states_of, submission_of
+    from bareline.session.submission import last_words, states_of, submission_of
     from bareline.store.run import Run
 
     opened = Run.open(path)
@@ -363,5 +370,8 @@ def status(path: RunArgument) -> None:
     submission = submission_of(opened)
     if submission is not None:
         row["job"] = str(submission)
-        row["job_state"] = ", ".join(state.words for state in states_of(submission))
+        states = states_of(submission)
+        row["job_state"] = ", ".join(state.words for state in states)
+        if not any(state.waits or state.runs for state in states):
+            row["job_log"] = last_words(opened)
     emit_blocks(lambda: [row], lambda: status_blocks(row))

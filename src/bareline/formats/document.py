@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -14,6 +14,8 @@ from bareline.vocabulary.documents import OUTPUT, json_decoder
 from bareline.vocabulary.errors import ParseError
 
 _START = re.compile(r"^\{", re.MULTILINE)
+#: Numbers that C prints and JSON does not have: -nan, inf.
+_NO_NUMBER = re.compile(r"(?<=[:\[,])(\s*)-?(?:nan|inf(?:inity)?)(?=\s*[,\]}])", re.IGNORECASE)
 
 #: A measured value: a number that is finite and not negative, never a text or a truth value.
 Amount = Annotated[float, Field(ge=0)]
@@ -29,6 +31,23 @@ class JsonModel(BaseModel):
 M = TypeVar("M", bound=JsonModel)
 
 
+class SeveralValues(list[Any]):
+    """The different values of a name that appears more than once in a JSON object, in order."""
+
+
+def document_starts(mark: re.Pattern[str]) -> Callable[[str], Sequence[int]]:
+    """Return a function that gives the offsets of the JSON objects in which a mark appears."""
+
+    def starts(text: str) -> Sequence[int]:
+        offsets = [match.start() for match in _START.finditer(text)]
+        ends = [*offsets[1:], len(text)][: len(offsets)]
+        return [
+            low for low, high in zip(offsets, ends, strict=True) if mark.search(text, low, high)
+        ]
+
+    return starts
+
+
 def split_documents(text: str) -> list[str]:
     """Split a text before every JSON object that begins a line, but the first."""
     return split_before(_START, text)
@@ -37,17 +56,31 @@ def split_documents(text: str) -> list[str]:
 def find_object(text: str) -> Mapping[str, Any]:
     """Read the JSON object that begins at the first line with a brace.
 
-    Raises ParseError: there is none, it is torn, or says two different things under one name.
+    A name with several different values has `SeveralValues`, which no model takes for a value, and
+    a number that is none (``-nan``) is a NaN.
+
+    Raises ParseError: there is none, or it is torn.
     """
     start = _START.search(text)
     if start is None:
         raise ParseError("there is no JSON object")
     try:
-        content, _ = json_decoder(OUTPUT).raw_decode(text, start.start())
+        content = _decoded(text, start.start())
     except (ValueError, RecursionError) as error:
         raise ParseError(f"the JSON is damaged or truncated: {error}") from error
     assert isinstance(content, dict)
     return content
+
+
+def _decoded(text: str, start: int) -> Any:
+    decoder = json_decoder(OUTPUT, pairs=_with_several_values)
+    try:
+        return decoder.raw_decode(text, start)[0]
+    except ValueError:
+        finite = _NO_NUMBER.sub(r"\1NaN", text[start:])
+        if finite == text[start:]:
+            raise
+        return decoder.raw_decode(finite)[0]
 
 
 def read_object(model: type[M], content: Mapping[str, Any]) -> M:
@@ -69,17 +102,35 @@ def _reason(place: tuple[int | str, ...], kind: str, given: Any) -> str:
         return f"'{name}' is missing"
     if kind == "too_short":
         return f"'{name}' is empty"
+    if isinstance(given, SeveralValues):
+        return f"'{name}' appears twice with different values"
     if isinstance(given, int | float | str | None):
         return f"'{name}' = {str(given)[:40]} is no measured value"
     return f"'{name}' contains something else than it should"
 
 
-def check_quotient(rate: float, amount: float, time: float, what: str) -> None:
+def _with_several_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        earlier = found.get(key, value)
+        if isinstance(earlier, SeveralValues):
+            earlier.append(value)
+        elif key in found and earlier != value:
+            found[key] = SeveralValues([earlier, value])
+        else:
+            found[key] = value
+    return found
+
+
+def check_quotient(rate: float, amount: float, time: float, what: str, off: float = 1e-3) -> None:
     """Refuse a rate that is not its amount over its time.
 
-    Raises ParseError: it is off by more than one in a thousand, or nothing was measured.
+    - `off`: how far the quotient may be off, as a share: what rounding of the printed figures
+      explains.
+
+    Raises ParseError: it is off by more, or nothing was measured.
     """
     if rate <= 0 or amount <= 0 or time <= 0:
         raise ParseError(f"{what}: nothing was transferred")
-    if not math.isclose(rate, amount / time, rel_tol=1e-3):
+    if not math.isclose(rate, amount / time, rel_tol=off):
         raise ParseError(f"{what}: rate, amount and time contradict each other")

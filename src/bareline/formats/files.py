@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import zlib
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
+from bareline.formats.damage import LeftOut
+from bareline.formats.envelope import TooLarge, decoded, unpacked, without_labels
 from bareline.formats.importer import Importer, load_importers
-from bareline.formats.reading import Reading
+from bareline.formats.reading import UNTOLD, Reading, unread
 from bareline.vocabulary.errors import ImportRefused, ParseError
 from bareline.vocabulary.files import NotRegular, read_bounded, stands, step_to_read
+from bareline.vocabulary.model import Layer
 
 _LARGEST_FILE_BYTES = 64 << 20
-_GZIP = b"\x1f\x8b"
 #: So many files of no known format are named; of the rest, the number.
 _NAMED_FILES = 20
+
+
+_DOCUMENT = re.compile(r"^\{", re.MULTILINE)
 
 
 class UnknownFormat(ImportRefused):
@@ -34,34 +39,68 @@ class UnknownFormat(ImportRefused):
 
 @dataclass(frozen=True, slots=True)
 class FoundTrial:
-    """One trial of a file, with the output of the launch that it stands in."""
+    """One trial of a file, with the output of the launch that it stands in.
+
+    - `first_line`: number of the launch's first line in the file, from 1.
+    - `occurrence`: how many launches with this very text precede it in the file.
+    """
 
     file: Path
     importer: Importer
     launch: str
     imported: Reading
+    first_line: int = 1
+    occurrence: int = 0
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What the reader left out, with the numbers of the file's lines."""
+        return tuple(
+            replace(each, line=each.line + self.first_line - 1, reason=self._placed(each))
+            for each in self.imported.left_out
+        )
+
+    def _placed(self, left_out: LeftOut) -> str:
+        """Return a reason without the number of a line of the launch at its beginning."""
+        own = f"line {left_out.line}: "
+        return left_out.reason.removeprefix(own) if left_out.line else left_out.reason
 
 
 def read_files(
     files: Iterable[Path], *, skip_unknown: bool
 ) -> tuple[list[FoundTrial], tuple[Path, ...]]:
-    """Read every file, and every file of a folder; those of no known format are named at once.
+    """Return every trial of every file, and of every file of a folder, and what was left out.
 
-    - `skip_unknown`: leave those out, as long as there are others.
-    Gives every trial found, and the files that were left out.
-
-    Raises ImportRefused: a file cannot be used, or none is of a known format.
+    See `found_in`, which does not keep them all.
     """
-    found: list[FoundTrial] = []
+    skipped: list[Path] = []
+    return list(found_in(files, skip_unknown=skip_unknown, skipped=skipped)), tuple(skipped)
+
+
+def found_in(
+    files: Iterable[Path], *, skip_unknown: bool, skipped: list[Path]
+) -> Iterator[FoundTrial]:
+    """Give every trial of every file, and of every file of a folder, one by one.
+
+    - `skip_unknown`: leave out files of no known format, as long as there are others.
+    - `skipped`: takes up the files that were left out.
+
+    Raises ImportRefused: a file cannot be used, or none is of a known format; those of no known
+    format are all named at once, after the others were read.
+    """
     unknown: list[UnknownFormat] = []
+    some = False
     for file in _files_of(files):
         try:
-            found += read_file(file)
+            found = read_file(file)
         except UnknownFormat as refusal:
             unknown.append(refusal)
-    if unknown and not (skip_unknown and found):
+            continue
+        some = True
+        yield from found
+    if unknown and not (skip_unknown and some):
         raise unknown[0] if len(unknown) == 1 else _all_unknown(unknown)
-    return found, tuple(refusal.file for refusal in unknown)
+    skipped += [refusal.file for refusal in unknown]
 
 
 def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
@@ -102,49 +141,113 @@ def read_file(file: Path) -> list[FoundTrial]:
 
 def read_text(text: str, file: Path) -> list[FoundTrial]:
     """Read every trial of a file's text; see `read_file`."""
-    importers = load_importers()
-    able = [importer for importer in importers.values() if importer.sniff(text)]
+    recognised = without_labels(text, lambda inner: bool(_able(inner)))
+    able = _able(recognised)
     if not able:
         raise UnknownFormat(file, empty=not text.strip())
-    if len(able) > 1:
+    found: list[FoundTrial] = []
+    refusals: list[ImportRefused] = []
+    seen: Counter[str] = Counter()
+    for importer, begin, part in _parts(recognised, able, file):
+        first_line = recognised.count("\n", 0, begin) + 1
+        for launch, at in _placed_launches(importer, part):
+            line = first_line + part.count("\n", 0, at)
+            try:
+                for reading in importer.parse(launch):
+                    found.append(FoundTrial(file, importer, launch, reading, line, seen[launch]))
+            except ParseError as error:
+                refusals.append(_refused(importer, file, f"but {error}"))
+                found.append(FoundTrial(file, importer, launch, _unread(importer, error), line))
+            seen[launch] += 1
+    if len(found) == len(refusals):
+        raise refusals[0] if refusals else _refused(able[0], file, "but it has no result")
+    return found
+
+
+def _able(text: str) -> list[Importer]:
+    return [importer for importer in load_importers().values() if importer.sniff(text)]
+
+
+def _refused(importer: Importer, file: Path, why: str) -> ImportRefused:
+    hint = "leave it out, or find the whole output"
+    return ImportRefused(f"an output of {importer.title}, {why}", where=str(file), hint=hint)
+
+
+def _unread(importer: Importer, error: ParseError) -> Reading:
+    """Return a failed trial of a launch whose benchmark cannot even be told."""
+    return Reading(
+        probe=f"{importer.name}.unknown",
+        title=f"an output ({importer.name})",
+        layer=Layer.APP,
+        metrics=UNTOLD,
+        outcome=unread(error),
+    )
+
+
+def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Importer, int, str]]:
+    """Return the parts of a text that begin where launches do, each with its offset.
+
+    What precedes all of them belongs to the first.
+
+    Raises ImportRefused: an importer cannot tell where its launches begin.
+    """
+    if any(importer.starts is None for importer in able):
+        if len(able) == 1:
+            return [(able[0], 0, text)]
         raise ImportRefused(
             f"contains outputs of several programs ({', '.join(one.name for one in able)})",
             where=str(file),
             hint="split it into one file for each",
         )
-    found: list[FoundTrial] = []
-    whole = "leave it out, or find the whole output"
-    try:
-        for launch in able[0].launches(text):
-            found += [FoundTrial(file, able[0], launch, one) for one in able[0].parse(launch)]
-    except ParseError as error:
-        why = f"an output of {able[0].title}, but {error}"
-        raise ImportRefused(why, where=str(file), hint=whole) from error
-    if not found:
-        why = f"an output of {able[0].title} without any result"
-        raise ImportRefused(why, where=str(file), hint=whole)
-    return found
+    starts = sorted(
+        (
+            (start, importer)
+            for importer in able
+            if importer.starts is not None
+            for start in importer.starts(text)
+        ),
+        key=lambda pair: pair[0],
+    )
+    if not starts:
+        return [(able[0], 0, text)]
+    first = starts[0][0]
+    # What precedes all is kept with the first, unless it begins another, damaged JSON document.
+    begin = first if _DOCUMENT.search(text, 0, first) else 0
+    offsets = [begin, *(start for start, _ in starts[1:]), len(text)]
+    return [
+        (importer, low, text[low:high])
+        for (_, importer), (low, high) in zip(starts, pairwise(offsets), strict=True)
+        if high > low
+    ]
+
+
+def _placed_launches(importer: Importer, text: str) -> Iterator[tuple[str, int]]:
+    """Give every launch of a text with its offset; made-up ones have that of the one before."""
+    at = 0
+    for launch in importer.launches(text):
+        offset = text.find(launch, at)
+        if offset >= 0:
+            at = offset
+        yield launch, at
+        if offset >= 0:
+            at = offset + len(launch)
 
 
 def _text(file: Path) -> str:
     other = "give the output of a benchmark"
+    large = f"larger than {_LARGEST_FILE_BYTES >> 20} MiB"
     try:
-        data = read_bounded(file, _LARGEST_FILE_BYTES)
-        if data.startswith(_GZIP):
-            with gzip.open(io.BytesIO(data)) as unpacked:
-                data = unpacked.read(_LARGEST_FILE_BYTES + 1)
-        if len(data) > _LARGEST_FILE_BYTES:
-            why = f"larger than {_LARGEST_FILE_BYTES >> 20} MiB"
-            raise ImportRefused(why, where=str(file), hint=other)
-    except (EOFError, zlib.error) as error:
-        why = f"is no whole gzip file: {error}"
-        raise ImportRefused(why, where=str(file), hint="find the whole file") from error
+        data = unpacked(read_bounded(file, _LARGEST_FILE_BYTES), _LARGEST_FILE_BYTES)
+    except TooLarge as error:
+        raise ImportRefused(large, where=str(file), hint=other) from error
+    except ParseError as error:
+        raise ImportRefused(str(error), where=str(file), hint="find the whole file") from error
     except NotRegular as error:
         raise ImportRefused(f"{error.strerror}", where=str(file), hint=other) from error
     except OSError as error:
         hint = step_to_read(error, "check the path")
         why = f"cannot be read: {error.strerror or error}"
         raise ImportRefused(why, where=str(file), hint=hint) from error
-    # A stray byte of a launcher must not keep the numbers around it from being read.
-    text = data.decode("utf-8-sig", errors="replace")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    if len(data) > _LARGEST_FILE_BYTES:
+        raise ImportRefused(large, where=str(file), hint=other)
+    return decoded(data)

@@ -11,27 +11,64 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from bareline.formats.damage import LeftOut
 from bareline.formats.document import (
     Amount,
     JsonModel,
+    SeveralValues,
     check_quotient,
+    document_starts,
     find_object,
     read_object,
     split_documents,
 )
 from bareline.formats.importer import Importer, holding, version_in
 from bareline.formats.reading import BANDWIDTH, LATENCY, Reading, as_detail, outcome_of, unread
+from bareline.formats.settings import Settings
 from bareline.vocabulary.errors import ParseError, UsageError
 from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
 from bareline.vocabulary.units import parse_size
 
 _VERSION = re.compile(r'"fio version"\s*:\s*"fio-([^"\s]{1,30})"')
-_OPTIONS = ("rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "sync", "fsync", "rwmixread")
+_MARK = re.compile(r'"fio version"\s*:\s*"fio-')
+#: Options of a job; one that is not listed belongs to the case.
+_SETTINGS = Settings(
+    # Where it ran, what it printed and logged, and what it did before and after the measurement.
+    labels=frozenset(
+        (
+            *("name", "description", "filename", "directory", "filename_format", "opendir"),
+            *("output", "output-format", "status-interval", "group_reporting", "new_group"),
+            *("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog"),
+            *("log_avg_msec", "log_hist_msec", "log_unix_epoch", "log_offset", "log_max_value"),
+            *("per_job_logs", "disk_util", "bwavgtime", "iopsavgtime", "percentile_list"),
+            *(
+                "lat_percentiles",
+                "clat_percentiles",
+                "slat_percentiles",
+                "unlink",
+                "unlink_each_loop",
+            ),
+            *("exec_prerun", "exec_postrun", "startdelay", "stonewall", "wait_for", "hostname"),
+            *("mountpoint", "significant_figures", "unit_base", "kb_base", "aux-path"),
+            *("randseed", "allrandrepeat", "verify_state_save", "write_barrier_log"),
+        )
+    ),
+    names={"blocksize": "bs", "readwrite": "rw"},
+)
+#: Options whose values are sizes.
+_SIZES = ("bs", "size", "filesize", "io_size", "offset", "blocksize")
+#: Of equal start: time stamps of fio have whole seconds.
+_STAMP_S = 1.0
+
+_STAMP = re.compile(r'"timestamp"\s*:\s*(\d{1,11})\b')
+_NOT_TAKEN = "fio took no latencies (gtod_reduce or disable_lat)"
 
 METRICS: Mapping[str, Metric] = {
     "bandwidth": BANDWIDTH,
@@ -42,10 +79,17 @@ METRICS: Mapping[str, Metric] = {
 
 
 class _Latency(JsonModel):
+    """Latencies of a job; with gtod_reduce=1 fio takes none, and N is 0."""
+
     min: Amount
     max: Amount
     mean: Amount
     N: Amount | None = None
+
+    @property
+    def none_taken(self) -> bool:
+        """Whether fio took no latency."""
+        return self.N == 0
 
 
 class _Way(JsonModel):
@@ -54,7 +98,7 @@ class _Way(JsonModel):
     iops: Amount
     runtime: Amount
     total_ios: Amount
-    lat_ns: _Latency
+    lat_ns: Any = None
 
 
 class _Named(JsonModel):
@@ -78,9 +122,12 @@ class _Report(JsonModel):
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every job; those of one name run at once and are one case."""
+    """Read every job; those of one name run at once and are one case.
+
+    Of several states of the jobs, as ``--status-interval`` prints them, the last one is read.
+    """
     try:
-        report = read_object(_Report, find_object(text))
+        report = read_object(_Report, find_object(split_documents(text)[-1]))
         if not report.version.startswith("fio-3"):
             raise ParseError(f"{report.version} counts in other units than fio 3")
         groups: dict[str, list[dict[str, Any]]] = {}
@@ -89,27 +136,63 @@ def read(text: str) -> Iterable[Reading]:
     except ParseError as error:
         yield _reading("read", {}, unread(error))
         return
-    common = _options(report.common)
     for name, contents in groups.items():
         try:
             jobs = [read_object(_Job, content) for content in contents]
         except ParseError as error:
             yield _reading("read", {"job": name}, unread(error))
             continue
-        params = {"job": name, **common, **_options(jobs[0].options)}
+        given = _options({**report.common, **jobs[0].options})
+        params = {"job": name, **_SETTINGS.case(given)}
         ways = {"read": [job.read for job in jobs], "write": [job.write for job in jobs]}
         used = [way for way, parts in ways.items() if any(part.total_ios for part in parts)]
         for way in used or ["read"]:
-            read = partial(_samples, jobs, ways[way], way)
-            yield _reading(way, params, outcome_of(METRICS, read))
+            left_out: list[LeftOut] = []
+            read = partial(_samples, jobs, ways[way], way, left_out)
+            metrics = _metrics(ways[way], left_out)
+            yield replace(
+                _reading(way, params, outcome_of(metrics, read, left_out)),
+                metrics=metrics,
+                ignored=_SETTINGS.ignored(given),
+                left_out=tuple(left_out),
+            )
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
-    found: dict[str, Scalar] = {name: str(given[name]) for name in _OPTIONS if name in given}
-    for name, text in found.items():
+    """Return options with numbers where they are such; of one given twice fio takes the last."""
+    found: dict[str, Scalar] = {}
+    for name, value in given.items():
+        text = str(value[-1] if isinstance(value, SeveralValues) else value)
+        found[name] = text
         with suppress(UsageError, ValueError):
-            found[name] = parse_size(str(text)) if name == "bs" else int(text)
+            found[name] = parse_size(text) if name in _SIZES else int(text)
     return found
+
+
+def _metrics(parts: Sequence[_Way], left_out: list[LeftOut]) -> dict[str, Metric]:
+    """Return the metrics of jobs: no latency where one of them took none, or reports it falsely."""
+    wrong = next((reason for part in parts if (reason := _wrong_latency(part))), None)
+    if wrong is None:
+        return dict(METRICS)
+    left_out.append(LeftOut(wrong, lost=wrong != _NOT_TAKEN))
+    return {name: metric for name, metric in METRICS.items() if not name.startswith("latency")}
+
+
+def _wrong_latency(part: _Way) -> str | None:
+    """Say what is wrong with the latencies of a job; None where nothing is."""
+    if not part.total_ios:
+        return None
+    try:
+        latency = read_object(_Latency, part.lat_ns if isinstance(part.lat_ns, dict) else {})
+    except ParseError as error:
+        return f"lat_ns: {error}"
+    if latency.none_taken:
+        return _NOT_TAKEN
+    if latency.N is not None and not math.isclose(latency.N, part.total_ios, rel_tol=0.01):
+        return f"the latencies are not of {part.total_ios:g} operations"
+    if not latency.min <= latency.mean <= latency.max:
+        return "the mean latency is not between minimum and maximum"
+    return None
 
 
 def _reading(way: str, params: Mapping[str, Scalar], outcome: Measured | Failed) -> Reading:
@@ -119,12 +202,14 @@ def _reading(way: str, params: Mapping[str, Scalar], outcome: Measured | Failed)
         layer=Layer.IO,
         metrics=METRICS,
         params=params,
-        caveats=() if params.get("direct") == 1 else ("page-cache",),
+        caveats=() if _is_direct(params) else ("page-cache",),
         outcome=outcome,
     )
 
 
-def _samples(jobs: Sequence[_Job], parts: Sequence[_Way], way: str) -> Iterable[Sample]:
+def _samples(
+    jobs: Sequence[_Job], parts: Sequence[_Way], way: str, left_out: Sequence[LeftOut]
+) -> Iterable[Sample]:
     """Add up jobs that ran at once; their latency is the mean over all operations."""
     for job, part in zip(jobs, parts, strict=True):
         if job.error:
@@ -137,27 +222,102 @@ def _samples(jobs: Sequence[_Job], parts: Sequence[_Way], way: str) -> Iterable[
     operations = sum(part.total_ios for part in used)
     yield Sample("bandwidth", sum(part.bw_bytes for part in used))
     yield Sample("operations", sum(part.iops for part in used))
-    weighted_ns = sum(part.lat_ns.mean * part.total_ios for part in used)
+    if left_out:  # which says why there is no latency
+        return
+    latencies = [read_object(_Latency, part.lat_ns) for part in used]
+    weighted_ns = sum(
+        latency.mean * part.total_ios for latency, part in zip(latencies, used, strict=True)
+    )
     yield Sample("latency", weighted_ns / operations * 1e-9)
-    yield Sample("latency_max", max(part.lat_ns.max for part in used) * 1e-9)
+    yield Sample("latency_max", max(latency.max for latency in latencies) * 1e-9)
 
 
 def _check(part: _Way, way: str) -> None:
     time_s, count = part.runtime * 1e-3, part.total_ios
-    check_quotient(part.bw_bytes, part.io_bytes, time_s, f"{way}: bw_bytes")
-    check_quotient(part.iops, count, time_s, f"{way}: iops")
-    latency = part.lat_ns
-    if latency.N is not None and not math.isclose(latency.N, count, rel_tol=0.01):
-        raise ParseError(f"{way}: the latencies are not of {count:g} operations")
-    if not latency.min <= latency.mean <= latency.max:
-        raise ParseError(f"{way}: the mean latency is not between minimum and maximum")
+    # fio computes in microseconds and prints whole milliseconds, and whole bytes per second.
+    off = 1e-3 + 1.0 / max(part.runtime, 1.0)
+    check_quotient(part.bw_bytes, part.io_bytes, time_s, f"{way}: bw_bytes", off)
+    check_quotient(part.iops, count, time_s, f"{way}: iops", off)
+
+
+def _is_direct(params: Mapping[str, Scalar]) -> bool:
+    return params.get("direct") == 1 or params.get("buffered") == 0
+
+
+def _starts(text: str) -> Sequence[int]:
+    """Return where launches begin: the states of one launch, as they grow, stay together."""
+    starts: list[int] = []
+    last: _State | None = None
+    documents = document_starts(_MARK)(text)
+    ends = [*documents[1:], len(text)][: len(documents)]
+    for begin, end in zip(documents, ends, strict=True):
+        state = _state_of(text[begin:end])
+        if last is None or state is None or not state.continues(last):
+            starts.append(begin)
+        last = state
+    return starts
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a document says of its jobs at a moment: `counters` only grow while a launch runs."""
+
+    jobs: tuple[str, ...]
+    begins: tuple[int, ...]
+    stamp_s: float
+    runtime_s: float
+    counters: tuple[float, ...]
+
+    def continues(self, earlier: _State) -> bool:
+        """Whether this is a later state of the launch that an earlier state is of."""
+        if self.jobs != earlier.jobs or self == earlier:
+            return False
+        pairs = list(zip(self.counters, earlier.counters, strict=True))
+        if any(now < before for now, before in pairs):
+            return False
+        if self.begins and earlier.begins:
+            return self.begins == earlier.begins
+        # Another launch began after the earlier state, and ran for its whole time since then.
+        passed_s, ran_s = self.stamp_s - earlier.stamp_s, self.runtime_s - earlier.runtime_s
+        short = earlier.runtime_s < 2.5 * _STAMP_S
+        off_s = abs(passed_s - ran_s)
+        return off_s < _STAMP_S or (off_s <= 1.5 * _STAMP_S and not short)
+
+
+def _state_of(document: str) -> _State | None:
+    """Return the state of the jobs in a document; None where it is damaged."""
+    try:
+        content = find_object(document)
+        report = read_object(_Report, content)
+        jobs = [read_object(_Job, job) for job in report.jobs]
+    except ParseError:
+        return None
+    ways = [way for job in jobs for way in (job.read, job.write, job.trim)]
+    stamp = content.get("timestamp")
+    begins = tuple(begin for job in report.jobs if isinstance(begin := job.get("job_start"), int))
+    return _State(
+        jobs=tuple(f"{job.jobname} {_options(job.options)}" for job in jobs),
+        begins=begins,
+        stamp_s=float(stamp) if isinstance(stamp, int | float) else 0.0,
+        runtime_s=max(way.runtime for way in ways) * 1e-3,
+        counters=tuple(
+            count for way in ways for count in (way.io_bytes, way.total_ios, way.runtime)
+        ),
+    )
+
+
+def _started(text: str) -> datetime | None:
+    """Return when the output was printed, which is when the jobs had ended."""
+    match = _STAMP.search(text)
+    return datetime.fromtimestamp(int(match[1]), UTC) if match else None
 
 
 IMPORTER = Importer(
     name="fio",
     title="fio 3 --output-format=json",
-    sniff=holding(re.compile(r'"fio version"\s*:\s*"fio-')),
-    launches=split_documents,
+    sniff=holding(_MARK),
+    starts=_starts,
+    started=_started,
     parse=read,
     facts=version_in("import.fio", _VERSION),
 )

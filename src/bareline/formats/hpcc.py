@@ -12,7 +12,7 @@ doi:10.1145/1188455.1188677.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,7 +20,7 @@ from functools import partial
 from bareline.formats import hpl
 from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import UNKNOWN_RANKS, Column, Reading, outcome_of, unread
-from bareline.formats.table import check_whole, integer, number, split_before
+from bareline.formats.table import check_whole, integer, number
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
 
@@ -28,6 +28,7 @@ HEAD = re.compile(r"^This is the DARPA/DOE HPC Challenge Benchmark", re.MULTILIN
 _SUMMARY = re.compile(
     r"^Begin of Summary section\.\n(.*?)^End of Summary section\.", re.MULTILINE | re.DOTALL
 )
+_SUMMARY_BEGIN = re.compile(r"^Begin of Summary section\.", re.MULTILINE)
 _STARTED = re.compile(r"^Current time \((\d{1,11})\) is ", re.MULTILINE)
 _HPL_END = "End of HPL section."
 _HPL = re.compile(rf"^Begin of HPL section\..*?^{_HPL_END}\n", re.MULTILINE | re.DOTALL)
@@ -198,7 +199,26 @@ def _other_systems(values: Mapping[str, str], text: str) -> Iterable[Reading]:
         params = {name: value for name, value in found.params.items() if name != "variant"}
         summed_up = {name: values[key] for name, key in _GROUPS[0].params.items()}
         if {name: str(value) for name, value in params.items()} != summed_up:
-            yield replace(found, probe="hpcc.hpl", title=_GROUPS[0].title, params=params)
+            # One launch measured all its systems, on all its processes.
+            yield replace(
+                found,
+                probe="hpcc.hpl",
+                title=_GROUPS[0].title,
+                params=params,
+                ranks=_world(values) or found.ranks,
+            )
+
+
+def _world(values: Mapping[str, str]) -> int:
+    """Return the number of processes of the launch; 0 where the summary does not say it."""
+    text = values.get("CommWorldProcs", "")
+    return int(text) if re.fullmatch(r"[1-9]\d{0,8}", text) else UNKNOWN_RANKS
+
+
+def _starts(text: str) -> Sequence[int]:
+    """Return where launches begin; an output without its head begins at its summary."""
+    heads = [match.start() for match in HEAD.finditer(text)]
+    return heads or [match.start() for match in _SUMMARY_BEGIN.finditer(text)]
 
 
 def _summary(text: str) -> dict[str, str]:
@@ -279,7 +299,7 @@ IMPORTER = Importer(
     name="hpcc",
     title="HPC Challenge (hpccoutf.txt)",
     sniff=holding(re.compile(r"HPC Challenge Benchmark|^Begin of Summary section\.", re.MULTILINE)),
-    launches=partial(split_before, HEAD),  # HPCC appends to its file
+    starts=_starts,  # HPCC appends to its file
     parse=read,
     started=started,
     facts=facts,

@@ -17,14 +17,17 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import median
 
-from bareline.formats.importer import Importer, version_in
+from bareline.formats.importer import Importer, moment_in, version_in
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of
-from bareline.formats.table import check_whole, integer, number, rounding, split_before
+from bareline.formats.table import check_whole, integer, number, rounding
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
 TITLE = re.compile(r"^HPLinpack (\S+) +-- ", re.MULTILINE)
 _HEADER = re.compile(r"T/V +N +NB +P +Q +Time +Gflops")
+#: What vendors print behind the rate: that of one GPU, in brackets.
+_PER_GPU = re.compile(r"\( *\S+ *\)\s*$")
+_STARTED = re.compile(r"^HPL_pdgesv\(\) start time (.*\d)\s*$", re.MULTILINE)
 _RESULT = re.compile(r"W[A-Z]\S*\s+\S+\s+\S")
 #: Order, look-ahead depth, broadcast, recursive and panel factorisation; vendors print less.
 _VARIANT = re.compile(r"W[A-Z]{1,3}\d(?:\d[LCR]\d{1,3}[LCR]\d{1,3})?")
@@ -32,6 +35,11 @@ _ASKED = re.compile(r"^(N|NB|P|Q) +:((?:\s+\d{1,9})+)\s*$", re.MULTILINE)
 _RESIDUAL = re.compile(r"\|\|Ax-b\|\|.*=\s*(\S+) \.+ (PASSED|FAILED)")
 _UNCHECKED = "completed without checking"
 _END = "End of Tests."
+
+#: The output of HPC Challenge, or what there is of it.
+_HPCC = re.compile(
+    r"HPC Challenge Benchmark(?s:.*?)(?:^End of HPC Challenge tests\.|\Z)", re.MULTILINE
+)
 
 METRICS: Mapping[str, Metric] = {
     "rate": Metric("flop/s", "higher"),
@@ -74,7 +82,7 @@ def _results(text: str) -> list[_Result]:
     found: list[_Result] = []
     for line_number, line in enumerate(text.splitlines(), 1):
         if _RESULT.match(line):
-            found.append(_Result(line.split(), line_number))
+            found.append(_Result(_PER_GPU.sub("", line).split(), line_number))
         elif found and (match := _RESIDUAL.search(line)):
             earlier = found[-1].passed
             found[-1].passed = match[2] == "PASSED" and earlier is not False
@@ -159,12 +167,20 @@ def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) 
             raise ParseError(f"{where}: {name} = {value} was not asked for: a column shifted")
 
 
+def _starts(text: str) -> Sequence[int]:
+    """Return where launches begin that are no part of HPC Challenge's output."""
+    parts = [match.span() for match in _HPCC.finditer(text)]
+    starts = [match.start() for match in TITLE.finditer(text)]
+    return [start for start in starts if not any(low <= start < high for low, high in parts)]
+
+
 IMPORTER = Importer(
     name="hpl",
     title="HPL (HPLinpack) 1.0 to 2.3",
     # HPCC embeds HPL, and has an importer of its own.
-    sniff=lambda text: bool(TITLE.search(text)) and "HPC Challenge Benchmark" not in text,
-    launches=partial(split_before, TITLE),
+    sniff=lambda text: bool(_starts(text)),
+    starts=_starts,
     parse=read,
+    started=moment_in(_STARTED, "%a %b %d %H:%M:%S %Y"),
     facts=version_in("import.hpl", TITLE),
 )

@@ -21,7 +21,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bareline.formats.document import Amount, Count, JsonModel, find_object, read_object
+from bareline.formats.document import (
+    Amount,
+    Count,
+    JsonModel,
+    document_starts,
+    find_object,
+    read_object,
+)
 from bareline.formats.foreign import plain_key, scalar
 from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import Reading, as_detail, outcome_of, unread
@@ -140,5 +147,6 @@ IMPORTER = Importer(
     title="hyperfine --export-json",
     sniff=holding(_SNIFF),
     launches=split,
+    starts=document_starts(_SNIFF),
     parse=read,
 )

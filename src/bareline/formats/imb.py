@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import groupby, pairwise
 
+from bareline.formats.damage import LeftOut
+from bareline.formats.ends import death_caveat
 from bareline.formats.imb_table import (
     DECIMAL_SINCE,
     PLAIN,
@@ -25,9 +26,15 @@ from bareline.formats.imb_table import (
     samples_of,
     table_metrics,
 )
-from bareline.formats.importer import Importer, facts_in, holding, moment_in
+from bareline.formats.importer import Importer, facts_in, holding, moment_in, starts_at
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of, unread
-from bareline.formats.table import NumberedLine, check_whole, number_lines, read_table, split_before
+from bareline.formats.table import (
+    NumberedLine,
+    check_last_line,
+    check_whole,
+    number_lines,
+    read_table,
+)
 from bareline.vocabulary.collectives import COLLECTIVES
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
@@ -44,6 +51,7 @@ _IDLE = re.compile(r"# \( (\d{1,9}) additional process(?:es)? waiting")
 _MODE = re.compile(r"#\s+MODE: (\S+)")
 _LARGEST = re.compile(r"^# Maximum message length in bytes:\s+(\d{1,15})\s*$", re.MULTILINE)
 _USER_LENGTHS = re.compile(r"Message lengths were user defined|[ /]-msglen\b")
+_CHOSEN_SIZES = re.compile(r"^# .*[ /]-msglog\b", re.MULTILINE)
 _CUT = re.compile(r"(out-of-mem\.|time-out\.|int-overflow\.)")
 #: The last line of a whole output.
 END = "All processes entering MPI_Finalize"
@@ -79,6 +87,15 @@ _OPTIONS: Mapping[str, tuple[str, frozenset[str]]] = {
     "aggregate_mode": ("multiple", frozenset()),
     "mem_alloc_type": ("", frozenset()),
 }
+_OPTION = re.compile(r"-[A-Za-z][\w-]*")
+#: Options that the sections show themselves, that say how often or how long, or where files are.
+_LABELS = frozenset(
+    (
+        *("npmin", "multi", "map", "msglen", "msglog", "iter", "iter_policy", "time", "mem"),
+        *("input", "include", "exclude", "h", "help", "part_rank", "list", "output", "yaml"),
+        *("load", "dump", "pause_time", "alignment"),
+    )
+)
 _SWITCHES = {
     **dict.fromkeys(("1", "enable", "yes", "on"), "on"),
     **dict.fromkeys(("0", "disable", "no", "off"), "off"),
@@ -98,6 +115,7 @@ class _Part:
     idle: int = 0
     cut: bool = False
     problem: str = ""
+    caveats: tuple[str, ...] = ()
 
 
 def read(text: str) -> Iterable[Reading]:
@@ -107,6 +125,7 @@ def read(text: str) -> Iterable[Reading]:
         _year(text),
         free_sizes=_USER_LENGTHS.search(text) is not None,
         largest_bytes=int(largest[1]) if (largest := _LARGEST.search(text)) else None,
+        any_after_zero=_CHOSEN_SIZES.search(text) is not None,
     )
     title = TITLE.search(text)
     for part in parts:
@@ -147,7 +166,11 @@ def _parts(text: str) -> list[_Part]:
         part.problem = wrong or part.problem or unknown
     if parts:
         try:
-            check_whole(text)
+            check_last_line(text)
+            if END in text:  # the launch ended; another one may have died
+                parts[-1].caveats = death_caveat(text)
+            else:
+                check_whole(text)
         except ParseError as error:
             parts[-1].problem = str(error)
     return parts
@@ -164,8 +187,9 @@ def _options(text: str) -> dict[str, str]:
     words = line[1].split() if line else []
     for word, value in pairwise(words):
         name = word.removeprefix("-")
-        if word.startswith("-") and name in _OPTIONS:
-            found[name] = _SWITCHES.get(value.lower(), value.lower())
+        if _OPTION.fullmatch(word) and name not in _LABELS:
+            given = "on" if _OPTION.fullmatch(value) else value.lower()
+            found[name] = _SWITCHES.get(given, given)
     return found
 
 
@@ -175,7 +199,7 @@ def _params(name: str, options: Mapping[str, str]) -> dict[str, Scalar]:
     return {
         option: value
         for option, value in options.items()
-        for default, concerned in (_OPTIONS[option],)
+        for default, concerned in (_OPTIONS.get(option, ("", frozenset())),)
         if value != default and (not concerned or blocking in concerned)
     }
 
@@ -243,13 +267,16 @@ def _imported(part: _Part, launch: ImbLaunch) -> Reading:
     except ParseError as error:
         return _reading(part, expected_metrics(part.name), unread(error))
 
+    left_out: list[LeftOut] = []
+
     def read() -> Iterable[Sample]:
         if part.problem:
             raise ParseError(part.problem)
-        table = read_table(part.columns, part.lines)
-        return samples_of(table, part.name, launch, cut=part.cut)
+        table = read_table(part.columns, part.lines, left_out=left_out)
+        return samples_of(table, part.name, launch, left_out, cut=part.cut)
 
-    return _reading(part, metrics, outcome_of(metrics, read))
+    reading = _reading(part, metrics, outcome_of(metrics, read, left_out))
+    return replace(reading, left_out=tuple(left_out), caveats=part.caveats)
 
 
 def _reading(part: _Part, metrics: Mapping[str, Metric], outcome: Measured | Failed) -> Reading:
@@ -270,7 +297,7 @@ IMPORTER = Importer(
     name="imb",
     title="Intel MPI Benchmarks 3.2 to 2021",
     sniff=holding(TITLE),
-    launches=partial(split_before, TITLE),
+    starts=starts_at(TITLE),
     parse=read,
     started=moment_in(_DATE, "%a %b %d %H:%M:%S %Y"),
     facts=facts_in(_FACTS),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from bareline.formats.damage import LeftOut
 from bareline.formats.reading import (
     BANDWIDTH,
     CONTEXT,
@@ -19,12 +20,13 @@ from bareline.formats.reading import (
     metrics_of,
 )
 from bareline.formats.table import (
-    NumberedLine,
     PrintedTable,
     check_ascending,
     check_sizes,
     quotient_range,
     rounding,
+    sieve,
+    sieve_sizes,
 )
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Metric, Sample, Scalar
@@ -60,11 +62,13 @@ class ImbLaunch:
 
     - `free_sizes`: its user chose the message sizes: they need not double.
     - `largest_bytes`: the size that every table reaches; None where that is not told.
+    - `any_after_zero`: its user chose the size that follows 0 (``-msglog``).
     """
 
     year: int
     free_sizes: bool
     largest_bytes: int | None
+    any_after_zero: bool = False
 
 
 def expected_metrics(name: str) -> dict[str, Metric]:
@@ -88,37 +92,62 @@ def table_metrics(columns: Sequence[str]) -> dict[str, Metric]:
     return metrics_of(known, "there is no column of time or Mbytes/sec")
 
 
-def samples_of(table: PrintedTable, name: str, launch: ImbLaunch, *, cut: bool) -> Iterator[Sample]:
+def samples_of(
+    table: PrintedTable, name: str, launch: ImbLaunch, left_out: list[LeftOut], *, cut: bool
+) -> Iterator[Sample]:
     """Give the values of a benchmark's table.
 
     - `cut`: the benchmark said itself that it ends before the largest size.
 
     Raises ParseError: rows are missing, or contradict themselves or each other.
     """
-    table.integers("#repetitions")
+    table = sieve(table, _check_row, left_out)
+    if "#bytes" in table.titles and "Group" not in table.titles:
+        table = sieve_sizes(
+            table,
+            "#bytes",
+            left_out,
+            doubling=not launch.free_sizes,
+            any_after_zero=launch.any_after_zero,
+        )
     if "defects" in table.titles and any(table.numbers("defects")):
         raise ParseError("the benchmark found its results wrong (column defects)")
+    caveats = _ends(table, launch, cut)
+    mega, table = _mega(table, name, launch.year, left_out)
     points: list[dict[str, Scalar]] = [{} for _ in table.rows]
     for title, key in (("#bytes", "size_bytes"), ("Group", "group")):
         if title in table.titles:
             for point, number in zip(points, table.integers(title), strict=True):
                 point[key] = number
-    caveats = _ends(table, launch, cut)
-    check_ascending(table, ("t_min[usec]", "t_avg[usec]", "t_max[usec]"))
-    _check_overlap(table)
-    mega = _mega(table, name, launch.year)
     for title in table.titles:
         if title in PLAIN:
             continue
         measured, metric, scale = _COLUMNS[title]
         scale = mega if title == "Mbytes/sec" else scale
         decimals = 0 if title == "Msg/sec" else _DECIMALS
-        for value, point in zip(table.numbers(title, decimals=decimals), points, strict=True):
+        values = table.numbers(title, decimals=decimals)
+        for value, point, line in zip(values, points, table.lines, strict=True):
             if title == "Mbytes/sec" and point.get("size_bytes") == 0:
                 continue  # no bytes, no bandwidth
             if value == 0 and not metric.detail and metric.unit != "%":
-                raise ParseError(f"{title} = 0 is no measured value")
+                # A low rate rounds to 0.00; no time does.
+                lost = metric.unit == "s"
+                left_out.append(LeftOut(f"{title} = 0 is no measured value", line.number, lost))
+                continue
             yield Sample(measured, value * scale, point, caveats)
+
+
+def _check_row(row: PrintedTable) -> None:
+    """Refuse a row whose cells are no numbers or contradict each other."""
+    row.integers("#repetitions")
+    for title in ("#bytes", "Group"):
+        if title in row.titles:
+            row.integers(title)
+    for title in row.titles:
+        if title not in PLAIN:
+            row.numbers(title, decimals=0 if title == "Msg/sec" else _DECIMALS)
+    check_ascending(row, ("t_min[usec]", "t_avg[usec]", "t_max[usec]"))
+    _check_overlap(row)
 
 
 def _ends(table: PrintedTable, launch: ImbLaunch, cut: bool) -> tuple[str, ...]:
@@ -127,7 +156,7 @@ def _ends(table: PrintedTable, launch: ImbLaunch, cut: bool) -> tuple[str, ...]:
     sizes = table.integers("#bytes")
     if "Group" in table.titles:
         sizes = sorted(set(sizes))
-    check_sizes(sizes, doubling=not launch.free_sizes)
+        check_sizes(sizes, doubling=not launch.free_sizes)
     if cut:
         return ("cut",)
     largest = launch.largest_bytes
@@ -155,8 +184,13 @@ def _check_overlap(table: PrintedTable) -> None:
             raise ParseError(f"line {line.number}: overlap contradicts the times")
 
 
-def _mega(table: PrintedTable, name: str, year: int) -> float:
-    """Tell a Mbyte's bytes by columns that restate each other; raises ParseError where none do."""
+def _mega(
+    table: PrintedTable, name: str, year: int, left_out: list[LeftOut]
+) -> tuple[float, PrintedTable]:
+    """Return a Mbyte's bytes, by columns that restate each other, and the rows in which they do.
+
+    Raises ParseError: in most rows they do not, whatever a Mbyte is.
+    """
     timed = next((title for title in ("t_max[usec]", "t[usec]") if title in table.titles), None)
     if "Msg/sec" in table.titles:
         # IMB-P2P averages times and rates over ranks separately: only the two rates agree.
@@ -164,37 +198,41 @@ def _mega(table: PrintedTable, name: str, year: int) -> float:
     if "Mbytes/sec" not in table.titles or "#bytes" not in table.titles:
         if name in _FACTOR:
             raise ParseError(f"{name} reports Mbytes/sec, but these rows have none")
-        return _MEGA[0]
+        return _MEGA[0], table
     factors = _FACTORS if timed else (1.0,)
     if timed and name in _FACTOR:
         factors = (_FACTOR[name],)
-    first = None
-    for mega in _MEGA if year >= DECIMAL_SINCE else _MEGA[::-1]:  # the usual one first
-        for factor in factors:
-            wrong = _contradiction(table, timed, mega, factor)
-            if wrong is None:
-                return mega
-            first = first or wrong
-    assert first is not None
-    raise ParseError(f"line {first.number}: Mbytes/sec contradicts {timed or 'Msg/sec'} and #bytes")
+    megas = _MEGA if year >= DECIMAL_SINCE else _MEGA[::-1]  # the usual one first
+    tries = [
+        (mega, _contradictions(table, timed, mega, each)) for mega in megas for each in factors
+    ]
+    mega, wrong = min(tries, key=lambda pair: len(pair[1]))
+    said = f"Mbytes/sec contradicts {timed or 'Msg/sec'} and #bytes"
+    numbers = [table.lines[at].number for at in wrong]
+    if 2 * len(wrong) >= len(table.rows):
+        raise ParseError(f"line {numbers[0]}: {said}")
+    left_out += [LeftOut(f"line {number}: {said}", number) for number in numbers]
+    return mega, table.only(at for at in range(len(table.rows)) if at not in wrong)
 
 
-def _contradiction(
+def _contradictions(
     table: PrintedTable, timed: str | None, mega: float, factor: float
-) -> NumberedLine | None:
+) -> list[int]:
+    """Return the positions of rows whose rate is not what their size and time or rate give."""
     sizes, rates = table.integers("#bytes"), table.column("Mbytes/sec")
     others = table.column(timed or "Msg/sec")
-    table.numbers("Mbytes/sec")
-    table.numbers(timed or "Msg/sec")
-    for line, size, rate_text, other_text in zip(table.lines, sizes, rates, others, strict=True):
+    wrong = []
+    rows = zip(sizes, rates, others, strict=True)
+    for at, (size, rate_text, other_text) in enumerate(rows):
         rate, slack = float(rate_text), 1.01 * rounding(rate_text)
         off = 1.01 * rounding(other_text)
         least, most = float(other_text) - off, float(other_text) + off
         scale = size * factor / mega
         if timed:
-            low, high = scale * 1e6 / most, scale * 1e6 / least if least > 0 else float("inf")
+            low = scale * 1e6 / most
+            high = scale * 1e6 / least if least > 0 else float("inf")
         else:
             low, high = scale * least, scale * most
         if not low - slack <= rate <= high + slack:
-            return line
-    return None
+            wrong.append(at)
+    return wrong

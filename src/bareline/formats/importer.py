@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 
 from bareline.formats.reading import Reading
 from bareline.vocabulary.model import Scalar
@@ -56,6 +56,15 @@ def moment_in(mark: re.Pattern[str], form: str) -> Callable[[str], datetime | No
     return started
 
 
+def starts_at(mark: re.Pattern[str]) -> Callable[[str], Sequence[int]]:
+    """Return a function that gives the offsets in a text at which a mark begins a launch."""
+    return lambda text: [match.start() for match in mark.finditer(text)]
+
+
+def _whole(text: str) -> Sequence[str]:
+    return (text,)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importer:
     """Reads the outputs of one program, by functions that are pure.
@@ -66,8 +75,13 @@ class Importer:
     - `parse`: reads the trials out of one launch; raises `ParseError` where not even the benchmark
       can be told.
     - `launches`: splits a file into the outputs of single launches, in their order.
+    - `starts`: offsets in a text at which launches of the program begin; by them a file with
+      outputs of several programs is split, and, without `launches`, one of several launches: what
+      precedes the first belongs to it.
     - `started`: reads when the launch began, where its output says so; without a zone it counts as
       UTC.
+    - `identity`: reads what no other launch's output contains, such as a process number, a cookie
+      or a time with the host; "" where there is no such thing. Without it the start is taken.
     - `facts`: reads what the output tells of the platform, as facts.
     """
 
@@ -75,9 +89,20 @@ class Importer:
     title: str
     sniff: Callable[[str], bool]
     parse: Callable[[str], Iterable[Reading]]
-    launches: Callable[[str], Sequence[str]] = lambda text: (text,)
+    launches: Callable[[str], Sequence[str]] = _whole
+    starts: Callable[[str], Sequence[int]] | None = None
     started: Callable[[str], datetime | None] = lambda _: None
+    identity: Callable[[str], str] = lambda _: ""
     facts: Callable[[str], Mapping[str, Scalar]] = lambda _: {}
+
+    def __post_init__(self) -> None:
+        if self.starts is not None and self.launches is _whole:
+            object.__setattr__(self, "launches", self._split)
+
+    def _split(self, text: str) -> Sequence[str]:
+        assert self.starts is not None
+        later = sorted(set(self.starts(text)))[1:]
+        return [text[low:high] for low, high in pairwise([0, *later, len(text)])]
 
 
 @cache

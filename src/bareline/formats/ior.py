@@ -12,12 +12,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from statistics import fmean, median
 
-from bareline.formats.importer import Importer, holding, moment_in, version_in
+from bareline.formats.ends import death_caveat
+from bareline.formats.importer import Importer, holding, moment_in, starts_at, version_in
 from bareline.formats.reading import BANDWIDTH, LATENCY, Reading, as_detail, outcome_of, unread
-from bareline.formats.table import check_whole, number, rounding, split_before
+from bareline.formats.settings import Settings
+from bareline.formats.table import (
+    check_last_line,
+    check_whole,
+    number,
+    rounding,
+    split_before,
+)
 from bareline.vocabulary.errors import ParseError, UsageError
 from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
 from bareline.vocabulary.units import parse_size
@@ -31,19 +40,30 @@ _TITLES = re.compile(r"^access +bw\(MiB/s\).*$", re.MULTILINE)
 _ROW = re.compile(r"^(write|read) +(\S.*?) *$", re.MULTILINE)
 _SUMMARY = re.compile(r"^Summary of all tests:$", re.MULTILINE)
 _FINISHED = re.compile(r"^Finished +: .*\d\n", re.MULTILINE)
-#: Options of the output that make two tests different cases, and what they are called here.
-_CASES = {
-    "api": "api",
-    "access": "access",
-    "type": "type",
-    "segments": "segments",
-    "ordering in a file": "order",
-    "ordering inter file": "order_between_files",
-    "nodes": "nodes",
-    "xfersize": "transfer_bytes",
-    "blocksize": "block_bytes",
-    "stonewallingTime": "stonewall_s",
-}
+_OPTIONS_BEGIN = re.compile(r"^Options: *$", re.MULTILINE)
+_OLD = re.compile(r"^IOR-((?:2|3\.[01])\.\S+): ", re.MULTILINE)
+#: Files that were shorter than expected: IOR says how much was really moved.
+_ACTUAL = re.compile(r"Using actual aggregate bytes moved *= *(\d{1,20})")
+#: Options of a test; one that is not listed belongs to the case.
+_SETTINGS = Settings(
+    results=frozenset(("aggregate filesize",)),
+    labels=frozenset(
+        (
+            *("test filename", "apiVersion", "clients per node", "repetitions", "verbose"),
+            *("Machine", "TestID", "StartTime", "Path", "FS", "Task offset", "remove file"),
+        )
+    ),
+    # The number of tasks is that of the ranks.
+    names={
+        "ordering in a file": "order",
+        "ordering inter file": "order_between_files",
+        "xfersize": "transfer_bytes",
+        "blocksize": "block_bytes",
+        "stonewallingTime": "stonewall_s",
+        "stonewallingWearOut": "stonewall_wear_out",
+    },
+)
+_SIZES = ("xfersize", "blocksize")
 _NEEDED = ("api", "access", "tasks", "repetitions", "xfersize", "blocksize", "aggregate filesize")
 _METRICS: Mapping[str, Metric] = {
     "bandwidth": BANDWIDTH,
@@ -65,10 +85,17 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
-    options = {key: value.strip() for key, value in _OPTION.findall(test)}
+    options = _options_of(test)
+    caveats: tuple[str, ...] = ()
     try:
-        check_whole(text)
-        if not _FINISHED.search(text):
+        old = _OLD.search(text)
+        if old:
+            raise ParseError(f"IOR {old[1]} prints another form; IOR 3.2 and later are read")
+        check_last_line(text)
+        if _FINISHED.search(text):
+            caveats = death_caveat(text)
+        else:
+            check_whole(text)
             raise ParseError("IOR did not finish, or the output is truncated")
         params, ranks = _case(options, command)
         rows = _rows(test)
@@ -78,18 +105,32 @@ def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
     for way in dict.fromkeys(name for name, _ in rows):
         own = [row for name, row in rows if name == way]
         read = partial(_samples, own, options, text, way)
-        yield _reading(way, params, outcome_of(_METRICS, read), ranks)
+        reading = _reading(way, params, outcome_of(_METRICS, read), ranks)
+        yield replace(
+            reading,
+            caveats=(*reading.caveats, *caveats),
+            ignored=_SETTINGS.ignored(options),
+        )
+
+
+def _options_of(test: str) -> dict[str, str]:
+    """Return the options of a test, which stand between a title and the results."""
+    begin, end = _OPTIONS_BEGIN.search(test), _TITLES.search(test)
+    first = begin.end() if begin else 0
+    last = end.start() if end else len(test)
+    return {key: value.strip() for key, value in _OPTION.findall(test[first:last])}
 
 
 def _case(options: Mapping[str, str], command: Sequence[str]) -> tuple[dict[str, Scalar], int]:
     missing = [name for name in _NEEDED if name not in options]
     if missing:
         raise ParseError(f"the option '{missing[0]}' is missing")
-    params: dict[str, Scalar] = {}
-    for name, key in _CASES.items():
-        if (value := options.get(name)) is not None:
-            plain = int(value) if value.isdecimal() else value
-            params[key] = _size(value, name) if key.endswith("_bytes") else plain
+    given: dict[str, Scalar] = {}
+    for name, value in options.items():
+        plain = int(value) if value.isdecimal() and len(value) < 16 else value
+        given[name] = _size(value, name) if name in _SIZES else plain
+    params = _SETTINGS.case({key: value for key, value in given.items() if key != "tasks"})
+    params = {key: value for key, value in params.items() if value != ""}
     flags = "".join(word[1:] for word in command if re.fullmatch(r"-[A-Za-z]+", word))
     params["fsync"] = "e" in flags
     params["direct"] = any("odirect" in word.lower() or "O_DIRECT=1" in word for word in command)
@@ -136,8 +177,8 @@ def _samples(
     repetitions = _whole(options["repetitions"], "repetitions")
     if [row.get("iter") for row in rows] != list(map(str, range(repetitions))):
         raise ParseError("as many rows as repetitions were expected")
-    moved_bytes = _size(options["aggregate filesize"], "aggregate filesize")
-    figures = [_bandwidth(row, moved_bytes, options) for row in rows]
+    amounts = _amounts(options, text)
+    figures = [_bandwidth(row, amounts, options) for row in rows]
     rates = [rate for rate, _ in figures]
     off = max(slack for _, slack in figures)
     ends = (max(rates), min(rates), fmean(rates))
@@ -151,8 +192,25 @@ def _samples(
         yield Sample(f"{name}_time", median(times_s))
 
 
+def _amounts(options: Mapping[str, str], text: str) -> list[tuple[float, float]]:
+    """Return how many bytes each row may have moved, and how far each number may be off.
+
+    IOR prints the amount with two decimals; tasks, segments and block size give it exactly. Where
+    files were shorter, it prints what was really moved.
+    """
+    printed = options["aggregate filesize"]
+    amount = _size(printed, "aggregate filesize")
+    figure = printed.split()[0]
+    off = amount * rounding(figure) / max(number(figure, "aggregate filesize"), 1e-9)
+    segments = options.get("segments", "1")
+    exact = _whole(options["tasks"], "tasks") * _size(options["blocksize"], "blocksize")
+    exact *= int(segments) if segments.isdecimal() else 1
+    amounts = [(float(exact), 0.0)] if abs(exact - amount) <= off else [(float(amount), off)]
+    return amounts + [(float(actual), 0.0) for actual in _ACTUAL.findall(text)]
+
+
 def _bandwidth(
-    row: Mapping[str, str], moved_bytes: int, options: Mapping[str, str]
+    row: Mapping[str, str], amounts: Sequence[tuple[float, float]], options: Mapping[str, str]
 ) -> tuple[float, float]:
     """Give a row's bandwidth in MiB/s and how far it is rounded; its time must tell the same."""
     text, total = row.get("bw(MiB/s)", ""), row.get("total(s)", "")
@@ -162,7 +220,10 @@ def _bandwidth(
     slack = rounding(text) / rate + rounding(total) / time_s + 1e-3
     # Stonewalling ends a test before all is moved: only the summary tells how much was.
     stonewalled = int(options.get("stonewallingTime", "0") or 0) > 0
-    if not stonewalled and abs(rate * _MIB * time_s / moved_bytes - 1) > slack:
+    agrees = any(
+        abs(rate * _MIB * time_s / amount - 1) <= slack + off / amount for amount, off in amounts
+    )
+    if not stonewalled and not agrees:
         raise ParseError("bandwidth, size and time contradict each other")
     return rate, rounding(text)
 
@@ -193,7 +254,7 @@ IMPORTER = Importer(
     name="ior",
     title="IOR 3.2 to 4.x",
     sniff=holding(_START),
-    launches=partial(split_before, _START),
+    starts=starts_at(_START),
     parse=read,
     started=moment_in(_BEGAN, "%a %b %d %H:%M:%S %Y"),
     facts=version_in("import.ior", _START),

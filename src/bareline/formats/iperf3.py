@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -12,15 +14,24 @@ from bareline.formats.document import (
     Count,
     JsonModel,
     check_quotient,
+    document_starts,
     find_object,
     read_object,
     split_documents,
 )
 from bareline.formats.importer import Importer, holding, version_in
+from bareline.formats.settings import Settings
 from bareline.formats.transfer import Transfer, transfer_reader
 from bareline.vocabulary.errors import ParseError
 
+#: A cookie of the real program has 36 characters.
+_COOKIE = re.compile(r'"cookie"\s*:\s*"(\w{36})"')
+_USUAL_DATAGRAMS = (1448, 1460, 8192, 8948)
 _VERSION = re.compile(r'"version"\s*:\s*"iperf (3[^"\s]{0,20})')
+
+
+_MARK = re.compile(r'"version"\s*:\s*"iperf 3')
+_SECONDS = re.compile(r'"timesecs"\s*:\s*(\d{1,11})\b')
 
 
 class _Sum(JsonModel):
@@ -75,7 +86,10 @@ class _Asked(JsonModel):
 
 
 class _Start(JsonModel):
-    test_start: _Asked
+    test_start: dict[str, Any]
+    sock_bufsize: int | None = None
+    target_bitrate: int | None = None
+    accepted_connection: Any = None
 
 
 class _Rate(JsonModel):
@@ -83,12 +97,44 @@ class _Rate(JsonModel):
 
 
 class _Interval(JsonModel):
+    """One interval; only its sum is read, for iperf3 to 3.1 printed -nan of its streams."""
+
     sum: _Rate
+
+
+#: Of the settings of a test; one that is not listed belongs to the case.
+_SETTINGS = Settings(
+    labels=frozenset(("protocol", "interval", "fqrate")),
+    defaults={
+        "blksize": (131072,),
+        "omit": (0,),
+        "bytes": (0,),
+        "blocks": (0,),
+        "reverse": (0,),
+        "bidir": (0,),
+        "tos": (0,),
+        "target_bitrate": (0,),
+        "sock_bufsize": (0,),
+        "gso": (0,),
+        "gro": (0,),
+        "gso_dg_size": (0,),
+        "gso_bf_size": (0,),
+        "gro_bf_size": (0,),
+    },
+    names={
+        "num_streams": "streams",
+        "duration": "duration_s",
+        "omit": "omit_s",
+        "target_bitrate": "target_bps",
+        "blksize": "block_bytes",
+        "sock_bufsize": "socket_buffer_bytes",
+    },
+)
 
 
 class _Test(JsonModel):
     start: _Start
-    intervals: list[_Interval] = Field(default_factory=list)
+    intervals: list[Any] = Field(default_factory=list)
     end: _End
 
 
@@ -101,10 +147,18 @@ def read(text: str) -> Transfer:
     if content.get("error"):
         raise ParseError(f"iperf3 says: {content['error']}")
     test = read_object(_Test, content)
-    asked, end = test.start.test_start, test.end
+    given = _given(test.start)
+    asked = read_object(_Asked, test.start.test_start)
+    end = test.end
     if end.sum_sent_bidir_reverse is not None:
         raise ParseError("the test ran both ways at once (--bidir), which is not read")
     udp = asked.protocol == "UDP"
+    if _is_receivers(test):
+        rate_bps = end.sum_received.check("sum_received")
+        raise ParseError(
+            f"the output of the server (iperf3 -s), which received {rate_bps:.4g} bit/s and does "
+            "not report what was sent; import the client's"
+        )
     end.sum_sent.check("sum_sent")
     rate_bps = end.sum_received.check("sum_received")
     if asked.duration and end.sum_sent.seconds < 0.9 * asked.duration:
@@ -113,9 +167,6 @@ def read(text: str) -> Transfer:
     cpu = (end.cpu_utilization_percent.host_total, end.cpu_utilization_percent.remote_total)
     sender, receiver = reversed(cpu) if asked.reverse else cpu
     loss, jitter_s = _datagrams(end.sum_received) if udp else (None, None)
-    rest = {"omit_s": asked.omit, "target_bps": asked.target_bitrate}
-    params = {"streams": asked.num_streams, "duration_s": asked.duration}
-    params |= {name: value for name, value in rest.items() if value}
     return Transfer(
         udp=udp,
         said={
@@ -126,10 +177,48 @@ def read(text: str) -> Transfer:
             "cpu_sender": sender,
             "cpu_receiver": receiver,
         },
-        params=params,
+        params=_SETTINGS.case(given),
+        ignored=_SETTINGS.ignored(given),
         stream_rates_bps=_stream_rates(end, asked, udp=udp),
-        interval_rates_bps=tuple(interval.sum.bits_per_second for interval in test.intervals),
+        interval_rates_bps=tuple(_interval_rates(test.intervals)),
     )
+
+
+def _given(start: _Start) -> dict[str, Any]:
+    """Return the settings of a test; with an amount the duration is a result."""
+    given = dict(start.test_start)
+    for name in ("sock_bufsize", "target_bitrate"):
+        value = getattr(start, name)
+        if value is not None:
+            given.setdefault(name, value)
+    if given.get("bytes") or given.get("blocks"):
+        given.pop("duration", None)
+    # The usual block of UDP is as long as the path allows.
+    if given.get("protocol") == "UDP" and given.get("blksize") in _USUAL_DATAGRAMS:
+        given.pop("blksize")
+    return given
+
+
+def _interval_rates(intervals: Sequence[Any]) -> Iterable[float]:
+    """Give the rate of every interval that has one: of one without packets iperf3 prints -nan."""
+    for interval in intervals:
+        try:
+            yield read_object(_Interval, interval).sum.bits_per_second
+        except ParseError:
+            continue
+
+
+def _is_receivers(test: _Test) -> bool:
+    """Whether the server printed an output: it does not know what the client sent."""
+    sent, received = test.end.sum_sent, test.end.sum_received
+    accepted = test.start.accepted_connection is not None
+    return accepted and not sent.bytes and bool(received.bytes)
+
+
+def _identity(text: str) -> str:
+    """Return the cookie, which is random."""
+    match = _COOKIE.search(text)
+    return match[1] if match else ""
 
 
 def _stream_rates(end: _End, asked: _Asked, *, udp: bool) -> tuple[float, ...]:
@@ -161,11 +250,20 @@ def _datagrams(received: _Received) -> tuple[float, float]:
     return percent, received.jitter_ms * 1e-3
 
 
+def _started(text: str) -> datetime | None:
+    """Return when the test began."""
+    match = _SECONDS.search(text)
+    return datetime.fromtimestamp(int(match[1]), UTC) if match else None
+
+
 IMPORTER = Importer(
     name="iperf3",
     title="iperf3 --json",
-    sniff=holding(re.compile(r'"version"\s*:\s*"iperf 3')),
+    sniff=holding(_MARK),
     launches=split_documents,
+    starts=document_starts(_MARK),
+    started=_started,
+    identity=_identity,
     parse=transfer_reader("iperf3", read, lambda text: '"UDP"' in text),
     facts=version_in("import.iperf3", _VERSION),
 )

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from itertools import pairwise
 
-from bareline.formats.importer import Importer, holding, moment_in, version_in
+from bareline.formats.damage import LeftOut
+from bareline.formats.ends import death_caveat
+from bareline.formats.importer import Importer, holding, moment_in, starts_at, version_in
 from bareline.formats.reading import UNKNOWN_RANKS, UNTOLD, Reading, as_detail, outcome_of, unread
-from bareline.formats.table import check_whole, number, rounding, split_before
+from bareline.formats.table import check_last_line, check_whole, number, rounding
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
@@ -23,14 +25,22 @@ _LAUNCHED = re.compile(
     re.MULTILINE,
 )
 _BEGAN = re.compile(r"^-- started at (.*) --$", re.MULTILINE)
-_START = re.compile(r"^(?:-- started at .* --\n\s*)?mdtest-\d", re.MULTILINE)
+_START = re.compile(r"^-- started at .* --\n(?:\s*mdtest-\d)?|^mdtest-\d", re.MULTILINE)
 _COMMAND = re.compile(r"^Command line used: (.*)$", re.MULTILINE)
 _SUMMARY = re.compile(r"^SUMMARY (rate|time).*?\(of (\d{1,6}) iterations\)", re.MULTILINE)
-_ROW = re.compile(r"^   ([A-Z][a-z]+ [a-z]+)\s*:? +(\S+) +(\S+) +(\S+) +(\S+)$")
+_ROW = re.compile(r"^   ([A-Z][a-z]+ [a-z]+(?: \(\w+\))?)\s*:? +(\S+) +(\S+) +(\S+) +(\S+)\s*$")
+_ROW_START = re.compile(r"   [A-Z][a-z]+ [a-z]+")
 _END = re.compile(r"^-- finished at .* --$", re.MULTILINE)
 _RATE = Metric("op/s", "higher")
-#: Options that say where it ran or how often, not what was measured.
-_LEFT_OUT = ("-d", "-i", "-o")
+_OLD = re.compile(r"^mdtest-((?:1|2)\.\S+) was launched", re.MULTILINE)
+#: Options whose next word is no part of the case: where it ran, what it wrote, how often, seeds.
+_WITH_VALUE = ("-d", "-i", "-o", "-x", "-V", "-G")
+#: The same with the value in one word, and options of what is printed.
+_LABELS = re.compile(
+    r"-(?:[dioxVG])=.*|-v+|-P|-R\d+"
+    r"|--(?:random-seed|saveRankPerformanceDetails|savePerOpDataCSV|run-cmd\S*)(?:=.*)?"
+    r"|--(?:verbose|print-\S+)(?:=.*)?"
+)
 
 
 def read(text: str) -> Iterable[Reading]:
@@ -44,22 +54,41 @@ def read(text: str) -> Iterable[Reading]:
         ranks=int(launched[2]) if launched else UNKNOWN_RANKS,
     )
     params: dict[str, Scalar] = {}
+    left_out: list[LeftOut] = []
+    ignored: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
     try:
-        check_whole(text)
+        old = _OLD.search(text)
+        if old:
+            raise ParseError(f"mdtest {old[1]} prints another form; mdtest 3.x and 4.x are read")
+        check_last_line(text)
+        if _END.search(text):
+            caveats = death_caveat(text)
+        else:
+            check_whole(text)
         if launched is None:
             raise ParseError("mdtest does not say with how many tasks it was launched")
-        params = {"nodes": int(launched[3]), "options": _options(text)}
-        rates = _rates(text)
+        options, ignored = _options(text)
+        params = {"nodes": int(launched[3]), "options": options}
+        rates = _rates(text, left_out)
     except ParseError as error:
         yield made(metrics=UNTOLD, params=params, outcome=unread(error))
         return
     # Trees are few, and their rates say little.
     metrics = {name: as_detail(_RATE) if name.startswith("tree") else _RATE for name in rates}
     samples = [Sample(name, rate) for name, rate in rates.items()]
-    yield made(metrics=metrics, params=params, outcome=outcome_of(metrics, lambda: samples))
+    yield made(
+        metrics=metrics,
+        params=params,
+        outcome=outcome_of(metrics, lambda: samples),
+        caveats=caveats,
+        ignored=ignored,
+        left_out=tuple(left_out),
+    )
 
 
-def _options(text: str) -> str:
+def _options(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return the options that belong to the case, and those that are labels."""
     command = _COMMAND.search(text)
     if command is None:
         raise ParseError("the command line is missing")
@@ -67,53 +96,74 @@ def _options(text: str) -> str:
         words = shlex.split(command[1])[1:]
     except ValueError as error:
         raise ParseError("the command line is damaged") from error
-    options = (
-        word
-        for before, word in pairwise(["", *words])
-        if before not in _LEFT_OUT and word not in _LEFT_OUT
-    )
-    return " ".join(options)
+    options: list[str] = []
+    ignored: list[str] = []
+    for before, word in pairwise(["", *words]):
+        if word in _WITH_VALUE or before in _WITH_VALUE or _LABELS.fullmatch(word):
+            ignored.append(word)
+        else:
+            options.append(word)
+    return " ".join(options), tuple(f"{word}: a label" for word in ignored)
 
 
-def _rates(text: str) -> dict[str, float]:
-    """Give the mean rate of every operation that ran, in op/s."""
+def _rates(text: str, left_out: list[LeftOut]) -> dict[str, float]:
+    """Return the mean rate of every operation that ran, in op/s."""
     summaries, end = list(_SUMMARY.finditer(text)), _END.search(text)
     rate = next((one for one in summaries if one[1] == "rate"), None)
     if rate is None or end is None:
         raise ParseError("mdtest did not finish, or did not print rates")
     later = [one.start() for one in summaries if one.start() > rate.start()]
     rates: dict[str, float] = {}
-    for line in text[rate.end() : min([*later, end.start()])].splitlines():
-        match = _ROW.match(line)
-        if match is None:
-            if re.match(r"   [A-Z][a-z]+ [a-z]+", line):
-                raise ParseError(f"the row of '{line[3:23].strip()}' is damaged")
+    first_line = text.count("\n", 0, rate.end())
+    rows = text[rate.end() : min([*later, end.start()])].splitlines()
+    for line_number, line in enumerate(rows, first_line + 1):
+        if not _ROW_START.match(line):
             continue
-        name = match[1].lower().replace(" ", "_")
-        if name in rates:
-            raise ParseError(f"{match[1]} appears twice")
-        rates[name] = _mean(match.groups()[1:], int(rate[2]), match[1])
+        try:
+            name, mean = _row(line)
+        except ParseError as error:
+            left_out.append(LeftOut(str(error), line_number))
+            continue
+        if mean is None:
+            reason = f"{name}: mdtest prints no maximum, minimum and spread of it"
+            left_out.append(LeftOut(reason, line_number, lost=False))
+        elif name in rates:
+            raise ParseError(f"{name} appears twice")
+        else:
+            rates[name] = mean
     ran = {name: mean for name, mean in rates.items() if mean}
     if not ran:
-        raise ParseError("no operation was measured")
+        lost = [each for each in left_out if each.lost]
+        raise ParseError(str(lost[0]) if lost else "no operation was measured")
     return ran
 
 
-def _mean(cells: Sequence[str], iterations: int, what: str) -> float:
-    highest, lowest, mean, spread = (number(cell, what) for cell in cells)
-    off = rounding(cells[2]) * 2
+def _row(line: str) -> tuple[str, float | None]:
+    """Return the operation and the mean rate of a row; None where the program has no statistics.
+
+    With one iteration, 3.3 and later print maximum, minimum and spread over the tasks.
+    """
+    match = _ROW.match(line)
+    if match is None:
+        raise ParseError(f"the row of '{line[3:23].strip()}' is damaged")
+    operation = match[1]
+    name = re.sub(r"\W+", "_", operation.lower()).strip("_")
+    if "NA" in match.groups()[1:]:
+        return name, None
+    highest, lowest, mean, spread = (number(cell, operation) for cell in match.groups()[1:])
+    off = rounding(match[4]) * 2
     if not lowest - off <= mean <= highest + off:
-        raise ParseError(f"{what}: the mean is not between minimum and maximum")
-    if (iterations == 1 and (highest != lowest or spread)) or spread > highest - lowest + off:
-        raise ParseError(f"{what}: spread, minimum and maximum contradict each other")
-    return mean
+        raise ParseError(f"{operation}: the mean is not between minimum and maximum")
+    if spread > highest - lowest + off:
+        raise ParseError(f"{operation}: spread, minimum and maximum contradict each other")
+    return name, mean
 
 
 IMPORTER = Importer(
     name="mdtest",
     title="mdtest 3.x and 4.x",
     sniff=holding(_LAUNCHED),
-    launches=partial(split_before, _START),
+    starts=starts_at(_START),
     parse=read,
     started=moment_in(_BEGAN, "%m/%d/%Y %H:%M:%S"),
     facts=version_in("import.mdtest", _LAUNCHED),

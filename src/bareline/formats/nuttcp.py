@@ -8,22 +8,24 @@ B. Fink and R. Scott, "nuttcp", https://www.nuttcp.net.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from bareline.formats.importer import Importer, holding
 from bareline.formats.table import number, rounding
 from bareline.formats.transfer import Transfer, transfer_reader
 from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Scalar
 
 #: Bytes of nuttcp's MB.
 _MB = 1 << 20
 #: The last line of a transfer has the processor times; interval reports have not.
 _USUAL = re.compile(
-    r"^(?P<megabytes>\S+) MB / +(?P<real_seconds>\S+) sec = +(?P<rate_Mbps>\S+) Mbps"
+    r"^(?:[^\s:]+: +)?(?P<megabytes>\S+) MB / +(?P<real_seconds>\S+) sec = +(?P<rate_Mbps>\S+) Mbps"
     r" (?P<tx_cpu>\S+) %TX (?P<rx_cpu>\S+) %RX"
     r"(?: (?P<retrans>\S+) retrans)?"
     r"(?: (?P<drop>\S+) / +(?P<pkt>\S+) drop/pkt (?P<data_loss>\S+) %loss)?"
+    r"(?: +(?P<cwnd>\S+) [KMG]?B-cwnd)?"
     r"(?: (?P<rtt_ms>\S+) msRTT)?$"
 )
 _RESULT = re.compile(r"^.*(?:%TX.*%RX|real_seconds=\S* +rate_Mbps=).*$\n?", re.MULTILINE)
@@ -38,7 +40,8 @@ def read(text: str) -> Transfer:
 
     Raises ParseError: it is missing, damaged or doubled, or its numbers contradict each other.
     """
-    values = _values(text)
+    fields = _fields(text)
+    values = _values(fields)
     rtt_ms = values.get("rtt_ms")
     return Transfer(
         udp="data_loss" in values,
@@ -50,12 +53,40 @@ def read(text: str) -> Transfer:
             "loss": values.get("data_loss"),
             "rtt": None if rtt_ms is None else rtt_ms * 1e-3,
         },
-        params={"duration_s": round(values["real_seconds"])},
+        params=_params(values),
     )
 
 
-def _values(text: str) -> dict[str, float]:
-    fields = _fields(text)
+def _params(values: Mapping[str, float]) -> dict[str, Scalar]:
+    """Return what was asked for: the duration, or the amount, of which the duration is a result.
+
+    With ``-T`` a transfer ends within a few hundredths of whole seconds; with ``-n`` its amount is
+    a whole number of buffers, whatever the time.
+    """
+    time_s, megabytes = values["real_seconds"], values["megabytes"]
+    whole_s = max(1, round(time_s))
+    amount_mib = _asked_mib(megabytes)
+    # A tenth of a second is more than a transfer runs on after its time.
+    timed = abs(time_s - whole_s) <= 0.1
+    strange = amount_mib % 256 == 0 or amount_mib % 1000 == 0  # for an amount that time ended
+    if amount_mib and (strange or not timed):
+        return {"amount_mib": amount_mib}
+    return {"duration_s": whole_s}
+
+
+def _asked_mib(megabytes: float) -> int:
+    """Return an amount that a user may have asked for; 0 where the amount is an odd one.
+
+    nuttcp sends whole buffers of 64 KiB, and the last one may be missing from the amount.
+    """
+    whole = round(megabytes)
+    if whole < 1 or abs(megabytes - whole) > 0.01:
+        return 0
+    is_power = whole & (whole - 1) == 0
+    return whole if is_power or whole % 10 == 0 or whole % 64 == 0 else 0
+
+
+def _values(fields: Mapping[str, str]) -> dict[str, float]:
     values = {key: number(value, key) for key, value in fields.items() if key in _NUMBERS}
     moved_bits = values["megabytes"] * _MB * 8
     rate_bps, time_s = values["rate_Mbps"] * 1e6, values["real_seconds"]
@@ -94,6 +125,21 @@ def _fields(text: str) -> dict[str, str]:
     return fields
 
 
+def _starts(text: str) -> Sequence[int]:
+    """Return where the first line of every transfer begins, which may be an interval's."""
+    starts: list[int] = []
+    end = 0
+    for result in _RESULT.finditer(text):
+        first = _SNIFF.search(text, end, result.end())
+        begin = first.start() if first else result.start()
+        starts.append(text.rfind("\n", 0, begin) + 1)
+        end = result.end()
+    rest = _SNIFF.search(text, end)
+    if rest and not starts:
+        starts.append(text.rfind("\n", 0, rest.start()) + 1)
+    return starts
+
+
 def _launches(text: str) -> Sequence[str]:
     ends = [match.end() for match in _RESULT.finditer(text)]
     return [text[low:high] for low, high in pairwise([0, *ends[:-1], len(text)])]
@@ -104,5 +150,6 @@ IMPORTER = Importer(
     title="nuttcp",
     sniff=holding(_SNIFF),
     launches=_launches,
+    starts=_starts,
     parse=transfer_reader("nuttcp", read, holding(_DATAGRAMS)),
 )

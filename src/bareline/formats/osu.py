@@ -11,10 +11,13 @@ The Ohio State University, "OSU Micro-Benchmarks", http://mvapich.cse.ohio-state
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from bareline.formats.damage import LeftOut
+from bareline.formats.ends import death_caveat, death_in
+from bareline.formats.foreign import scalar
 from bareline.formats.importer import Importer, holding, version_in
 from bareline.formats.osu_programs import OsuProgram, program_of, words_of
 from bareline.formats.reading import (
@@ -31,19 +34,21 @@ from bareline.formats.reading import (
     outcome_of,
     unread,
 )
+from bareline.formats.settings import Settings
 from bareline.formats.table import (
     NumberedLine,
     PrintedTable,
     check_ascending,
-    check_sizes,
-    check_whole,
+    check_last_line,
     integer,
+    is_row,
     number,
     number_lines,
     quotient_range,
     read_table,
     rounding,
-    split_before,
+    sieve,
+    sieve_sizes,
     split_titles,
 )
 from bareline.vocabulary.errors import ParseError
@@ -99,11 +104,24 @@ _BUFFERS = re.compile(
     r"(?:Send Buffer|Rank 0 Memory) on .*?\((\w+)\) and (?:Receive Buffer|Rank 1 Memory)"
     r" on .*?\((\w+)\)"
 )
-_SETTINGS = {
-    "Window creation": "window_creation",
-    "Synchronization": "synchronization",
-    "Datatype": "datatype",
-}
+#: A setting above a table: ``# Number of Receiver threads: 2``.
+_COMMENT = re.compile(r"#\s*([A-Za-z][A-Za-z ()/_-]{1,40}?)\s*:\s+(\S.*?)[\s.]*$")
+#: Comments that stand before the title of their launch.
+_BEFORE_TITLE = re.compile(r"(?:^# *Number of [^\n]*\n\s*)+\Z", re.MULTILINE)
+_LONGEST_COMMENTS = 1000
+_WRONG_RESULTS = "DATA VALIDATION ERROR"
+_SETTINGS = Settings(
+    labels=frozenset(("Date", "Time", "Host", "Hostname", "Command", "Command line", "Job")),
+    names={
+        "Window creation": "window_creation",
+        "Synchronization": "synchronization",
+        "Datatype": "datatype",
+        "Number of Sender threads": "sender_threads",
+        "Number of Receiver threads": "receiver_threads",
+        "Number of forked processes in sender": "sender_processes",
+        "Number of forked processes in receiver": "receiver_processes",
+    },
+)
 
 
 @dataclass(slots=True)
@@ -112,6 +130,8 @@ class _Block:
     ranks: int
     header: NumberedLine | None = None
     lines: list[NumberedLine] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    last: bool = True
 
 
 def read(text: str) -> Iterable[Reading]:
@@ -134,13 +154,14 @@ def _blocks(text: str, program: OsuProgram, accelerator: str | None) -> Iterator
     block = _Block(params, program.ranks)
     for line in number_lines(text):
         if _HEADER_START.match(line.text):
-            if block.header is not None:
+            if block.header is not None and _is_begun(block, params):
+                block.last = False
                 yield block
                 block = _Block(dict(params), block.ranks)
             block.header = line
             block.params = dict(params)
         elif line.text.startswith("#"):
-            block.ranks = _setting(line.text, params) or block.ranks
+            block.ranks = _setting(line.text, params, block.ignored) or block.ranks
         elif block.header is not None:
             block.lines.append(line)
     if block.header is None:
@@ -148,7 +169,12 @@ def _blocks(text: str, program: OsuProgram, accelerator: str | None) -> Iterator
     yield block
 
 
-def _setting(comment: str, params: dict[str, Scalar]) -> int:
+def _is_begun(block: _Block, params: Mapping[str, Scalar]) -> bool:
+    """Whether a block has rows, or other settings than the titles that follow: 7.x repeats them."""
+    return any(is_row(line.text) for line in block.lines) or block.params != params
+
+
+def _setting(comment: str, params: dict[str, Scalar], ignored: list[str]) -> int:
     """Take up a comment's setting; gives the number of ranks where it says that."""
     pairs = _PAIRS.search(comment)
     if pairs:
@@ -159,9 +185,11 @@ def _setting(comment: str, params: dict[str, Scalar]) -> int:
     buffers = _BUFFERS.search(comment)
     if buffers:
         params["buffers"] = f"{buffers[1]}-{buffers[2]}"
-    key, colon, value = comment.lstrip("# ").partition(":")
-    if colon and key in _SETTINGS:
-        params[_SETTINGS[key]] = value.strip().rstrip(".")
+    setting = _COMMENT.match(comment)
+    if setting and not buffers:
+        given = {setting[1]: scalar(setting[2])}
+        params |= _SETTINGS.case(given)
+        ignored += _SETTINGS.ignored(given)
     return 0
 
 
@@ -169,6 +197,7 @@ def _imported(block: _Block, text: str, program: OsuProgram, words: str) -> Read
     usual = "MPI_FLOAT" if program.reduction else "MPI_CHAR"
     if block.params.get("datatype") == usual:
         del block.params["datatype"]  # 5.x uses it without saying so
+    left_out: list[LeftOut] = []
     made = partial(
         Reading,
         probe=f"osu.{program.name}",
@@ -176,35 +205,71 @@ def _imported(block: _Block, text: str, program: OsuProgram, words: str) -> Read
         layer=Layer.MPI,
         params=block.params,
         ranks=block.ranks,
+        ignored=tuple(block.ignored),
     )
     try:
-        columns = _columns(block.header)
+        columns = _columns(block, left_out)
         metrics = metrics_of(
-            [_column(title) for title in columns if title not in _PLAIN],
+            [_column(title) for title in columns if title in _COLUMNS or _TAIL.fullmatch(title)],
             "there is no column of latency or bandwidth",
         )
+        table = read_table(columns, block.lines, left_out=left_out)
     except ParseError as error:
+        reason = ParseError(str(left_out[0])) if left_out else error
         rate = program.name.endswith("bw") or program.name == "mbw_mr"
         headline = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
-        return made(metrics=headline, outcome=unread(error))
+        return made(metrics=headline, outcome=unread(reason))
+    block.params |= _derived_datatype(table)
 
     def read() -> Iterable[Sample]:
-        check_whole(text)
+        check_last_line(text)
+        if _WRONG_RESULTS in text:
+            raise ParseError(f"the benchmark found its results wrong ({_WRONG_RESULTS})")
         if program.pairs and not block.ranks:
             raise ParseError("the line with the number of pairs is missing")
-        return _samples(read_table(columns, block.lines), program)
+        return _samples(table, program, _death_of(block, text), left_out)
 
-    return made(metrics=metrics, outcome=outcome_of(metrics, read))
+    outcome = outcome_of(metrics, read, left_out)
+    return made(metrics=metrics, outcome=outcome, left_out=tuple(left_out))
 
 
-def _columns(header: NumberedLine | None) -> list[str]:
+def _derived_datatype(table: PrintedTable) -> dict[str, Scalar]:
+    """Return the parameter of a derived data type: what is sent of the largest message."""
+    if "TransmitSize" not in table.titles or "Size" not in table.titles:
+        return {}
+    return {"derived_datatype": f"{table.column('TransmitSize')[-1]}/{table.column('Size')[-1]}"}
+
+
+def _death_of(block: _Block, text: str) -> str:
+    """Return the words that say that the job of a block died; "" where another table follows it."""
+    death = death_in(text) if block.last else None
+    return death.words if death else ""
+
+
+def _columns(block: _Block, left_out: list[LeftOut]) -> list[str]:
+    header = block.header
     if header is None:
         raise ParseError("there is no line of column titles: the output is truncated")
-    found = split_titles(header.text.lstrip("# "), _HEADER, f"line {header.number}: ")
-    columns = ["".join(title.split()) for title in found]
+    where = f"line {header.number}: "
+    try:
+        titles = split_titles(header.text.lstrip("# "), _HEADER, where)
+    except ParseError as error:
+        titles = _spaced_titles(block, header.text)
+        if not titles:
+            raise
+        left_out.append(LeftOut(str(error), header.number))
+    columns = ["".join(title.split()) for title in titles]
     if len(set(columns)) < len(columns):
-        raise ParseError(f"line {header.number}: a column title appears twice")
+        raise ParseError(f"{where}a column title appears twice")
     return columns
+
+
+def _spaced_titles(block: _Block, header: str) -> list[str]:
+    """Return titles that two blanks separate, if the rows have as many columns; else none."""
+    titles = re.split(r"\s{2,}", header.lstrip("# ").rstrip())
+    widths = {len(line.text.split()) for line in block.lines if is_row(line.text)}
+    known = any(_HEADER.fullmatch(title) for title in titles)
+    return titles if known and widths == {len(titles)} else []
 
 
 def _column(title: str) -> Column:
@@ -216,34 +281,54 @@ def _column(title: str) -> Column:
     return f"{name}_p{tail[1].replace('.', '_')}", as_detail(metric), scale
 
 
-def _samples(table: PrintedTable, program: OsuProgram) -> Iterator[Sample]:
+def _samples(
+    table: PrintedTable, program: OsuProgram, death: str, left_out: list[LeftOut]
+) -> Iterator[Sample]:
     if "Validation" in table.titles and set(table.column("Validation")) != {"Pass"}:
         raise ParseError("the benchmark found its results wrong (column Validation)")
-    for title in ("Iterations", "TransmitSize"):
-        if title in table.titles:
-            table.integers(title)
+    table = sieve(table, _check_row, left_out)
     points: list[dict[str, Scalar]] = [{}]
     caveats: tuple[str, ...] = ()
+    complete = True
     if "Size" in table.titles:
+        table = sieve_sizes(table, "Size", left_out, doubling=True)
         sizes = table.integers("Size")
-        check_sizes(sizes, doubling=True)
         points = [{"size_bytes": size} for size in sizes]
-        if program.largest_bytes and sizes[-1] < program.largest_bytes:
+        complete = program.largest_bytes is not None and sizes[-1] >= program.largest_bytes
+        if program.largest_bytes and not complete:
             ends = f"{format_size(sizes[-1])} instead of {format_size(program.largest_bytes)}"
             caveats = (f"the output ends at {ends}: so asked, or truncated",)
     elif len(table.rows) != 1:
         raise ParseError(f"{len(table.rows)} rows without message sizes instead of one")
-    _check_order(table)
-    _check_rates(table)
-    _check_overlap(table)
+    if death and not complete:
+        raise ParseError(f"the job died: '{death}'")
+    if death:
+        caveats += death_caveat(death)
     for title in table.titles:
-        if title in _PLAIN:
+        if title not in _COLUMNS and not _TAIL.fullmatch(title):
             continue
         name, metric, scale = _column(title)
-        for value, point in zip(table.numbers(title, decimals=_DECIMALS), points, strict=True):
+        values = table.numbers(title, decimals=_DECIMALS)
+        for value, point, line in zip(values, points, table.lines, strict=True):
             if value == 0 and not metric.detail and metric.unit != "%":
-                raise ParseError(f"{title} = 0 is no measured value")
+                # A low rate rounds to 0.00; no time does.
+                lost = metric.unit == "s"
+                left_out.append(LeftOut(f"{title} = 0 is no measured value", line.number, lost))
+                continue
             yield Sample(name, value * scale, point, caveats)
+
+
+def _check_row(row: PrintedTable) -> None:
+    """Refuse a row whose cells are no numbers or contradict each other."""
+    for title in ("Size", "Iterations", "TransmitSize"):
+        if title in row.titles:
+            row.integers(title)
+    for title in row.titles:
+        if title in _COLUMNS or _TAIL.fullmatch(title):
+            row.numbers(title, decimals=_DECIMALS)
+    _check_order(row)
+    _check_rates(row)
+    _check_overlap(row)
 
 
 def _check_order(table: PrintedTable) -> None:
@@ -291,14 +376,18 @@ def _init(text: str) -> Reading:
     match = _INIT.search(text)
 
     def read() -> Iterable[Sample]:
-        check_whole(text)
+        check_last_line(text)
+        death = death_in(text)
+        if match is None and death is not None:
+            raise ParseError(f"the job died: '{death.words}'")
         if match is None:
             raise ParseError("the line with nprocs, min, max and avg is missing")
         low, high, mean = (number(part, "osu_init") for part in match.groups()[1:])
         if not low <= mean <= high or mean == 0:
             raise ParseError("the average is not between minimum and maximum")
         scaled = zip(metrics, (mean, low, high), strict=True)
-        return [Sample(name, value * 1e-3) for name, value in scaled]
+        caveats = death_caveat(text)
+        return [Sample(name, value * 1e-3, {}, caveats) for name, value in scaled]
 
     return Reading(
         probe="osu.init",
@@ -310,11 +399,32 @@ def _init(text: str) -> Reading:
     )
 
 
+def _starts(text: str) -> Sequence[int]:
+    """Return where launches begin: at titles, or at the comments that stand before them."""
+    starts: list[int] = []
+    titles = list(TITLE.finditer(text))
+    for title in titles:
+        before = max(starts[-1] + 1 if starts else 0, title.start() - _LONGEST_COMMENTS)
+        comments = _BEFORE_TITLE.search(text, before, title.start())
+        starts.append(comments.start() if comments else title.start())
+    return sorted([*starts, *_untitled_starts(text, titles)])
+
+
+def _untitled_starts(text: str, titles: Sequence[re.Match[str]]) -> Iterator[int]:
+    """Give where osu_init of 5.3 prints its line; the line behind a title of osu_init has one."""
+    ends = [title.end() for title in titles if program_of(title).name == "init"]
+    for line in _UNTITLED.finditer(text):
+        if ends and ends[0] < line.start():
+            ends.pop(0)
+        else:
+            yield line.start()
+
+
 IMPORTER = Importer(
     name="osu",
     title="OSU micro-benchmarks 5.x to 7.x",
     sniff=holding(TITLE, _UNTITLED),
-    launches=lambda text: split_before(TITLE if TITLE.search(text) else _UNTITLED, text),
+    starts=_starts,
     parse=read,
     facts=version_in("import.osu", TITLE),
 )

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import dropwhile, takewhile
 
-from bareline.formats.importer import Importer, facts_in, holding
+from bareline.formats.damage import LeftOut
+from bareline.formats.ends import death_caveat
+from bareline.formats.foreign import scalar
+from bareline.formats.importer import Importer, facts_in, holding, starts_at
 from bareline.formats.reading import (
     BANDWIDTH,
     LATENCY,
@@ -23,17 +27,18 @@ from bareline.formats.reading import (
     outcome_of,
     unread,
 )
+from bareline.formats.settings import Settings
 from bareline.formats.table import (
     NumberedLine,
     PrintedTable,
     check_ascending,
-    check_sizes,
-    check_whole,
+    check_last_line,
     is_row,
     number_lines,
     read_table,
     rounding,
-    split_before,
+    sieve,
+    sieve_sizes,
     split_titles,
 )
 from bareline.vocabulary.errors import ParseError
@@ -50,6 +55,43 @@ _FACTS = {
     "net.rdma.device": re.compile(r"\bDevice +: (\S+)"),
     "net.rdma.link": re.compile(r"\bLink type +: (\S+)"),
 }
+#: A setting in the head; two of them share a line.
+_SETTING = re.compile(r"(?:^|\t)[ \t]*([A-Z][\w. *-]*?[\w*])[ \t]*: (\S+)", re.MULTILINE)
+_NO_SETTINGS = frozenset(("GID", "WARNING", "Note"))
+_SETTINGS = Settings(
+    # What the platform is, how the two ends found each other, and how completions are asked for.
+    labels=frozenset(
+        (
+            *("Device", "Transport type", "Link type", "GID index", "ibv_wr* API"),
+            *("PCIe relax order", "Data ex. method", "rdma_cm QPs", "Lock-free"),
+        )
+    ),
+    defaults={
+        "Dual-port": ("OFF",),
+        "Number of qps": (1,),
+        "Using SRQ": ("OFF",),
+        "TX depth": (128, 1),
+        "RX depth": (512,),
+        "CQ Moderation": (1, 100),
+        "Max inline data": (0, 220, 236),
+        "Outstand reads": (16,),
+        "Post List": (1,),
+    },
+    names={
+        "Connection type": "connection",
+        "Number of qps": "queue_pairs",
+        "Using SRQ": "shared_receive_queue",
+        "TX depth": "tx_depth",
+        "RX depth": "rx_depth",
+        "CQ Moderation": "cq_moderation",
+        "Mtu": "mtu_bytes",
+        "Max inline data": "inline_bytes",
+        "Outstand reads": "outstanding_reads",
+        "Post List": "post_list",
+    },
+)
+#: The packet sequence number is random: no two launches have the same ones.
+_ADDRESS = re.compile(r"^ *(?:local|remote) address: .*PSN 0x\w+.*$", re.MULTILINE)
 _RULE = re.compile(r"-{20,}")
 
 _RATES = {"MB/sec": float(1 << 20), "MiB/sec": float(1 << 20), "Gb/sec": 1e9 / 8}
@@ -62,6 +104,7 @@ _COLUMNS: Mapping[str, Column] = {
     "t_avg[usec]": ("latency_mean", _DETAIL, 1e-6),
     "t_min[usec]": ("latency_min", _DETAIL, 1e-6),
     "t_max[usec]": ("latency_max", _DETAIL, 1e-6),
+    "tps average": ("transactions", as_detail(MESSAGE_RATE), 1.0),
     "t_stdev[usec]": ("latency_stdev", _DETAIL, 1e-6),
     "99% percentile[usec]": ("latency_p99", _DETAIL, 1e-6),
     "99.9% percentile[usec]": ("latency_p99_9", _DETAIL, 1e-6),
@@ -80,33 +123,60 @@ def read(text: str) -> Iterable[Reading]:
     rate = title["kind"] == "BW"
     verb = _PROGRAMS.get(title["verb"], "atomic")
     program = f"ib_{verb}_{'bw' if rate else 'lat'}"
+    settings = _settings_of(text)
     made = partial(
         Reading,
         probe=f"perftest.{program}",
         title=f"RDMA {'bandwidth' if rate else 'latency'} ({program})",
         layer=Layer.NETWORK,
-        params=_params(title, text),
+        params=_params(title, settings),
+        ignored=_SETTINGS.ignored(settings),
     )
     try:
         columns, lines = _table(number_lines(text))
         titles = _value_columns(columns, lines)
         metrics = metrics_of(
-            [_COLUMNS[title] for title in titles],
-            "there is no column of average bandwidth or typical latency",
+            [_column(title, titles) for title in titles],
+            "there is no column of average bandwidth, typical or average latency",
         )
     except ParseError as error:
         usual = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
         yield made(metrics=usual, outcome=unread(error))
         return
 
+    left_out: list[LeftOut] = []
+
     def read() -> Iterable[Sample]:
-        check_whole(text)
-        return _samples(read_table(columns, lines, aligned=False), titles)
+        check_last_line(text)
+        caveats = death_caveat(text)  # the table has its end
+        table = read_table(columns, lines, aligned=False, left_out=left_out)
+        for sample in _samples(table, titles, left_out):
+            yield replace(sample, caveats=caveats)
 
-    yield made(metrics=metrics, outcome=outcome_of(metrics, read))
+    outcome = outcome_of(metrics, read, left_out)
+    yield made(metrics=metrics, outcome=outcome, left_out=tuple(left_out))
 
 
-def _params(title: re.Match[str], text: str) -> dict[str, Scalar]:
+def _identity(text: str) -> str:
+    """Return the addresses with their packet sequence numbers, which are random."""
+    return "\n".join(_ADDRESS.findall(text))
+
+
+def _column(title: str, titles: Sequence[str]) -> Column:
+    """Return what a column is; with a duration perftest has no typical latency, only the mean."""
+    if title == "t_avg[usec]" and "t_typical[usec]" not in titles:
+        return ("latency_mean", LATENCY, 1e-6)
+    return _COLUMNS[title]
+
+
+def _settings_of(text: str) -> dict[str, str]:
+    """Return the settings in the head of a test, which stand before the line of column titles."""
+    header = _HEADER.search(text)
+    head = text[: header.start()] if header else text
+    return {key: value for key, value in _SETTING.findall(head) if key not in _NO_SETTINGS}
+
+
+def _params(title: re.Match[str], given: Mapping[str, str]) -> dict[str, Scalar]:
     params: dict[str, Scalar] = {}
     if title["verb"] not in _PROGRAMS:
         params["operation"] = title["verb"]
@@ -114,13 +184,14 @@ def _params(title: re.Match[str], text: str) -> dict[str, Scalar]:
         params["direction"] = "both"
     if title["posts"]:
         params["posts"] = "list"
-    connection = re.search(r"Connection type : (\w{1,9})", text)
-    if connection:
-        params["connection"] = connection[1]
-    pairs = re.search(r"Number of qps +: (\d{1,9})\b", text)
-    if pairs and int(pairs[1]) != 1:
-        params["queue_pairs"] = int(pairs[1])
-    return params
+    # The usual MTU is that of the link; another one was asked for, or the network has jumbo frames.
+    usual_mtu = "1024[B]" if given.get("Link type") == "Ethernet" else "4096[B]"
+    numbers = {
+        key: scalar(value.removesuffix("[B]"))
+        for key, value in given.items()
+        if (key, value) != ("Mtu", usual_mtu)
+    }
+    return params | _SETTINGS.case(numbers)
 
 
 def _table(lines: Sequence[NumberedLine]) -> tuple[list[str], list[NumberedLine]]:
@@ -147,15 +218,15 @@ def _value_columns(columns: Sequence[str], lines: Sequence[NumberedLine]) -> lis
     return titles
 
 
-def _samples(table: PrintedTable, titles: Sequence[str]) -> Iterable[Sample]:
+def _samples(
+    table: PrintedTable, titles: Sequence[str], left_out: list[LeftOut]
+) -> Iterable[Sample]:
+    table = sieve(table, _check_row, left_out)
+    table = sieve_sizes(table, "#bytes", left_out, doubling=True)
     sizes = table.integers("#bytes")
-    table.integers("#iterations")
-    check_sizes(sizes, doubling=True)
-    messages = _check_rates(table)
-    check_ascending(table, [one for one in _ORDER if one in table.titles], uniform=False)
-    check_ascending(table, ("t_min[usec]", "t_avg[usec]", "t_max[usec]"), uniform=False)
+    messages = table.column("MsgRate[Mpps]") if "MsgRate[Mpps]" in table.titles else []
     for title in titles:
-        name, metric, scale = _COLUMNS[title]
+        name, metric, scale = _column(title, titles)
         texts = table.column(title)
         for at, printed in enumerate(table.numbers(title, uniform=False)):
             if printed == 0 and title.startswith("BW peak"):
@@ -167,17 +238,30 @@ def _samples(table: PrintedTable, titles: Sequence[str]) -> Iterable[Sample]:
             if title.startswith("BW average") and sharp and printed < 100 * rounding(texts[at]):
                 value = float(messages[at]) * 1e6 * sizes[at]
             if value == 0 and not metric.detail:
-                raise ParseError(f"{title} = 0 is no measured value")
+                lost = metric.unit == "s"
+                line = table.lines[at].number
+                left_out.append(LeftOut(f"{title} = 0 is no measured value", line, lost))
+                continue
             yield Sample(name, value, {"size_bytes": sizes[at]})
 
 
-def _check_rates(table: PrintedTable) -> list[str]:
-    """Refuse rows whose bandwidth is not their message rate times their size; gives that rate."""
+def _check_row(row: PrintedTable) -> None:
+    """Refuse a row whose cells are no numbers or contradict each other."""
+    row.integers("#bytes")
+    row.integers("#iterations")
+    for title in row.titles:
+        row.numbers(title, uniform=False)
+    _check_rates(row)
+    check_ascending(row, [one for one in _ORDER if one in row.titles], uniform=False)
+    check_ascending(row, ("t_min[usec]", "t_avg[usec]", "t_max[usec]"), uniform=False)
+
+
+def _check_rates(table: PrintedTable) -> None:
+    """Refuse rows whose bandwidth is not their message rate times their size."""
     average = next((title for title in table.titles if title.startswith("BW average")), None)
     peak = next((title for title in table.titles if title.startswith("BW peak")), None)
     if average is None:
-        return []
-    rates: list[str] = []
+        return
     means = table.numbers(average, uniform=False)
     if "MsgRate[Mpps]" in table.titles:
         rates = table.column("MsgRate[Mpps]")
@@ -193,14 +277,14 @@ def _check_rates(table: PrintedTable) -> list[str]:
         for line, highest, value in zip(table.lines, peaks, means, strict=True):
             if highest and highest < 0.99 * value:
                 raise ParseError(f"line {line.number}: the peak is below the average")
-    return rates
 
 
 IMPORTER = Importer(
     name="perftest",
     title="perftest (ib_write_bw, ib_write_lat, ...)",
     sniff=holding(_TITLE),
-    launches=partial(split_before, _TITLE),
+    starts=starts_at(_TITLE),
+    identity=_identity,
     parse=read,
     facts=facts_in(_FACTS),
 )

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from bareline.formats.damage import LeftOut
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import (
     Case,
@@ -44,6 +45,10 @@ def as_detail(metric: Metric) -> Metric:
 Column = tuple[str, Metric, float]
 
 
+#: A table's headline is the first of these that it has.
+_HEADLINES = ("latency", "bandwidth", "latency_mean")
+
+
 def metrics_of(columns: Sequence[Column], missing: str) -> dict[str, Metric]:
     """Give the metrics of a table's columns: latency first, else bandwidth.
 
@@ -52,7 +57,7 @@ def metrics_of(columns: Sequence[Column], missing: str) -> dict[str, Metric]:
     metrics = {name: metric for name, metric, _ in columns}
     if len(metrics) < len(columns):
         raise ParseError("two columns measure the same")
-    first = next((name for name in ("latency", "bandwidth") if name in metrics), None)
+    first = next((name for name in _HEADLINES if name in metrics), None)
     if first is None:
         raise ParseError(missing)
     return {first: metrics[first], **metrics}
@@ -74,6 +79,8 @@ class Reading:
     - `params`: what else tells the case from others of the probe.
     - `ranks`: number of MPI ranks; `UNKNOWN_RANKS` where the output does not say it.
     - `platform`: what the output itself calls its platform, "" where it does not.
+    - `left_out`: rows and values that the reader did not take.
+    - `ignored`: settings that do not belong to the case, each with the reason.
     """
 
     probe: str
@@ -86,6 +93,8 @@ class Reading:
     threads: int = 1
     caveats: tuple[str, ...] = ()
     platform: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+    ignored: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         metrics = {
@@ -129,25 +138,49 @@ class Reading:
 
 
 def outcome_of(
-    metrics: Mapping[str, Metric], read: Callable[[], Iterable[Sample]]
+    metrics: Mapping[str, Metric],
+    read: Callable[[], Iterable[Sample]],
+    left_out: list[LeftOut] | None = None,
 ) -> Measured | Failed:
     """Read samples and hold them against the declared metrics; what cannot be read has failed.
 
     - `metrics`: every metric that must be there, and none else.
     - `read`: raises `ParseError` where the output is not what its program prints when it succeeds.
+    - `left_out`: takes up values that are no measured ones; without it one spoils all. The first of
+      `metrics` must be there all the same.
     """
     try:
-        samples = tuple(read())
-        seen: set[tuple[str, str]] = set()
-        for sample in samples:
-            if not math.isfinite(sample.value) or sample.value < 0:
-                raise ParseError(f"{sample.metric} = {sample.value} is no measured value")
-            key = (sample.metric, format_point(sample.point))
-            if key in seen:
-                raise ParseError(f"{' '.join(key).strip()} appears twice")
-            seen.add(key)
-        if wrong := {name for name, _ in seen} ^ set(metrics):
+        samples = _finite(read(), left_out)
+        seen = {sample.metric for sample in samples}
+        wrong = seen ^ set(metrics)
+        if left_out:
+            headline = next(iter(metrics))
+            wrong = (seen - set(metrics)) | ({headline} - seen)
+            if headline in wrong and all(not each.lost for each in left_out):
+                raise ParseError(f"there is no measured {headline}: {left_out[0]}")
+            if headline in wrong:
+                raise ParseError(str(next(each for each in left_out if each.lost)))
+        if wrong:
             raise ParseError(f"the output has no complete {', '.join(sorted(wrong))}")
     except ParseError as error:
         return unread(error)
     return Measured(samples)
+
+
+def _finite(samples: Iterable[Sample], left_out: list[LeftOut] | None) -> tuple[Sample, ...]:
+    """Return the samples that are finite and not negative; raises ParseError: one appears twice."""
+    kept: list[Sample] = []
+    seen: set[tuple[str, str]] = set()
+    for sample in samples:
+        if not math.isfinite(sample.value) or sample.value < 0:
+            reason = f"{sample.metric} = {sample.value} is no measured value"
+            if left_out is None:
+                raise ParseError(reason)
+            left_out.append(LeftOut(reason))
+            continue
+        key = (sample.metric, format_point(sample.point))
+        if key in seen:
+            raise ParseError(f"{' '.join(key).strip()} appears twice")
+        seen.add(key)
+        kept.append(sample)
+    return tuple(kept)

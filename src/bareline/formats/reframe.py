@@ -13,6 +13,7 @@ Techniques for High Performance Computing, 2020, doi:10.1007/978-3-030-44728-1_3
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,8 @@ from typing import Any
 
 from pydantic import Field
 
-from bareline.formats.document import JsonModel, find_object, read_object
+from bareline.formats.damage import LeftOut
+from bareline.formats.document import JsonModel, document_starts, find_object, read_object
 from bareline.formats.foreign import figure, plain_key, plain_name, scalar
 from bareline.formats.importer import Importer, holding, version_in
 from bareline.formats.reading import UNTOLD, Reading, outcome_of, unread
@@ -38,9 +40,11 @@ _SCOPE = re.compile(r" ~\S+$")
 _SNIFF = re.compile(r'"session_info"\s*:\s*\{(?s:.*)"data_version"|"testcases"\s*:\s*\[')
 _VERSION = re.compile(r'"version"\s*:\s*"(\d[\w.+-]{0,20})"')
 #: The titles of a log, of which the first and the form of a variable's are ReFrame's defaults.
-_TITLES = re.compile(r"^job_completion_time\|.*\w_value\|\w+_unit\b.*$", re.MULTILINE)
+_TITLES = re.compile(r"^(?:\w+\|)*job_completion_time\|.*\w_value\|\w+_unit\b.*$", re.MULTILINE)
+_NO_VALUE = ("None", "null", "")
+_NOT_FINITE = ("nan", "-nan", "inf", "-inf")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
-_TIME = re.compile(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[-+:\d]*)\|", re.MULTILINE)
+_TIME = re.compile(r"(?:^|\|)(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[-+:\d]*)\|", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class _Check:
     phase: str = ""
     reason: str = ""
     ranks: int = 0
+    left_out: tuple[LeftOut, ...] = ()
     figures: Mapping[str, _Figure] = field(default_factory=dict)
 
     def reading(self) -> Reading:
@@ -83,9 +88,18 @@ class _Check:
         values = {
             known[one].name: of.value * known[one].factor
             for one, of in self.figures.items()
-            if of.value is not None
+            if of.value is not None and not math.isnan(of.value)
         }
+        left_out = tuple(
+            LeftOut(f"'{one}' = {of.value} is no measured value")
+            for one, of in self.figures.items()
+            if of.value is not None and math.isnan(of.value)
+        )
+        if left_out and values:
+            metrics = {name: metric for name, metric in metrics.items() if name in values}
         outcome, caveats = self._outcome(values, metrics)
+        if left_out and not values and self.result in _PASSED:
+            outcome = Failed(Stage.PARSE, str(left_out[0]))
         return Reading(
             probe=f"reframe.{plain_name(name) or 'unnamed'}",
             title=f"{plain_name(name)} (ReFrame)",
@@ -96,6 +110,7 @@ class _Check:
             outcome=outcome,
             caveats=caveats,
             platform=self.where,
+            left_out=left_out if isinstance(outcome, Measured) else (),
         )
 
     def _outcome(
@@ -116,7 +131,7 @@ class _Variable(JsonModel):
     """A performance variable until ReFrame 4.6."""
 
     name: str
-    value: float | None
+    value: Any
     unit: str | None
     thres_lower: float | None
     thres_upper: float | None
@@ -208,7 +223,7 @@ def _reported(text: str) -> Sequence[_Check]:
             ranks=tasks if isinstance(tasks, int) and tasks > 0 else 1,
             figures={
                 one.name: _figure(
-                    one.value,
+                    _value(one),
                     one.unit,
                     lower=one.thres_lower is not None,
                     upper=one.thres_upper is not None,
@@ -224,6 +239,16 @@ def _reported(text: str) -> Sequence[_Check]:
             if unit != one.unit:
                 raise ParseError(f"'{name}' of {check.name} is in {one.unit} and in {unit}")
     return checks
+
+
+def _value(variable: _Variable) -> float | None:
+    """Return the value of a variable, NaN where it is not finite, None where it has none."""
+    value = variable.value
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ParseError(f"'{variable.name}' = {str(value)[:40]} is no measured value")
+    return float(value) if math.isfinite(value) else math.nan
 
 
 def _variables(case: _Case) -> Iterable[_Variable]:
@@ -245,7 +270,7 @@ def _lines(text: str) -> list[str]:
     for line in text.splitlines(keepends=True):
         if _TITLES.match(line):
             titles = line
-        elif line.strip():
+        elif "|" in line:  # others are a launcher's
             found.append(titles + line)
     return found
 
@@ -283,10 +308,12 @@ def _case_of_line(row: Mapping[str, str]) -> _Check:
 def _logged_figure(row: Mapping[str, str], name: str) -> _Figure:
     value = row[f"{name}_value"]
     bounds = (row.get(f"{name}_{end}_thres") for end in ("lower", "upper"))
-    if value != "None" and not _NUMBER.fullmatch(value):
+    if value.lower() in _NOT_FINITE:
+        value = "nan"
+    elif value not in _NO_VALUE and not _NUMBER.fullmatch(value):
         raise ParseError(f"'{name}' = {value[:40]} is no measured value")
     lower, upper = (bound not in (None, "None", "null", "") for bound in bounds)
-    number = None if value == "None" else float(value)
+    number = None if value in _NO_VALUE else float(value)
     return _figure(number, row.get(f"{name}_unit"), lower=lower, upper=upper)
 
 
@@ -307,11 +334,18 @@ def _started(text: str) -> datetime | None:
         return None
 
 
+def _starts(text: str) -> Sequence[int]:
+    """Return where reports and logs begin."""
+    logs = [match.start() for match in _TITLES.finditer(text)]
+    return sorted({*logs, *document_starts(_SNIFF)(text)})
+
+
 IMPORTER = Importer(
     name="reframe",
     title="ReFrame's reports and performance logs",
     sniff=holding(_SNIFF, _TITLES),
     launches=split,
+    starts=_starts,
     parse=read,
     started=_started,
     facts=version_in("import.reframe", _VERSION),

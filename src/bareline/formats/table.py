@@ -2,17 +2,21 @@
 
 A row that lost or gained a column, a digit or a character is refused: every row must have as many
 columns as there are titles, end in the same place as the others, and print each column with the
-same number of decimals. Lines of the launcher between the rows are passed over.
+same number of decimals. Lines of the launcher between the rows are passed over. Where a reader
+gives a list for what is left out, a bad row costs itself and no other, unless most rows are bad:
+then the titles are not those of the rows.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from bareline.formats.damage import LeftOut
+from bareline.formats.ends import death_in
 from bareline.vocabulary.errors import ParseError
 
 #: Longer digits than any of these programs prints; also keeps ``int`` from refusing the text.
@@ -21,14 +25,11 @@ _NUMBER = re.compile(r"(0|[1-9]\d{0,14})(\.\d{1,15})?([eE][+-]?\d{1,2})?")
 _ROW_START = re.compile(r"[-+.]?\d")
 _PADDED = re.compile(r"\S  +\S")
 
-#: What launchers and batch systems print when a job dies.
-_DEATH = re.compile(
-    r"MPI_ABORT was invoked|exited on signal|BAD TERMINATION|Primary job +terminated"
-    r"|non-zero (?:exit|status)|srun: error|slurmstepd: error|CANCELLED AT|DUE TO TIME LIMIT"
-    r"|[Ss]egmentation fault|DATA VALIDATION ERROR|Killed\s*$|oom-kill|MPI_ERRORS_ARE_FATAL"
-    r"|Fatal error in (?:P?MPI|internal)",
-    re.MULTILINE,
-)
+#: Words that may stand in a cell of a row; a row with any other word is a launcher's line.
+_CELL_WORDS = frozenset(("pass", "fail", "nan", "inf", "infinity"))
+_WORD = re.compile(r"[A-Za-z]{3,}")
+#: A line with nothing but such a number behind a table is the exit code of a command.
+_EXIT_CODES = range(256)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,12 @@ class PrintedTable:
         """Give a column's texts."""
         at = self.titles.index(title)
         return [row[at] for row in self.rows]
+
+    def only(self, at: Iterable[int]) -> PrintedTable:
+        """Return the table with these of its rows, by their positions from 0."""
+        chosen = tuple(at)
+        rows = tuple(self.rows[each] for each in chosen)
+        return PrintedTable(self.titles, rows, tuple(self.lines[each] for each in chosen))
 
     def integers(self, title: str) -> list[int]:
         """Give a column of whole numbers, or raise ParseError: one is none."""
@@ -95,8 +102,10 @@ def number_lines(text: str) -> list[NumberedLine]:
 
 
 def is_row(text: str) -> bool:
-    """Tell whether a line begins like a row of numbers; a launcher's words do not."""
-    return _ROW_START.match(text.lstrip()) is not None
+    """Whether a line begins like a row of numbers and has no words, as a launcher's lines have."""
+    if _ROW_START.match(text.lstrip()) is None:
+        return False
+    return all(word.lower() in _CELL_WORDS for word in _WORD.findall(text))
 
 
 def split_titles(text: str, titles: re.Pattern[str], where: str) -> list[str]:
@@ -113,41 +122,156 @@ def split_titles(text: str, titles: re.Pattern[str], where: str) -> list[str]:
 
 
 def read_table(
-    titles: Sequence[str], lines: Iterable[NumberedLine], *, aligned: bool = True
+    titles: Sequence[str],
+    lines: Iterable[NumberedLine],
+    *,
+    aligned: bool = True,
+    left_out: list[LeftOut] | None = None,
 ) -> PrintedTable:
-    """Read the rows under a line of titles.
+    """Return the rows under a line of titles.
 
     - `aligned`: the program right-aligns its last column, so that all rows end in the same place.
+    - `left_out`: takes up rows that are damaged; without it one such row spoils the table.
 
-    Raises ParseError: there is none, or one has other columns or ends in another place.
+    Raises ParseError: there is no row, or one, or most of them, has other columns or ends in
+    another place.
     """
     candidates = [line for line in lines if is_row(line.text)]
-    rows = []
-    for line in candidates:
-        row = tuple(line.text.split())
-        if len(row) != len(titles):
-            raise ParseError(
-                f"line {line.number} has {len(row)} columns, but there are {len(titles)} titles"
-            )
-        rows.append(row)
+    candidates = _without_exit_codes(candidates, len(titles), left_out)
+    rows = tuple(tuple(line.text.split()) for line in candidates)
+    table = PrintedTable(tuple(titles), rows, tuple(candidates))
     if not rows:
         raise ParseError("there is no row under the column titles")
+    table = sieve(table, _check_width, left_out)
     if aligned:
-        _check_edges(candidates)
-    return PrintedTable(tuple(titles), tuple(rows), tuple(candidates))
+        table = _with_usual_edges(table, left_out)
+    return table
 
 
-def _check_edges(lines: Sequence[NumberedLine]) -> None:
-    if not all(_PADDED.search(line.text) for line in lines):
-        return
-    ends = Counter(len(line.text.rstrip()) for line in lines)
-    usual, count = ends.most_common(1)[0]
-    for line in lines:
-        if len(line.text.rstrip()) != usual and count > 1:
+def _without_exit_codes(
+    lines: Sequence[NumberedLine], width: int, left_out: list[LeftOut] | None
+) -> list[NumberedLine]:
+    """Return the lines before the exit codes behind a table."""
+    kept = list(lines)
+    while left_out is not None and width > 1 and len(kept) > 1:
+        text = kept[-1].text
+        if not re.fullmatch(r"\d{1,3}", text) or int(text) not in _EXIT_CODES:
+            break
+        code = kept.pop()
+        left_out.append(LeftOut("a number behind the table", code.number, lost=False))
+    return kept
+
+
+def _check_width(table: PrintedTable) -> None:
+    for line, row in zip(table.lines, table.rows, strict=True):
+        if len(row) != len(table.titles):
             raise ParseError(
-                f"line {line.number} does not end where the other rows do: a character is lost "
-                "or a column shifted"
+                f"line {line.number} has {len(row)} columns, but there are {len(table.titles)} "
+                "titles"
             )
+
+
+def _with_usual_edges(table: PrintedTable, left_out: list[LeftOut] | None) -> PrintedTable:
+    if not all(_PADDED.search(line.text) for line in table.lines):
+        return table
+    ends = Counter(len(line.text.rstrip()) for line in table.lines)
+    usual, count = ends.most_common(1)[0]
+
+    def check(row: PrintedTable) -> None:
+        for line in row.lines:
+            if len(line.text.rstrip()) != usual and count > 1:
+                raise ParseError(
+                    f"line {line.number} does not end where the other rows do: a character is "
+                    "lost or a column shifted"
+                )
+
+    return sieve(table, check, left_out)
+
+
+def sieve(
+    table: PrintedTable,
+    check: Callable[[PrintedTable], None],
+    left_out: list[LeftOut] | None,
+) -> PrintedTable:
+    """Return the table without the rows that a check refuses.
+
+    - `check`: gets a table of one row, and raises ParseError where it is damaged.
+    - `left_out`: takes up the refused rows; without it the first one is raised.
+
+    Raises ParseError: at least half of the rows are refused; the message is that of the first.
+    """
+    good: list[int] = []
+    bad: list[LeftOut] = []
+    first: ParseError | None = None
+    for at in range(len(table.rows)):
+        try:
+            check(table.only((at,)))
+        except ParseError as error:
+            first = first or error
+            bad.append(LeftOut(str(error), table.lines[at].number))
+        else:
+            good.append(at)
+    if first is None:
+        return table
+    if left_out is None or 2 * len(bad) >= len(table.rows):
+        raise first
+    left_out += bad
+    return table.only(good)
+
+
+def sieve_sizes(
+    table: PrintedTable,
+    title: str,
+    left_out: list[LeftOut],
+    *,
+    doubling: bool,
+    any_after_zero: bool = False,
+) -> PrintedTable:
+    """Return the table without rows whose size appears twice; missing and displaced rows are noted.
+
+    - `doubling`: each size is twice the last one.
+    - `any_after_zero`: the user chose where the sizes go on after 0.
+    """
+    table = _without_copies(table, left_out)
+    sizes = table.integers(title)
+    counts = Counter(sizes)
+    for size, count in counts.items():
+        if count > 1:
+            at = sizes.index(size)
+            reason = f"{count} different rows of the size {size}"
+            left_out.append(LeftOut(reason, table.lines[at].number))
+    kept = [at for at, size in enumerate(sizes) if counts[size] == 1]
+    if 2 * len(kept) <= len(sizes):
+        raise ParseError("most sizes appear twice: rows of several tables")
+    table = table.only(kept)
+    for (before, size), line in zip(pairwise(table.integers(title)), table.lines[1:], strict=True):
+        if size < before:
+            raise ParseError(f"the size {size} follows {before}: a row is displaced")
+        expected = _follows(before, size, any_after_zero=any_after_zero)
+        if doubling and not expected and not any(before < lost < size for lost in counts):
+            left_out.append(LeftOut(f"no row between the sizes {before} and {size}", line.number))
+    return table
+
+
+def _without_copies(table: PrintedTable, left_out: list[LeftOut]) -> PrintedTable:
+    kept: list[int] = []
+    seen: set[tuple[str, ...]] = set()
+    for at, row in enumerate(table.rows):
+        if row in seen:
+            reason = "a copy of another row"
+            left_out.append(LeftOut(reason, table.lines[at].number, lost=False))
+        else:
+            seen.add(row)
+            kept.append(at)
+    return table.only(kept)
+
+
+def _follows(before: int, size: int, *, any_after_zero: bool) -> bool:
+    """Whether a size is the next one after another where sizes double."""
+    if before:
+        return size == 2 * before
+    power_of_two = size & (size - 1) == 0
+    return power_of_two and (size <= 8 or any_after_zero)
 
 
 def check_sizes(sizes: Sequence[int], *, doubling: bool) -> None:
@@ -158,8 +282,7 @@ def check_sizes(sizes: Sequence[int], *, doubling: bool) -> None:
     for before, size in pairwise(sizes):
         if size <= before:
             raise ParseError(f"the size {size} follows {before}: a row is doubled or displaced")
-        after_zero = before == 0 and size <= 8 and size & (size - 1) == 0
-        if doubling and not after_zero and size != 2 * before:
+        if doubling and not _follows(before, size, any_after_zero=False):
             raise ParseError(f"the size {size} follows {before}: a row is missing")
 
 
@@ -178,9 +301,14 @@ def check_ascending(table: PrintedTable, titles: Sequence[str], *, uniform: bool
 
 def check_whole(text: str) -> None:
     """Refuse an output whose last line is torn or whose job died; raises ParseError where it is."""
-    match = _DEATH.search(text)
-    if match:
-        raise ParseError(f"the job died: '{match[0].strip()}'")
+    death = death_in(text)
+    if death is not None:
+        raise ParseError(f"the job died: '{death.words}'")
+    check_last_line(text)
+
+
+def check_last_line(text: str) -> None:
+    """Refuse an output whose last line is torn; raises ParseError where it is."""
     if not text.endswith("\n"):
         raise ParseError(
             "the last line has no end: the output is truncated (if it is not, end it with a "

@@ -25,13 +25,15 @@ class Transfer:
     """One transfer that ran to its end; `udp` sends datagrams, not a TCP stream.
 
     `said` has the value of each metric, None where the program does not say it: systems other than
-    Linux count no retransmissions. `params` are what was asked for. Rates of streams are what
+    Linux count no retransmissions. `params` are what was asked for,
+    `ignored` the settings that are no part of the case. Rates of streams are what
     arrived by each, rates of intervals what the client saw over all streams, in bit/s.
     """
 
     udp: bool
     said: Mapping[str, float | None]
     params: Mapping[str, Scalar] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
     stream_rates_bps: tuple[float, ...] = ()
     interval_rates_bps: tuple[float, ...] = ()
 
@@ -60,6 +62,7 @@ def transfer_reader(
             layer=Layer.NETWORK,
             metrics={name: METRICS[name] for name in transfer.values or ("rate",)},
             params=transfer.params,
+            ignored=transfer.ignored,
             outcome=outcome,
         )
 

@@ -74,7 +74,8 @@ class History:
     """What a run has recorded, and what follows from it for the rest of the plan.
 
     A repeated trial on an `exact` platform gives the same values. The `control` is the baseline
-    once more: it shares the baseline's fate, and no case goes on for its sake.
+    once more: it shares the baseline's fate, and no case goes on for its sake. At a planned look
+    `answered` tells whether the run's records answer the question.
     """
 
     def __init__(
@@ -84,8 +85,11 @@ class History:
         exact: Collection[str] = (),
         baseline: str | None = None,
         control: str = "",
+        answered: Callable[[], bool] | None = None,
     ) -> None:
         self._study = study
+        self._answered = answered
+        self._looked_at: dict[int, bool] = {}
         self._plan = plan
         self._exact = frozenset(exact)
         self._baseline = baseline
@@ -150,6 +154,10 @@ class History:
         """Give the plan block by block."""
         return (self._blocks[block] for block in range(self._study.launches))
 
+    def blocks_done(self) -> int:
+        """Give how many blocks were begun."""
+        return max((record.trial.block + 1 for record in self.records.values()), default=0)
+
     def unneeded(self, trial: Trial) -> str:
         """Say why a trial is not needed any more, or nothing if it is.
 
@@ -163,12 +171,30 @@ class History:
         emulates, enough = partial(self._emulates, trial), self._study.emulated_launches
         if enough and trial.block >= enough and self._meets_emulation(trial, emulates):
             return "an emulated processor is not comparable"
-        if trial.block < max(self._study.min_launches, 1):
+        look = self._answered_at(trial.block)
+        if look is not None:
+            return f"the question is answered at the look after {look} blocks"
+        if trial.block < max(self._study.required_launches, 1):
             return ""
         key = (trial.block, trial.case)
         if key not in self._decided:
             self._decided[key] = self._decide(trial.block, trial.case)
         return self._decided[key]
+
+    def _answered_at(self, block: int) -> int | None:
+        """Give the planned look up to a block that answered the question; None where none did."""
+        if self._answered is None:
+            return None
+        for look in (self._study.looks or [])[:-1]:
+            if look > block:
+                return None
+            if look not in self._looked_at:
+                # Who went on after a look had no answer; what was measured since must not decide.
+                went_on = any(record.trial.block >= look for record in self.records.values())
+                self._looked_at[look] = not went_on and self._answered()
+            if self._looked_at[look]:
+                return look
+        return None
 
     def _meets_emulation(self, trial: Trial, emulates: Callable[[str], bool | None]) -> bool:
         """Tell whether an emulated processor would be compared with a real one.
@@ -200,7 +226,11 @@ class History:
         if earlier:
             return earlier
         budget_s = self._study.budget_s
-        if budget_s and block >= self._study.min_launches and self._spent_until(block) >= budget_s:
+        if (
+            budget_s
+            and block >= self._study.required_launches
+            and self._spent_until(block) >= budget_s
+        ):
             return _BUDGET_USED
         return "the target precision is reached" if self._reached(block, case) else ""
 
@@ -273,7 +303,8 @@ class History:
         if self._study.emulated_launches:
             real = [t for t in going if not self._meets_emulation(t, self._emulated.get)]
         whole_s, less_s = (
-            sum(self.expected_s(trial, mean_s) for trial in some) for some in (going, real)
+            sum(self.expected_s(trial, mean_s) * self._later(trial) for trial in some)
+            for some in (going, real)
         )
         whole, less = self._later_blocks(block, left_s, whole_s, less_s)
         to_the_end = {trial.platform for trial in real}
@@ -282,8 +313,14 @@ class History:
             * platforms.renewals(name, block, block + whole + less * (name in to_the_end))
             for name in used
         )
-        pauses_s = pause_s * (whole * len(going) + less * len(real))
+        pauses = whole * sum(map(self._later, going)) + less * sum(map(self._later, real))
+        pauses_s = pause_s * pauses
         return total_s + whole * whole_s + less * less_s + pauses_s + again_s
+
+    def _later(self, trial: Trial) -> float:
+        """Give the share of the later blocks that have a trial's case: after a look not all do."""
+        blocks = self._study.launches - trial.block - 1
+        return (self._planned[trial.platform, trial.case] - trial.block - 1) / blocks
 
     def _later_blocks(
         self, block: int, left_s: float, whole_s: float, less_s: float
@@ -297,7 +334,7 @@ class History:
         budget_s = self._study.budget_s
         if not budget_s:
             return whole, planned - whole
-        required = max(0, self._study.min_launches - block - 1)
+        required = max(0, self._study.required_launches - block - 1)
         budget_s -= self._spent_until(block + 1) + left_s
         if whole_s > 0:
             whole = min(whole, max(required, math.ceil(budget_s / whole_s)))

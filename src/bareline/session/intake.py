@@ -3,26 +3,44 @@
 Their platform is the one that the user names, or the one that an output names itself, as those of
 ReFrame do. A trial is one launch found in a file. Blocks hold the repetitions of a platform's
 cases and are never shared by platforms: nobody measured them in common, so nothing is paired. A
-launch that the run has already is not taken twice, for two copies of one output are still one
-trial.
+launch that the run has already is not taken twice (`bareline.formats.launches`).
+
+What was read waits in a temporary file until every file is known to be of a known format, so that
+memory does not grow with their number.
 """
 
 from __future__ import annotations
 
-import hashlib
+import copyreg
 import itertools
+import os
+import pickle
+import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
 from bareline import __version__
-from bareline.formats.files import FoundTrial, read_files
+from bareline.formats.damage import lost_only
+from bareline.formats.files import FoundTrial, found_in
 from bareline.formats.importer import load_importers
+from bareline.formats.launches import (
+    DOUBT,
+    LaunchMark,
+    Sameness,
+    doubt,
+    file_identity,
+    identity_of,
+    text_hash,
+)
 from bareline.formats.reading import UNTOLD, Reading
+from bareline.session.dating import DATED_FACT, launch_date
 from bareline.store.beside import now
 from bareline.store.header import Header
 from bareline.store.run import Run
@@ -40,8 +58,17 @@ _STUDY = {
 }
 
 
+_IMPORT = ("bareline", "import")
+#: So many losses are named for people.
+_NAMED_LOSSES = 20
+
+
 class Imported(TypedDict):
-    """``import``: a trial that a file brought; null where the run had it already."""
+    """``import``: a trial that a file brought; null where the run had it already.
+
+    `left_out` names values that the reader did not take, `ignored` settings that are no part of the
+    case, each with the reason. With ``--explain`` no trial is made.
+    """
 
     file: str
     format: str
@@ -53,6 +80,9 @@ class Imported(TypedDict):
     status: Literal["measured", "failed"]
     reason: str | None
     samples: int
+    first_line: int
+    left_out: list[str]
+    ignored: list[str]
 
 
 @dataclass(slots=True)
@@ -62,11 +92,17 @@ class Intake:
     run: Run
     rows: list[Imported] = field(default_factory=list)
     skipped: tuple[Path, ...] = ()
+    lost: list[str] = field(default_factory=list)
 
     @property
     def failed(self) -> int:
         """Number of new trials that hold no numbers."""
         return sum(row["trial"] is not None and row["status"] == "failed" for row in self.rows)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether a new trial failed, or a measured value was left out."""
+        return bool(self.failed or self.lost)
 
     def lines(self) -> list[str]:
         """Say in lines for people what was imported, and how little one trial says."""
@@ -85,6 +121,12 @@ class Intake:
         for row in self.rows:
             if row["trial"] is not None and row["status"] == "failed":
                 lines.append(f"failed: {row['file']}: {row['probe']}: {row['reason']}")
+        if self.lost:
+            lines.append(f"{count(len(self.lost), 'value or row', 'values or rows')} left out:")
+            lines += [f"left out: {words}" for words in self.lost[:_NAMED_LOSSES]]
+        if len(self.lost) > _NAMED_LOSSES:
+            rest = len(self.lost) - _NAMED_LOSSES
+            lines.append(f"left out: {rest} more, which --json names")
         lines += [f"skipped, of no known format: {file}" for file in self.skipped]
         platforms = {row["platform"] for row in self.rows}
         cases = Counter(
@@ -107,6 +149,7 @@ def import_files(
     *,
     title: str = "",
     ranks: int | None = None,
+    date: datetime | None = None,
     skip_unknown: bool = False,
 ) -> Intake:
     """Read existing outputs into a run, made if need be, as trials of their platforms.
@@ -117,6 +160,7 @@ def import_files(
     - `platform`: name that their platform gets in the run; None for outputs that name their own.
     - `out`: run directory: a new one, or one that an earlier import made.
     - `ranks`: number of ranks of outputs that do not say it.
+    - `date`: when outputs were made that do not say it; else their files' times count.
     - `skip_unknown`: leave out files of no known format instead of refusing all.
 
     Raises ImportRefused: a file cannot be read or is of no known format.
@@ -132,32 +176,147 @@ def import_files(
         )
     if ranks is not None and ranks < 1:
         raise UsageError(f"{ranks} is no number of ranks", where="--ranks")
-    found, skipped = read_files(files, skip_unknown=skip_unknown)
-    placed = _placed(found, platform)
-    titles = {name: title or own_title for name, (own_title, _) in placed.items()}
-    run, header = _open(out, titles, found)
-    intake = Intake(run, skipped=skipped)
-    names = ", ".join(dict.fromkeys(file.name for file in files))
-    with run.writing():
-        if header != run.header:
-            run.replace_header(header)
-        for name, (_, own) in placed.items():
-            rows = _append(run, name, own, ranks)
-            intake.rows += rows
-            run.write_facts(name, _facts(own, run.facts().get(name, {})))
-            new = sum(row["trial"] is not None for row in rows)
-            run.append_event(name, f"{count(new, 'trial')} imported from {names}")
+    skipped: list[Path] = []
+    with Spool() as spool:
+        for found in found_in(files, skip_unknown=skip_unknown, skipped=skipped):
+            spool.add(found)
+        placed, unplaced = _placed(spool, platform)
+        titles = {name: title or placing.title for name, placing in placed.items()}
+        run, header = _open(out, titles, spool.probes)
+        intake = Intake(run, skipped=tuple(skipped))
+        intake.lost += [f"{file}: {reason}" for file, reason in unplaced]
+        names = ", ".join(dict.fromkeys(file.name for file in files))
+        with run.writing():
+            if header != run.header:
+                run.replace_header(header)
+            for name, placing in placed.items():
+                rows = _append(run, name, spool.read(placing.titles), ranks, date, intake.lost)
+                intake.rows += rows
+                known = run.facts().get(name, {})
+                run.write_facts(name, _facts(spool.facts, placing.titles, known))
+                new = sum(row["trial"] is not None for row in rows)
+                run.append_event(name, f"{count(new, 'trial')} imported from {names}")
     return intake
 
 
+def explain_files(files: Sequence[Path], *, ranks: int | None = None) -> list[Imported]:
+    """Return what an import of files would recognise, without writing anything.
+
+    Raises ImportRefused: a file cannot be read or is of no known format.
+    """
+    return [
+        _row(found, found.imported.case(ranks), found.imported.platform, None)
+        for found in found_in(files, skip_unknown=False, skipped=[])
+    ]
+
+
+def explanation(rows: Iterable[Imported]) -> list[str]:
+    """Return lines for people: what was recognised, what made the case, what was left out."""
+    lines = []
+    for row in rows:
+        title = load_importers()[row["format"]].title
+        lines.append(f"{row['file']}, line {row['first_line']}: {title}")
+        ranks = row["ranks"] or "not in the output"
+        lines.append(f"  case: {row['probe']}, ranks {ranks}, {row['params'] or 'no settings'}")
+        if row["platform"]:
+            lines.append(f"  platform: {row['platform']}")
+        if row["status"] == "failed":
+            lines.append(f"  refused: {row['reason']}")
+        else:
+            lines.append(f"  measured: {count(row['samples'], 'value')}")
+        lines += [f"  ignored: {words}" for words in row["ignored"]]
+        lines += [f"  left out: {words}" for words in row["left_out"]]
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Placing:
+    """A platform of an import: its title, and the titles that its outputs give it."""
+
+    title: str
+    titles: tuple[str, ...]
+
+
+class Spool:
+    """Trials that were read, in a temporary file, and what all of them declare."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
+        self._offsets: dict[str, list[int]] = defaultdict(list)
+        self._launch: tuple[str, int] = ("", 0)
+        self.probes: dict[str, Mapping[str, Any]] = {}
+        self.facts: dict[str, dict[str, dict[str, None]]] = {}
+        self.first_file: dict[str, Path] = {}
+        self.failed: dict[str, list[tuple[Path, str]]] = defaultdict(list)
+        self.measured: set[str] = set()
+
+    def __enter__(self) -> Spool:
+        """Return the spool itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the temporary file."""
+        self._file.close()
+
+    @property
+    def titles(self) -> list[str]:
+        """What the outputs call their platforms, "" where one does not name it."""
+        return list(self._offsets)
+
+    def add(self, found: FoundTrial) -> None:
+        """Keep a trial for later."""
+        title = found.imported.platform
+        self._file.seek(0, os.SEEK_END)
+        # The trials of a launch follow each other: its text is kept once.
+        if found.launch != self._launch[0]:
+            self._launch = (found.launch, self._file.tell())
+            self._dump(found.launch)
+            own = self.facts.setdefault(title, {})
+            for key, fact in found.importer.facts(found.launch).items():
+                own.setdefault(key, {})[str(fact)] = None
+        self._offsets[title].append(self._file.tell())
+        fields = (found.file, found.importer.name, self._launch[1], found.imported)
+        self._dump((*fields, found.first_line, found.occurrence))
+        self.first_file.setdefault(title, found.file)
+        _declare(self.probes, found.imported)
+        outcome = found.imported.outcome
+        if isinstance(outcome, Failed):
+            if not title:
+                self.failed[title].append((found.file, outcome.reason))
+        else:
+            self.measured.add(title)
+
+    def _dump(self, content: object) -> None:
+        pickler = pickle.Pickler(self._file)
+        pickler.dispatch_table = copyreg.dispatch_table.copy()
+        pickler.dispatch_table[MappingProxyType] = _reduced
+        pickler.dump(content)
+
+    def read(self, titles: Iterable[str]) -> Iterator[FoundTrial]:
+        """Give the trials whose platforms are called so, in the order in which they came."""
+        importers = load_importers()
+        for offset in sorted(offset for title in titles for offset in self._offsets[title]):
+            self._file.seek(offset)
+            file, name, launch_at, imported, first_line, occurrence = pickle.load(self._file)
+            self._file.seek(launch_at)
+            launch = pickle.load(self._file)
+            yield FoundTrial(file, importers[name], launch, imported, first_line, occurrence)
+
+
+def _reduced(mapping: MappingProxyType[Any, Any]) -> tuple[Any, tuple[dict[Any, Any]]]:
+    """Return how a read-only mapping is made again, which pickle does not know."""
+    return _read_only, (dict(mapping),)
+
+
+def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(mapping)
+
+
 def _placed(
-    found: Iterable[FoundTrial], platform: str | None
-) -> dict[str, tuple[str, list[FoundTrial]]]:
-    """Sort what was found by platforms: the title that an output gives, and what is of it."""
-    by_title: dict[str, list[FoundTrial]] = defaultdict(list)
-    for one in found:
-        by_title[one.imported.platform].append(one)
-    titles = sorted(title for title in by_title if title)
+    spool: Spool, platform: str | None
+) -> tuple[dict[str, _Placing], list[tuple[Path, str]]]:
+    """Return the platforms, and what failed in files that name platforms but not its own."""
+    titles = sorted(title for title in spool.titles if title)
     if platform is not None:
         if len(titles) > 1:
             shown = ", ".join(map(shown_name, titles[:5]))
@@ -166,24 +325,25 @@ def _placed(
                 where="--platform",
                 hint="leave --platform out, or import their files one platform at a time",
             )
-        everything = [one for own in by_title.values() for one in own]
-        return {platform: (titles[0] if titles else "", everything)}
-    if "" in by_title:
+        return {platform: _Placing(titles[0] if titles else "", tuple(spool.titles))}, []
+    if "" in spool.titles and ("" in spool.measured or not titles):
         raise UsageError(
             "does not say its platform",
-            where=str(by_title[""][0].file),
+            where=str(spool.first_file[""]),
             hint="name it with --platform, or leave the file out",
         )
-    named = {platform_name(title): (title, own) for title, own in by_title.items()}
+    named = {platform_name(title): _Placing(title, (title,)) for title in spool.titles if title}
     if len(named) < len(titles):
         raise UsageError(
             f"platforms have names that are too much alike: {', '.join(titles[:5])}",
             hint="import their files one platform at a time with --platform",
         )
-    return named
+    return named, spool.failed[""]
 
 
-def _open(out: Path, titles: Mapping[str, str], found: Iterable[FoundTrial]) -> tuple[Run, Header]:
+def _open(
+    out: Path, titles: Mapping[str, str], declared: Mapping[str, Mapping[str, Any]]
+) -> tuple[Run, Header]:
     run = Run.open(out) if (out / "run.toml").exists() else None
     if run is not None and not run.header.imported:
         raise UsageError(
@@ -207,74 +367,118 @@ def _open(out: Path, titles: Mapping[str, str], found: Iterable[FoundTrial]) -> 
     for name, title in titles.items():
         known = platforms.get(name, {"type": "import"})
         platforms[name] = {**known, **({"title": title} if title else {})}
-    header = replace(header, platforms=platforms, probes=_declared(header.probes, found))
+    probes = dict(header.probes)
+    for probe, declaration in declared.items():
+        _join_declaration(probes, probe, declaration)
+    header = replace(header, platforms=platforms, probes=probes)
     return run or Run.create(out, header), header
 
 
-def _declared(
-    known: Mapping[str, Mapping[str, Any]], found: Iterable[FoundTrial]
-) -> dict[str, Mapping[str, Any]]:
-    """Add what the trials declare; outputs of one program may have more or fewer columns."""
-    probes = dict(known)
-    for trial in found:
-        new: Mapping[str, Any] = trial.imported.declaration()
-        old = probes.get(trial.imported.probe, new)
-        if old["metrics"].keys() == UNTOLD.keys():
-            old = new
-        elif new["metrics"].keys() == UNTOLD.keys():
-            new = old
-        probes[trial.imported.probe] = {**old, "metrics": {**new["metrics"], **old["metrics"]}}
-    return probes
+def _declare(probes: dict[str, Mapping[str, Any]], imported: Reading) -> None:
+    _join_declaration(probes, imported.probe, imported.declaration())
+
+
+def _join_declaration(
+    probes: dict[str, Mapping[str, Any]], probe: str, new: Mapping[str, Any]
+) -> None:
+    """Add what a trial declares; outputs of one program may have more or fewer columns."""
+    old = probes.get(probe, new)
+    if old["metrics"].keys() == UNTOLD.keys():
+        old = new
+    elif new["metrics"].keys() == UNTOLD.keys():
+        new = old
+    probes[probe] = {**old, "metrics": {**new["metrics"], **old["metrics"]}}
+
+
+class _KnownLaunches:
+    """The launches of a platform that a run has, by case and text."""
+
+    def __init__(self, run: Run, platform: str, records: Iterable[Record]) -> None:
+        self._run = run
+        self._records: dict[tuple[Case, str], list[Record]] = defaultdict(list)
+        self._marks: dict[tuple[Case, str], list[LaunchMark]] = defaultdict(list)
+        for record in records:
+            if record.trial.platform == platform and (launch := _launch_of(run, record)):
+                self._records[record.trial.case, launch].append(record)
+
+    def sameness(self, case: Case, launch: str, mark: LaunchMark) -> tuple[Sameness, list[str]]:
+        """Return whether a launch is there, and the files of those with its text."""
+        key = (case, launch)
+        for record in self._records.pop(key, []):
+            path = _file_of(self._run, record)
+            file = file_identity(path) if path else ""
+            occurrence = sum(known.file == file for known in self._marks[key])
+            self._marks[key].append(LaunchMark(mark.identity, file, occurrence))
+        known = self._marks[key]
+        sameness = mark.sameness(known)
+        files = [each.file for each in known if each.file != mark.file]
+        if sameness is not Sameness.SAME:
+            known.append(mark)
+        return sameness, files
+
+
+def _file_of(run: Run, record: Record) -> str:
+    """Return the file that a trial was imported from; "" where its raw output is gone."""
+    output = run.read_raw(record.trial)
+    return output.argv[-1] if output and len(output.argv) == len(_IMPORT) + 1 else ""
 
 
 def _append(
-    run: Run, platform: str, found: Iterable[FoundTrial], ranks: int | None
+    run: Run,
+    platform: str,
+    found: Iterable[FoundTrial],
+    ranks: int | None,
+    date: datetime | None,
+    lost: list[str],
 ) -> list[Imported]:
-    finished = run.finished()
-    known = {
-        (record.trial.case, launch)
-        for record in finished.values()
-        if record.trial.platform == platform and (launch := _launch_of(run, record))
-    }
+    finished = run.heads()
+    launches = _KnownLaunches(run, platform, finished.values())
     block_of = _blocks(finished.values(), platform)
     index = max(finished, default=-1) + 1
     rows = []
+    sources: set[str] = set()
     for one in found:
         case = one.imported.case(ranks)
-        launch = _hash(one.launch)
-        fresh = (case, launch) not in known
+        launch = text_hash(one.launch)
+        file = file_identity(one.file)
+        mark = LaunchMark(identity_of(one.importer, one.launch), file, one.occurrence)
+        sameness, files = launches.sameness(case, launch, mark)
+        fresh = sameness is not Sameness.SAME
         rows.append(_row(one, case, platform, index if fresh else None))
         if not fresh:
             continue
-        known.add((case, launch))
+        lost += [f"{one.file}: {words}" for words in lost_only(one.left_out)]
         trial = Trial(index=index, block=block_of(case), platform=platform, case=case, layout=None)
-        argv = ("bareline", "import", str(one.file))
+        argv = (*_IMPORT, str(one.file.absolute()))
         run.write_raw(
             trial, Output(stdout=one.launch, stderr="", exit_code=0, duration_s=0.0, argv=argv)
         )
-        began = one.importer.started(one.launch)
+        began = launch_date(one.importer.started(one.launch), date, one.file)
+        sources.add(began.source.value)
+        doubts = (doubt(files),) if sameness is Sameness.UNKNOWN else ()
         run.append(
             Record(
                 trial=trial,
                 outcome=one.imported.outcome,
-                started=began.isoformat(timespec="milliseconds") if began else now(),
+                started=began.text,
                 duration_s=0.0,
-                caveats=_caveats(one.imported, case),
+                caveats=(*_caveats(one.imported, case), *doubts),
                 launch=launch,
             )
         )
         index += 1
+    if sources:
+        known = run.facts().get(platform, {})
+        before = str(known.get(DATED_FACT, "")).split("; ")
+        dated = "; ".join(sorted(sources.union(filter(None, before))))
+        run.write_facts(platform, {**known, DATED_FACT: dated})
     return rows
 
 
 def _launch_of(run: Run, record: Record) -> str:
     """Give the hash of a trial's launch; runs of before it was recorded have only the output."""
     output = None if record.launch else run.read_raw(record.trial)
-    return _hash(output.stdout) if output else record.launch
-
-
-def _hash(launch: str) -> str:
-    return hashlib.sha256(launch.encode(errors="surrogatepass")).hexdigest()[:32]
+    return text_hash(output.stdout) if output else record.launch
 
 
 def _blocks(records: Iterable[Record], platform: str) -> Callable[[Case], int]:
@@ -295,7 +499,9 @@ def _blocks(records: Iterable[Record], platform: str) -> Callable[[Case], int]:
 
 def _caveats(imported: Reading, case: Case) -> tuple[str, ...]:
     unknown = () if case.ranks else ("the output does not say its number of ranks",)
-    return ("imported", *imported.caveats, *unknown)
+    lost = lost_only(imported.left_out)
+    partial = (f"{count(len(lost), 'value or row', 'values or rows')} left out",) if lost else ()
+    return ("imported", *imported.caveats, *unknown, *partial)
 
 
 def _row(found: FoundTrial, case: Case, platform: str, trial: int | None) -> Imported:
@@ -312,32 +518,56 @@ def _row(found: FoundTrial, case: Case, platform: str, trial: int | None) -> Imp
         status="failed" if failed else "measured",
         reason=failed.reason if failed else None,
         samples=len(outcome.samples) if isinstance(outcome, Measured) else 0,
+        first_line=found.first_line,
+        left_out=[str(each) for each in found.left_out],
+        ignored=list(found.imported.ignored),
     )
 
 
-def _facts(found: Iterable[FoundTrial], known: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def _facts(
+    facts: Mapping[str, Mapping[str, Iterable[str]]],
+    titles: Iterable[str],
+    known: Mapping[str, Scalar],
+) -> dict[str, Scalar]:
     """Join what the outputs tell of the platform; where they disagree, all they say."""
     texts: dict[str, dict[str, None]] = defaultdict(dict)
     for key, value in known.items():
         texts[key] = dict.fromkeys(str(value).split("; "))
-    for one in found:
-        for key, fact in one.importer.facts(one.launch).items():
-            texts[key][str(fact)] = None
+    for title in titles:
+        for key, words in facts.get(title, {}).items():
+            texts[key].update(dict.fromkeys(words))
     return {key: "; ".join(values) for key, values in texts.items()}
 
 
-def read_again(case: Case, launch: str) -> tuple[Measured | Failed, tuple[str, ...]]:
+def read_again(
+    case: Case, launch: str, known: Iterable[str] = ()
+) -> tuple[Measured | Failed, tuple[str, ...]]:
     """Read an imported trial's raw output with the importers of today: outcome and caveats.
+
+    - `known`: caveats that the trial has; a doubt about its launch stays.
+
+    A trial that was imported when fewer settings made a case keeps its case.
 
     Raises StoreError: no importer gives such a probe.
     """
     importer = load_importers().get(case.probe.partition(".")[0])
     if importer is None:
         raise StoreError(f"no importer gives the probe '{case.probe}'", hint="update bareline")
+    doubts = tuple(caveat for caveat in known if caveat.startswith(DOUBT))
     try:
-        for imported in importer.parse(launch):
-            if imported.case(case.ranks) == case:
-                return imported.outcome, _caveats(imported, case)
+        readings = list(importer.parse(launch))
     except ParseError as error:
-        return Failed(Stage.PARSE, str(error)), ("imported",)
-    return Failed(Stage.PARSE, f"the output has no {case.label} any more"), ("imported",)
+        return Failed(Stage.PARSE, str(error)), ("imported", *doubts)
+    same = [each for each in readings if each.case(case.ranks) == case]
+    wider = [each for each in readings if _is_wider(each.case(case.ranks), case)]
+    chosen = same or (wider if len(wider) == 1 else [])
+    if not chosen:
+        reason = f"the output has no {case.label} any more"
+        return Failed(Stage.PARSE, reason), ("imported", *doubts)
+    return chosen[0].outcome, (*_caveats(chosen[0], case), *doubts)
+
+
+def _is_wider(case: Case, old: Case) -> bool:
+    """Whether a case is an old one with settings that did not make a case then."""
+    settings, before = set(case.params.split()), set(old.params.split())
+    return case.probe == old.probe and before <= settings

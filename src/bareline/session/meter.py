@@ -192,6 +192,16 @@ def outlook(
     return found
 
 
+def expected_s(study: Study, plan: Sequence[Trial], trials: Sequence[Trial]) -> float | None:
+    """Return the time that some trials of a plan take; None where nothing is known of it."""
+    expected = _expected_s(study, plan)
+    if not expected:
+        return None
+    planned = _summed(plan, lambda _: 1.0)
+    share = _summed(trials, lambda _: 1.0)
+    return sum(expected[name] * share.get(name, 0.0) / planned[name] for name in expected)
+
+
 def _summed(plan: Sequence[Trial], seconds: Callable[[Trial], float]) -> dict[str, float]:
     total: dict[str, float] = defaultdict(float)
     for trial in plan:

@@ -263,7 +263,7 @@ class _Rereading:
 
     def _judged(self, record: Record, output: Output) -> Record:
         if self._study is None:
-            outcome, caveats = read_again(record.trial.case, output.stdout)
+            outcome, caveats = read_again(record.trial.case, output.stdout, record.caveats)
             return replace(record, outcome=outcome, caveats=caveats)
         number = record.session
         if number not in self._facts:

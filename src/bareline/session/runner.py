@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from bareline.host.cache import remove_abandoned_scratch
@@ -22,6 +23,7 @@ from bareline.profile.files import under_profiler
 from bareline.session.allocations import Allocations, failure_of
 from bareline.session.history import History, TrialCounts
 from bareline.session.judge import Done, Failures, judge_output
+from bareline.session.looks import answers_its_question
 from bareline.session.machine import Machine
 from bareline.session.meter import Meter
 from bareline.session.origin import declare_today, platforms_of, study_of
@@ -123,7 +125,12 @@ class Runner:
         self._specs = {spec.name: spec for spec in platforms}
         self._plan = make_plan(study, platforms, seed=run.header.seed)
         self._history = History(
-            study, self._plan, exact_among(platforms), run.header.baseline, run.header.control
+            study,
+            self._plan,
+            exact_among(platforms),
+            run.header.baseline,
+            run.header.control,
+            answered=partial(answers_its_question, run),
         )
         self._failures = Failures(self._plan)
         self._meter = Meter(run, platforms, study.max_core_hours)

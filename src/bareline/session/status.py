@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
 from bareline.platforms.base import exact_among, running_of
 from bareline.session.history import History
+from bareline.session.looks import answers_its_question, planned_looks
 from bareline.session.origin import plan_of, platforms_of, study_of
 from bareline.store.run import Run
 from bareline.study.plan import left_out_lines
 from bareline.vocabulary.errors import BarelineError, StoreError
 from bareline.vocabulary.facts import money
+from bareline.vocabulary.looks import PlannedLook
 from bareline.vocabulary.model import Record, Trial
 from bareline.vocabulary.units import HOUR_S, listing
 from bareline.vocabulary.verdicts import Grade
@@ -55,19 +58,28 @@ class Standing(TypedDict):
     saved: int
     remaining: int
     active: bool
+    looks: list[PlannedLook]
     max_core_hours: float | None
     platforms: dict[str, PlatformCounts]
     machines: list[str]
     left_out: list[str]
     job: NotRequired[str]
     job_state: NotRequired[str]
+    job_log: NotRequired[str]
 
 
 def status_of(run: Run) -> Standing:
     """Say how a run stands: counts over all and by platform, and its latest failures."""
     study, plan = study_of(run), plan_of(run)
     exact = exact_among(platforms_of(run))
-    history = History(study, plan, exact, run.header.baseline, run.header.control)
+    history = History(
+        study,
+        plan,
+        exact,
+        run.header.baseline,
+        run.header.control,
+        answered=partial(answers_its_question, run),
+    )
     found = run.heads() if run.records_bytes > _READ_WHOLE_BYTES else {}
     # What is left depends on how far intervals have come: only then are samples looked at.
     decides = any(history.wanted(measure.probe) for measure in study.measures)
@@ -92,6 +104,7 @@ def status_of(run: Run) -> Standing:
         "saved": tally.saved,
         "remaining": tally.remaining,
         "active": run.is_being_written(),
+        "looks": planned_looks(study, plan, history.blocks_done()),
         "max_core_hours": study.max_core_hours,
         "platforms": _by_platform(run, plan, history.records),
         "machines": [one.moved for one in run.sessions().values() if one.moved],

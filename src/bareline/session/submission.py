@@ -27,9 +27,10 @@ from bareline.session.batch import (
 from bareline.session.begin import PlannedTrial
 from bareline.store.run import Run
 from bareline.vocabulary.errors import PlatformError, UsageError
-from bareline.vocabulary.files import read_bounded
+from bareline.vocabulary.files import open_regular, read_bounded
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.rows import row_of
+from bareline.vocabulary.texts import cleaned, shown_name
 
 _RECORD = "submission.json"
 _LOG = "submission.log"
@@ -187,6 +188,28 @@ def states_of(submission: Submission) -> list[JobStanding]:
         except (PlatformError, UsageError) as error:
             states.append(JobStanding(f"unknown: {error}"))
     return states
+
+
+#: The end of a job's log, of which the last line is shown.
+_LOG_TAIL_BYTES = 4096
+
+
+def last_words(run: Run) -> str:
+    """Return the last line that the jobs of a run printed, with its file; "" without any.
+
+    A job that ends before bareline starts, for example because its node has no Python, leaves no
+    record: its log alone has the reason.
+    """
+    path = run.path / _LOG
+    try:
+        with open_regular(path, within=run.path) as log:
+            size_bytes = os.fstat(log.fileno()).st_size
+            log.seek(max(0, size_bytes - _LOG_TAIL_BYTES))
+            tail = log.read(_LOG_TAIL_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    lines = [line.strip() for line in tail.splitlines() if line.strip()]
+    return f"{shown_name(cleaned(lines[-1]))} ({path})" if lines else ""
 
 
 def see_to_jobs(run: Run) -> list[str]:

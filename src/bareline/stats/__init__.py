@@ -18,12 +18,7 @@ from bareline.stats.family import (
     false_discovery,
     holm,
 )
-from bareline.stats.flips import (
-    ALL_FLIPS_BLOCKS,
-    false_discovery_q,
-    family_wise_p,
-    fewest_blocks,
-)
+from bareline.stats.flips import ALL_FLIPS_BLOCKS, false_discovery_q, family_wise_p
 from bareline.stats.lopsided import LOPSIDED_ALPHA, lopsided_p, within_spread
 from bareline.stats.outlook import LaunchOutlook, launches_to_decide
 from bareline.stats.partners import partnered
@@ -56,7 +51,6 @@ __all__ = [
     "false_discovery",
     "false_discovery_q",
     "family_wise_p",
-    "fewest_blocks",
     "grouped",
     "holm",
     "holm_of_testable",

@@ -99,14 +99,6 @@ def family_wise_p(
     return adjusted
 
 
-def fewest_blocks(alpha: float) -> int:
-    """Return the number of blocks from which on a two-sided p-value can be at most `alpha`."""
-    blocks = MIN_LAUNCHES
-    while 2.0 / 2.0**blocks > alpha:
-        blocks += 1
-    return blocks
-
-
 def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArray:
     """Return q-values: the share of false claims to expect among all rows at least as extreme.
 

@@ -47,13 +47,14 @@ class StudyScale(_Table):
 
     Attributes
     ----------
-    question, launches, min_launches, precision, budget_s, blocks_per_boot, emulated_launches
+    question, launches, looks, min_launches, precision, budget_s, blocks_per_boot, emulated_launches
     control, platforms, baseline
         As in ``[study]``.
     """
 
     question: list[str] | None = None
     launches: int | None = None
+    looks: list[int] | None = None
     min_launches: int | None = None
     precision: float | None = None
     budget_s: float | None = None
@@ -64,8 +65,11 @@ class StudyScale(_Table):
     baseline: str | None = None
 
     def over(self, head: dict[str, Any]) -> dict[str, Any]:
-        """Lay this over the content of a ``[study]``."""
-        return {**head, **self.model_dump(exclude_none=True)}
+        """Lay this over the content of a ``[study]``, whose looks other launches replace."""
+        changes = self.model_dump(exclude_none=True)
+        if "launches" in changes or "looks" in changes:
+            head = {key: value for key, value in head.items() if key not in ("launches", "looks")}
+        return {**head, **changes}
 
 
 class MeasureScale(_Table):

@@ -42,11 +42,11 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class PlanCell:
-    """A case on a platform, launched at most `launches` times, or as the study says where None."""
+    """A case on a platform, launched at most `launches` times."""
 
     layout: Layout
     timeout_s: float
-    launches: int | None = None
+    launches: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,9 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
                 at = numbers.setdefault(case, len(numbers))
                 asked = Pinning.parse(case.pinning) if case.pinning else spec.options.pinning
                 placed = replace(layout, pinning=asked) if command.mpi else layout
-                launches = 1 if case.profile and measure.profiles_once else None
+                launches = study.launches_of(case)
+                if case.profile and measure.profiles_once:
+                    launches = 1
                 cell = PlanCell(placed, measure.timeout_s, launches)
                 cells.setdefault((number, at), cell)
     missing = (
@@ -119,7 +121,7 @@ def make_plan(
             f"nothing of the study '{study.name}' runs on {', '.join(s.name for s in platforms)}",
             hint="; ".join(left_out_lines(choice.left_out)[:_MOST_REASONS]) or None,
         )
-    count = sum(min(study.launches, c.launches or study.launches) for c in choice.cells.values())
+    count = sum(cell.launches for cell in choice.cells.values())
     if count > MOST_TRIALS:
         raise StudyError(
             f"the study '{study.name}' has {count:,} trials, more than {MOST_TRIALS:,}",
@@ -130,7 +132,7 @@ def make_plan(
         (block, number, case)
         for block in range(study.launches)
         for number, case in order_block(
-            [at for at, c in choice.cells.items() if c.launches is None or block < c.launches],
+            [at for at, cell in choice.cells.items() if block < cell.launches],
             seed=seed,
             block=block,
             kind=study.order,

@@ -17,6 +17,7 @@ from bareline.study.problems import LISTED, TABLES, check_question, study_error,
 from bareline.study.roles import Role, cast_roles
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
 from bareline.vocabulary.limits import Limits
+from bareline.vocabulary.looks import DEFAULT_LOOKS, checked_looks
 from bareline.vocabulary.model import (
     Case,
     Command,
@@ -50,6 +51,7 @@ class Study(Limits, BaseModel):
     description: str = ""
     question: list[str] = []
     launches: Annotated[int, Field(ge=1, le=100_000)] = 10
+    looks: list[int] | None = None
     min_launches: Annotated[int, Field(ge=1)] = MIN_LAUNCHES
     precision: Annotated[float, Field(ge=0, lt=1)] | None = None
     budget_s: Annotated[float, Field(gt=0)] | None = None
@@ -74,6 +76,23 @@ class Study(Limits, BaseModel):
     exhibits: list[Exhibit] = []
     #: Of a run: the defaults of each probe's parameters when it was made.
     _defaults: Mapping[str, Mapping[str, Scalar]] | None = PrivateAttr(default=None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_looks(cls, content: Any) -> Any:
+        """Plan the looks; a study that gives `launches` alone is looked at once, at the end."""
+        if not isinstance(content, Mapping):
+            return content
+        looks, launches = content.get("looks"), content.get("launches")
+        if looks is None and launches is not None:
+            return content
+        planned = checked_looks(list(DEFAULT_LOOKS) if looks is None else looks)
+        if launches is not None and launches != planned[-1]:
+            raise ValueError(
+                f"launches = {launches}, but the last look is after {planned[-1]} blocks; remove "
+                "one of both"
+            )
+        return {**content, "looks": list(planned), "launches": planned[-1]}
 
     @model_validator(mode="after")
     def _consistent(self) -> Study:
@@ -181,11 +200,38 @@ class Study(Limits, BaseModel):
         found = {name: self.source_of(name) for name in self.probes}
         return [f"{name}: each platform is asked for {one}" for name, one in found.items() if one]
 
+    @property
+    def required_launches(self) -> int:
+        """Launches that every case has, whatever its precision: those up to the first look."""
+        return max(self.min_launches, self.looks[0] if self.looks else 1)
+
+    @cached_property
+    def asked_probes(self) -> frozenset[str]:
+        """The probes of the question; without one the programs, and all where there is none."""
+        names = {".".join(text.split()).rpartition(":")[2] for text in self.question}
+        names = names or {Layer.NPB.value, Layer.APP.value}
+        asked = set()
+        for name in self.probes:
+            probe = self.find_probe(name)
+            subjects = {name, probe.layer.value}
+            subjects |= {f"{subject}.{metric}" for subject in subjects for metric in probe.metrics}
+            if subjects & names:
+                asked.add(name)
+        return frozenset(asked or self.probes)
+
+    def launches_of(self, case: Case) -> int:
+        """Give how often a case is launched: after the first look the question's programs alone."""
+        if self.looks is None or case.probe in self.asked_probes:
+            return self.launches
+        return self.looks[0]
+
     def with_launches(self, launches: int) -> Study:
-        """Give the study with another number of launches, and no more required than that."""
+        """Give the study with another number of launches, a single look, no more required."""
         fewest = min(self.min_launches, launches)
         precision = 0.0 if fewest < MIN_LAUNCHES else self.precision
-        changed = {"launches": launches, "min_launches": fewest, "precision": precision}
+        changed = {
+            "launches": launches, "looks": None, "min_launches": fewest, "precision": precision,
+        }  # fmt: skip
         return self.model_copy(update=changed)
 
     def asking(self, question: Sequence[str]) -> Study:

@@ -80,10 +80,14 @@ def parse_json(data: bytes | str, bounds: Bounds = DESCRIPTION) -> Any:
     return value if "\\" not in text and is_clean(text) else cleaned_all(value)
 
 
-def json_decoder(bounds: Bounds, text: str = "") -> json.JSONDecoder:
+Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
+
+
+def json_decoder(bounds: Bounds, text: str = "", *, pairs: Pairs | None = None) -> json.JSONDecoder:
     """Return a decoder that refuses long numbers and keys with two values, by a DocumentError.
 
     - `text`: the document, in which the line of a long number is looked up.
+    - `pairs`: makes an object of its keys and values, where two values of a key are no error.
     """
 
     def whole(digits: str) -> int:
@@ -94,7 +98,9 @@ def json_decoder(bounds: Bounds, text: str = "") -> json.JSONDecoder:
         _check_digits(digits, text, bounds)
         return float(digits)
 
-    return json.JSONDecoder(object_pairs_hook=_unique, parse_int=whole, parse_float=decimal)
+    return json.JSONDecoder(
+        object_pairs_hook=pairs or _unique, parse_int=whole, parse_float=decimal
+    )
 
 
 def _check_digits(digits: str, text: str, bounds: Bounds) -> None:

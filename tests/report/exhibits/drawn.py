@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from bareline.report.blocks import Figure
@@ -35,8 +37,28 @@ def rows_of(spec: Any) -> list[dict[str, Any]]:
     return [row for text in texts for row in json.loads(text)]
 
 
-def check(spec: Any) -> None:
-    """Hold a specification against the schema of Vega-Lite."""
-    import altair as alt  # not above: the contract of exhibits holds where Altair is not installed
+#: How many rows of a set are held against the schema, which takes any object as a row.
+_ROWS = 3
 
-    alt.Chart.from_dict(json.loads(json.dumps(spec)), validate=True)
+
+@cache
+def _vega_lite() -> Any:
+    # Not above: the contract of exhibits holds where neither of them is installed.
+    import altair
+    from jsonschema import Draft7Validator
+
+    (file,) = Path(altair.__file__).parent.glob("vegalite/*/schema/vega-lite-schema.json")
+    return Draft7Validator(json.loads(file.read_text(encoding="utf-8")))
+
+
+def check(spec: Any) -> None:
+    """Hold a specification, with the first rows of its sets, against the schema of Vega-Lite.
+
+    The schema itself takes a tenth of the time of ``altair.Chart.from_dict``.
+    """
+    plain = json.loads(json.dumps(spec))
+    for rows in sets_of(plain):
+        assert all(isinstance(row, dict) for row in rows)
+        del rows[_ROWS:]  # type: ignore[attr-defined]
+    for error in _vega_lite().iter_errors(plain):
+        raise AssertionError(f"{list(error.absolute_path)}: {error.message[:500]}")

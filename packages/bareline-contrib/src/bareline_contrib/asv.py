@@ -14,6 +14,7 @@ M. Droettboom, P. Virtanen and others, "airspeed velocity", https://asv.readthed
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bareline.formats.document import JsonModel, find_object, read_object
+from bareline.formats.document import JsonModel, document_starts, find_object, read_object
 from bareline.formats.foreign import plain_name, scalar
 from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import UNTOLD, Reading, outcome_of
@@ -53,13 +54,13 @@ class _Report(JsonModel):
 class _Columns(JsonModel):
     """A benchmark's values by the names of their columns; lists run over sets of parameters."""
 
-    result: list[float | None] | None = None
+    result: list[Any] | None = None
     params: list[list[str]] = Field(default_factory=list)
     started_at: int | None = None
-    stats_ci_99_a: list[float | None] | None = None
-    stats_ci_99_b: list[float | None] | None = None
-    stats_q_25: list[float | None] | None = None
-    stats_q_75: list[float | None] | None = None
+    stats_ci_99_a: list[Any] | None = None
+    stats_ci_99_b: list[Any] | None = None
+    stats_q_25: list[Any] | None = None
+    stats_q_75: list[Any] | None = None
 
 
 def split(text: str) -> Sequence[str]:
@@ -112,9 +113,14 @@ def _param(text: str) -> Scalar:
     return quoted[2] if quoted else scalar(text)
 
 
-def _outcome(name: str, columns: _Columns, at: int, value: float | None) -> Measured | Failed:
-    if value is None:
+def _outcome(name: str, columns: _Columns, at: int, given: Any) -> Measured | Failed:
+    if given is None:
         return Failed(Stage.EXIT, "asv has no result: the benchmark failed or was skipped")
+    if isinstance(given, float) and math.isnan(given):
+        return Failed(Stage.ABSENT, "asv skipped this set of parameters (NaN)")
+    value = _finite(given)
+    if value is None:
+        return Failed(Stage.PARSE, f"'result[{at}]' = {str(given)[:40]} is no measured value")
 
     def samples() -> Iterable[Sample]:
         for low, high in (
@@ -123,7 +129,7 @@ def _outcome(name: str, columns: _Columns, at: int, value: float | None) -> Meas
         ):
             if not low or not high:
                 continue
-            ends = [side[at] if at < len(side) else None for side in (low, high)]
+            ends = [_finite(side[at]) if at < len(side) else None for side in (low, high)]
             # asv rounds both, to five digits.
             if ends[0] is None or ends[1] is None:
                 raise ParseError("the statistics of the result are missing")
@@ -132,6 +138,13 @@ def _outcome(name: str, columns: _Columns, at: int, value: float | None) -> Meas
         return [Sample(_kind(name)[0], value)]
 
     return outcome_of(dict([_kind(name)]), samples)
+
+
+def _finite(value: Any) -> float | None:
+    """Return a value of a list as a number; None where it is no finite one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None
 
 
 def _kind(name: str) -> tuple[str, Metric]:
@@ -189,6 +202,7 @@ IMPORTER = Importer(
     title="asv's results of a commit",
     sniff=holding(_SNIFF),
     launches=split,
+    starts=document_starts(_SNIFF),
     parse=read,
     started=_started,
     facts=_facts,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby, pairwise
 from statistics import fmean, median
@@ -20,7 +21,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from bareline.formats.document import Amount, Count, JsonModel, find_object, read_object
+from bareline.formats.damage import LeftOut
+from bareline.formats.document import (
+    Amount,
+    Count,
+    JsonModel,
+    document_starts,
+    find_object,
+    read_object,
+)
 from bareline.formats.foreign import figure, plain_key, plain_name, scalar
 from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import Reading, as_detail, outcome_of
@@ -35,6 +44,8 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _MARKS = ("run_name", "family_index", "per_family_instance_index")
 #: Rows of a complexity fitted over arguments: nothing that was measured.
 _FITTED = ("BigO", "RMS")
+#: Aggregates that have the unit of what they sum up; none is a repetition.
+_PLAIN_AGGREGATES = ("", "mean", "median")
 _TIMES = {"time": Metric("s", "lower"), "cpu_time": as_detail(Metric("s", "lower"))}
 _RATES = {"bytes_per_second": ("bandwidth", "B/s"), "items_per_second": ("items", "op/s")}
 
@@ -117,12 +128,13 @@ def _benchmark(name: str, rows: Sequence[tuple[_Row, Mapping[str, Any]]]) -> Rea
             stage = Stage.EXIT if row.error_occurred else Stage.ABSENT
             return _reading(probe, params, _TIMES, Failed(stage, why), threads=first.threads)
     try:
-        samples, metrics = _values(rows)
+        samples, metrics, left_out = _values(rows)
     except ParseError as error:
         failed = Failed(Stage.PARSE, f"{name}: {error}")
         return _reading(probe, params, _TIMES, failed, threads=first.threads)
     outcome = outcome_of(metrics, lambda: samples)
-    return _reading(probe, params, metrics, outcome, threads=first.threads)
+    reading = _reading(probe, params, metrics, outcome, threads=first.threads)
+    return replace(reading, left_out=tuple(left_out))
 
 
 def _named(name: str) -> tuple[str, dict[str, Scalar]]:
@@ -143,11 +155,16 @@ def _named(name: str) -> tuple[str, dict[str, Scalar]]:
 
 def _values(
     rows: Sequence[tuple[_Row, Mapping[str, Any]]],
-) -> tuple[list[Sample], dict[str, Metric]]:
-    """Give the median over the repetitions of every figure, held against the aggregates."""
-    single = [_figures(*pair) for pair in rows if pair[0].run_type == "iteration"]
+) -> tuple[list[Sample], dict[str, Metric], list[LeftOut]]:
+    """Give the median over the repetitions of every figure, held against the aggregates.
+
+    A counter of the author that is no number in one of the rows is left out.
+    """
+    wrong = _wrong_counters(rows)
+    left_out = [LeftOut(reason) for reason in wrong.values()]
+    single = [_figures(*pair, wrong) for pair in rows if pair[0].run_type == "iteration"]
     told = {
-        row.aggregate_name: _figures(row, content)
+        row.aggregate_name: _figures(row, content, wrong)
         for row, content in rows
         if row.run_type == "aggregate" and row.aggregate_name in ("mean", "median")
     }
@@ -165,7 +182,23 @@ def _values(
                 _check_alike(taken(values), told[word][name][0], f"the {word} of '{name}'")
         middle[name] = (median(values) if values else told["median"][name][0], metric)
     metrics = {name: metric for name, (_, metric) in middle.items()}
-    return [Sample(name, value) for name, (value, _) in middle.items()], metrics
+    samples = [Sample(name, value) for name, (value, _) in middle.items()]
+    return samples, metrics, left_out
+
+
+def _wrong_counters(rows: Sequence[tuple[_Row, Mapping[str, Any]]]) -> dict[str, str]:
+    """Return the rates and counters that are no finite number, each with the reason."""
+    wrong: dict[str, str] = {}
+    for row, content in rows:
+        for key, value in content.items():
+            if key in _OWN and key not in _RATES:
+                continue
+            if isinstance(value, float | int) and row.aggregate_name in _PLAIN_AGGREGATES:
+                try:
+                    _amount(key, value)
+                except ParseError as error:
+                    wrong[key] = f"{row.name}: {error}"
+    return wrong
 
 
 def _metrics(rows: Sequence[Mapping[str, tuple[float, Metric]]]) -> dict[str, Metric]:
@@ -177,8 +210,10 @@ def _check_alike(found: float, told: float, what: str) -> None:
         raise ParseError(f"{what} is not that of its repetitions")
 
 
-def _figures(row: _Row, content: Mapping[str, Any]) -> dict[str, tuple[float, Metric]]:
-    """Give every figure of a row in its base unit."""
+def _figures(
+    row: _Row, content: Mapping[str, Any], wrong: Mapping[str, str]
+) -> dict[str, tuple[float, Metric]]:
+    """Give every figure of a row in its base unit, but those counters that are wrong."""
     if row.real_time is None or row.cpu_time is None:
         raise ParseError("a time is missing")
     unit_s = _UNITS[row.time_unit]
@@ -187,6 +222,8 @@ def _figures(row: _Row, content: Mapping[str, Any]) -> dict[str, tuple[float, Me
         "cpu_time": (row.cpu_time * unit_s, _TIMES["cpu_time"]),
     }
     for key, value in content.items():
+        if key in wrong:
+            continue
         if key in _RATES:
             name, unit = _RATES[key]
             figures[name] = (_amount(key, value), figure(name, unit).metric)
@@ -240,6 +277,7 @@ IMPORTER = Importer(
     name="googlebench",
     title="Google Benchmark --benchmark_out_format=json",
     sniff=holding(_SNIFF),
+    starts=document_starts(_SNIFF),
     parse=read,
     started=_started,
     facts=_facts,

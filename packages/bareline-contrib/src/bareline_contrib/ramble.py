@@ -21,7 +21,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bareline.formats.document import JsonModel, find_object, read_object
+from bareline.formats.document import JsonModel, document_starts, find_object, read_object
 from bareline.formats.foreign import ForeignFigure, figure, plain_name
 from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import UNTOLD, Reading, outcome_of
@@ -253,5 +253,6 @@ IMPORTER = Importer(
     title="Ramble's or Benchpark's results in JSON",
     sniff=holding(_SNIFF),
     launches=split,
+    starts=document_starts(_SNIFF),
     parse=read,
 )

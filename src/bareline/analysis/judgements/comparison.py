@@ -18,7 +18,7 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import GradedRows, question_of
 from bareline.analysis.judgements.grounds import measured_grounds
 from bareline.analysis.judgements.suitability import Judgement, judge_platforms
-from bareline.analysis.numbers.cell import Cell, read_cells
+from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.numbers.frames import ANY
 from bareline.analysis.numbers.models import emulated_platforms, model_errors, pair_of
 from bareline.analysis.numbers.pairs import PlatformPair
@@ -125,13 +125,18 @@ class JudgedComparison:
 
     @cached_property
     def points(self) -> pl.DataFrame:
-        """The rows of `table` with all columns that `compare_points` gives."""
-        return self.judged.table.filter(pl.col("baseline") == self.baseline)
+        """The rows of `table` with all columns; "at" is the place of each among `cells`."""
+        rows = self.judged.table.filter(pl.col("baseline") == self.baseline)
+        return rows.with_row_index("at")
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The rows of `points` as cells."""
         return tuple(cell for cell in self.judged.cells if cell.baseline == self.baseline)
+
+    def cells_in(self, rows: pl.DataFrame) -> tuple[Cell, ...]:
+        """Return the cells of some rows of `points`."""
+        return tuple(self.cells[at] for at in rows.get_column("at"))
 
     def _compare(self, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
         every = self.records.study.get("layouts") == ANY
@@ -207,7 +212,7 @@ class JudgedComparison:
         """The rows that the study's question names."""
         asked = pl.any_horizontal([selector_filter(text) for text in question_of(self.records)])
         rows = self.points.filter(asked & (pl.col("better") != "none"))
-        return read_cells(None, unprofiled(rows))
+        return self.cells_in(unprofiled(rows))
 
     @cached_property
     def breakdowns(self) -> list[Breakdown]:

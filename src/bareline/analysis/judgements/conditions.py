@@ -37,7 +37,7 @@ import polars as pl
 
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, read_cells
+from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.numbers.selection import selector_filter
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, SYNONYMS, Grade, Verdict, parse_verdict
@@ -103,7 +103,7 @@ class FailCondition:
         judge = self._judge(comparison)
         alone = self.verdict in (*WITHOUT_FIGURES, Verdict.INCONCLUSIVE) or self.sign == "fails"
         found = []
-        for cell in read_cells(None, rows):
+        for cell in comparison.cells_in(rows):
             few = cell.n_both < MIN_LAUNCHES and not cell.exact
             if cell.lost is not None and cell.lost.by_loss:
                 few = False  # what never ended decides, however few launches that were

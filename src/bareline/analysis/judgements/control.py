@@ -18,11 +18,13 @@ import polars as pl
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import finite
+from bareline.stats.special import student_quantile
 from bareline.vocabulary.model import Layer
+from bareline.vocabulary.place import CASE
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 
-#: Of normal offsets three in a thousand lie farther out than so many times their spread.
-_FLOOR_SPREADS = 3.0
+#: Of pages with hidden differences so many have one beyond the floor, where they are normal.
+_FLOOR_ALPHA = 0.025
 _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 
 
@@ -84,19 +86,24 @@ def judge_control(
         claims=len(claims),
         floors={layer.value: finite(floors[layer]) for layer in Layer if layer in floors},
         margin=margin,
-        floor=_floor(tested.get_column("ratio")) if different.height else 1.0,
+        floor=_floor(tested.drop_nulls("ratio")) if different.height else 1.0,
     )
 
 
-def _floor(ratios: pl.Series) -> float:
-    """Return three times the root mean square of the logarithms of all ratios, as a ratio.
+def _floor(rows: pl.DataFrame) -> float:
+    """Return the ratio that hidden differences stay below, from the size of all those shown.
 
     One row that differs shows that rows differ by more than their launches tell, and how much a
-    single one does so says little: a layer has one or two of them. All layers together give the
-    size of what is hidden.
+    single one does so says little: a layer has one or two of them. The root mean square of the
+    logarithms of all layers is the size of what is hidden, known from as many cases as there are:
+    beyond so many times of it lies none of as many others on 39 pages of 40 (Student's t).
     """
-    logs = np.log(ratios.drop_nulls().to_numpy())
-    return math.exp(_FLOOR_SPREADS * math.sqrt(float(np.mean(logs**2)))) if logs.size else 1.0
+    if rows.is_empty():
+        return 1.0
+    logs = np.log(rows.get_column("ratio").to_numpy())
+    cases = rows.select(*CASE).n_unique()
+    spreads = student_quantile(1.0 - _FLOOR_ALPHA / (2 * cases), cases)
+    return math.exp(spreads * math.sqrt(float(np.mean(logs**2))))
 
 
 def floor_of(controls: Sequence[Control]) -> float:

@@ -19,7 +19,13 @@ from bareline.analysis.judgements.decide import decide_mean, decided, interval_w
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.cube import BoolCube, FloatCube
-from bareline.analysis.numbers.family import Family, certainly_beyond, discoveries, family_wise
+from bareline.analysis.numbers.family import (
+    Family,
+    Looks,
+    certainly_beyond,
+    discoveries,
+    family_wise,
+)
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
@@ -52,6 +58,7 @@ class GradedRows:
     - `table`: what `bareline.analysis.numbers.points.compare_points` gives, decided.
     - `tests`: how many comparisons "certain" holds over.
     - `exchanged`, `short`, `needed`: as of `Family`.
+    - `looks`: the planned looks that it rests on.
     """
 
     def __init__(
@@ -78,11 +85,12 @@ class GradedRows:
             [rows["point_row"].drop_nulls().to_numpy().astype(np.int64) for rows, *_ in of_pair]
             for of_pair in groups
         ]
-        family = family_wise(pairs, self._tested, margin, points, self._weights)
+        self.looks = Looks.of(records)
+        family = family_wise(pairs, self._tested, margin, points, self._weights, self.looks)
         table = _with_tests(table, pairs, margin, family)
         self.table = with_caveats(decided(table, floor).drop("at"), pairs)
         self._groups = [
-            (*group, decide_mean(mean, floor))
+            (*group, decide_mean(mean, margin, floor))
             for of_pair, means in zip(groups, family.means, strict=True)
             for group, mean in zip(of_pair, means, strict=True)
         ]
@@ -111,7 +119,9 @@ class GradedRows:
 
     def beyond(self, limit: float, *, above: bool) -> set[tuple[str, int]]:
         """Give platform and "point_row" of what certainly, all together, lies beyond a limit."""
-        found = certainly_beyond(self._pairs, self._tested, self._weights, limit, above=above)
+        found = certainly_beyond(
+            self._pairs, self._tested, self._weights, limit, above=above, looks=self.looks
+        )
         return {
             (pair.platform, int(row))
             for pair, beyond in zip(self._pairs, found, strict=True)

@@ -31,6 +31,7 @@ class Cube:
     """Values as an array of shape (platforms, points, blocks), NaN where there is none.
 
     - `runs`: the run of each block: blocks of different runs never coincide.
+    - `blocks`: the number of each block in its run.
     - `lost`: values that are absent because the launch, or its point, exceeded a time limit: slower
       than what was measured. What was not started any more is not among them.
     - `limit_s`: of launches that exceeded it, shape (platforms, cases); NaN where none did.
@@ -49,6 +50,7 @@ class Cube:
         self.cases = trials.unique("case").sort("case").select("case", *CASE)
         blocks = trials.select("run", "block").unique().sort("run", "block").with_row_index("at")
         self.runs = blocks.get_column("run").to_numpy()
+        self.blocks: IntCube = blocks.get_column("block").cast(pl.Int64).to_numpy()
         codes = {name: code for code, name in enumerate(self.platforms)}
         failed, measured = (pl.col("status") == status for status in ("failed", "measured"))
         placed = trials.join(blocks, on=["run", "block"]).select(

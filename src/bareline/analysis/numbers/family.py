@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 import numpy as np
 
@@ -17,7 +18,64 @@ from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.members import Mean, Members, Points, with_losses
 from bareline.analysis.numbers.pairs import PlatformPair
+from bareline.analysis.numbers.records import Records
+from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.looks import checked_looks, fewest_blocks, spending
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """The planned looks at a run that tests may use; without a plan all is looked at once.
+
+    - `planned`: after how many blocks, and the error that each spends; empty without a plan.
+    - `reached`: how many of them the run has reached.
+    - `measured`: blocks that the run has.
+    """
+
+    planned: tuple[int, ...] = ()
+    reached: int = 0
+    measured: int = 0
+
+    @property
+    def spending(self) -> tuple[float, ...]:
+        """The error that each planned look spends."""
+        return spending(len(self.planned))
+
+    @property
+    def spent(self) -> float:
+        """The error of all looks together."""
+        return sum(self.spending) if self.planned else stats.CERTAIN_ALPHA
+
+    @property
+    def taken(self) -> tuple[tuple[int | None, float], ...]:
+        """Blocks (None for all) and error of each look that was taken."""
+        if not self.planned:
+            return ((None, stats.CERTAIN_ALPHA),)
+        return tuple(zip(self.planned, self.spending, strict=True))[: self.reached]
+
+    @classmethod
+    def of(cls, records: Records) -> Looks:
+        """Give the looks of a run; of several runs together none was planned.
+
+        Raises AnalysisError: the run's file plans impossible ones.
+        """
+        planned = records.study.get("looks")
+        if planned is None or len(records.runs) > 1:
+            return cls()
+        try:
+            looks = checked_looks(planned)
+        except ValueError as error:
+            raise AnalysisError(
+                str(error), where=f"{records.runs[0].path}/run.toml",
+                hint="take the file from a copy of the run",
+            ) from error  # fmt: skip
+        last = records.trials.get_column("block").max()
+        measured = 0 if last is None else int(cast("int", last)) + 1
+        return cls(looks, sum(look <= measured for look in looks), measured)
+
+
+_ONE_LOOK = Looks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,40 +104,47 @@ def family_wise(
     margin: float,
     groups: Sequence[Sequence[Points]] = (),
     weights: Sequence[FloatCube] | None = None,
+    looks: Looks = _ONE_LOOK,
 ) -> Family:
     """Say what is certain over all points of all pairs, and means over some of them, together.
 
     - `tested`: which points of each pair are asked about; the others get NaN.
     - `groups`: for each pair the points whose mean is asked about: those of a finding.
     - `weights`: for each pair what the statistics of its points are multiplied by.
+    - `looks`: a row is certain if it is so at any look that was planned and reached.
     """
     asked = groups or [()] * len(pairs)
     weighed = weights or [np.ones(mask.shape) for mask in tested]
     members = [Members(*one) for one in zip(pairs, tested, asked, weighed, strict=True)]
     families = _families(pairs)
+    kinds = max(1, len(families))
     p = [member.blank() for member in members]
     counts: dict[str, int] = {}
     for blocks, numbers in families:
-        rows = [members[number].differences(blocks) for number in numbers]
-        zones = [members[number].zone(margin) for number in numbers]
+        zone = np.concatenate([members[number].zone(margin) for number in numbers])
         weight = np.concatenate([members[number].weight for number in numbers])
-        joint = stats.family_wise_p(np.concatenate(rows), np.concatenate(zones), weight=weight)
-        _share(p, numbers, joint)
-        exchanged = int((~np.isnan(np.concatenate(rows))).any(axis=0).sum())
-        counts.update({pairs[number].platform: exchanged for number in numbers if exchanged})
-    kinds = max(1, len(families))
-    p = [np.minimum(1.0, kinds * own) for own in p]
-    needed = stats.fewest_blocks(stats.CERTAIN_ALPHA / kinds)
+        for until, alpha in looks.taken:
+            rows = np.concatenate([members[k].differences(blocks, until) for k in numbers])
+            joint = stats.family_wise_p(rows, zone, weight=weight)
+            _share_least(p, numbers, joint * kinds * (stats.CERTAIN_ALPHA / alpha))
+            exchanged = int((~np.isnan(rows)).any(axis=0).sum())
+            counts.update({pairs[number].platform: exchanged for number in numbers if exchanged})
+    p = [np.minimum(1.0, own) for own in p]
+    needed = fewest_blocks(min(alpha for _, alpha in looks.taken or ((0, looks.spent),)) / kinds)
     short = tuple(platform for platform, exchanged in counts.items() if exchanged < needed)
     p, by_loss = with_losses(
-        members, p, stats.CERTAIN_ALPHA, partial(stats.holm_of_testable, alpha=stats.LOST_ALPHA)
+        members,
+        p,
+        stats.CERTAIN_ALPHA,
+        partial(stats.holm_of_testable, alpha=stats.LOST_ALPHA / max(1, len(looks.planned))),
+        spent=looks.spent,
+        looks=max(1, len(looks.planned)),
     )
     return Family(
         points=[member.at_points(own) for member, own in zip(members, p, strict=True)],
         by_loss=[member.at_points(own, 0) for member, own in zip(members, by_loss, strict=True)],
         means=[
-            member.means(own, loss, margin)
-            for member, own, loss in zip(members, p, by_loss, strict=True)
+            member.means(own, loss) for member, own, loss in zip(members, p, by_loss, strict=True)
         ],
         exchanged=min(counts.values(), default=0),
         short=short,
@@ -120,6 +185,7 @@ def certainly_beyond(
     limit: float,
     *,
     above: bool,
+    looks: Looks = _ONE_LOOK,
 ) -> list[BoolCube]:
     """Tell of which points the ratio certainly lies above, or below, a limit.
 
@@ -130,17 +196,20 @@ def certainly_beyond(
     found = [np.zeros(mask.shape, dtype=np.bool_) for mask in asked]
     sign = 1.0 if above else -1.0
     families = _families(pairs, exact=True)
-    level = stats.CERTAIN_ALPHA / max(1, len(families))
+    kinds = max(1, len(families))
     for blocks, numbers in families:
-        rows = [
-            stats.collapsed(sign * (pairs[k].differences[asked[k]] - np.log(limit)), blocks)
-            for k in numbers
-        ]
         weight = np.concatenate([weights[k][asked[k]] for k in numbers])
-        p = stats.family_wise_p(np.concatenate(rows), side="above", weight=weight)
-        ends = np.cumsum([row.shape[0] for row in rows])[:-1]
-        for number, part in zip(numbers, np.split(p, ends), strict=True):
-            found[number][asked[number]] = part <= level
+        ends = np.cumsum([int(asked[k].sum()) for k in numbers])[:-1]
+        for until, alpha in looks.taken:
+            rows = [
+                stats.collapsed(
+                    sign * (pairs[k].differences_until(until)[asked[k]] - np.log(limit)), blocks
+                )
+                for k in numbers
+            ]
+            p = stats.family_wise_p(np.concatenate(rows), side="above", weight=weight)
+            for number, part in zip(numbers, np.split(p, ends), strict=True):
+                found[number][asked[number]] |= part <= alpha / kinds
     for number, pair in enumerate(pairs):
         if pair.exact and not pair.paired:  # there is nothing to exchange, and nothing to test
             beyond = pair.ratio.lo > limit if above else pair.ratio.hi < limit
@@ -193,6 +262,16 @@ def _enough(pair: PlatformPair, common: IntCube) -> bool:
         there = ~np.isnan(pair.differences).all(axis=0)
     own, joint = (np.unique(groups[there]).size for groups in (pair.boots.groups, common))
     return bool(joint >= min(own, MIN_LAUNCHES))
+
+
+def _share_least(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
+    """Keep of each member the smallest p-value of all looks; NaN is none."""
+    looked = [np.empty(0)] * len(parts)
+    for number in numbers:
+        looked[number] = parts[number]
+    _share(looked, numbers, joint)
+    for number in numbers:
+        parts[number] = np.fmin(parts[number], looked[number])
 
 
 def _share(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:

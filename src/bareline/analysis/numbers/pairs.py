@@ -97,6 +97,7 @@ class PlatformPair:
     - `noiseless`: platforms that give the same value in every block.
     - `exact`: neither side has noise: no test, and no least number of launches.
     - `case`: the number of each point's case.
+    - `blocks`: the number of each block in its run.
     """
 
     exact = False
@@ -106,6 +107,7 @@ class PlatformPair:
         self, cube: Cube, platform: str, baseline: str, *, noiseless: Collection[str] = ()
     ) -> None:
         self.platform, self.baseline = platform, baseline
+        self.blocks: IntCube = cube.blocks
         sides = [cube.platforms.index(name) for name in (platform, baseline)]
         self.values, self.base = (cube.values[side] for side in sides)
         self.lost, self.base_lost = (cube.lost[side] for side in sides)
@@ -185,6 +187,12 @@ class PlatformPair:
         return stats.differences_of_blocks(
             self._worse, self._than, **self._beyond, floor=self._floor
         )
+
+    def differences_until(self, blocks: int | None) -> FloatCube:
+        """Give the differences of a run's first blocks, NaN in the others; None for all."""
+        if blocks is None:
+            return self.differences
+        return np.where(self.blocks < blocks, self.differences, np.nan)
 
     @property
     def _partnered(self) -> FloatCube:

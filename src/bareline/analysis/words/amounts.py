@@ -118,7 +118,9 @@ def amount_pieces(points: Sequence[Cell], rate: bool) -> list[Piece]:
     if first.ratio is None:
         return _off_scale(first, rate)
     if first.lost is not None and first.lost.by_loss:  # the number of lost launches decides
-        return [*ratio_pieces(first.ratio, rate), f" ({lost_words(first)})"]
+        how = Amount(word(rate, worse=first.lost.by_loss > 0))
+        others = ratio_pieces(first.ratio, rate)
+        return [how, f" ({lost_words(first)}; the others ", *others, ")"]
     ratios = [point.ratio.value for point in points if point.ratio is not None]
     form = Form.of(first.ratio.value, rate)
     ends = (max(ratios), min(ratios)) if first.ratio.value > 1 else (min(ratios), max(ratios))

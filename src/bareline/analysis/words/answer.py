@@ -199,22 +199,22 @@ def _figures(own: AnswerScope, layer: Layer, group: Sequence[Cell], worst: Cell)
         base = f" ({worst.baseline} {format_value(worst.base.value, worst.metric.unit)})"
     if len(group) == 1:
         some = "" if len(every) == 1 else f"1 of {len(every)}: "
-        return [f"{some}{own.name(worst)} {sure}", *_takes(worst.ratio, worst.rate), base]
+        return [f"{some}{own.name(worst)} ", *_takes(worst.ratio, worst.rate, sure), base]
     noun = _NAMES.get(layer, "points")
     some = "all" if len(group) == len(every) else f"{len(group)} of {len(every)}"
     aside = f", {likely} of them likely" if 0 < likely < len(group) else ""
-    clause = [f"{some} {noun} {sure}are ", *amount_pieces(group, worst.rate), aside]
+    clause = [f"{some} {noun} are {sure}", *amount_pieces(group, worst.rate), aside]
     return [*clause, f", {own.name(worst)} the most{base}"]
 
 
-def _takes(ratio: Estimate, rate: bool) -> _Clause:
+def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
     """Say a ratio of a time as people do: ``takes 1.48 times as long [1.34, 1.68]``."""
     form = Form.of(ratio.value, rate)
     if rate or not form.unit.startswith("times") or ratio.value < 1:
-        return ["is ", Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
+        return [f"is {sure}", Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
     amount = Amount(f"takes {significant(ratio.value)} times as long")
     bounds = [end and significant(end) for end in (ratio.lo, ratio.hi)]
-    return [amount, " ", Interval(bounds[0] or "-", bounds[1] or "unlimited")]
+    return [sure, amount, " ", Interval(bounds[0] or "-", bounds[1] or "unlimited")]
 
 
 def _because(own: AnswerScope, worst: Cell) -> str:
@@ -284,7 +284,10 @@ def _undelivered(own: AnswerScope) -> list[_Clause]:
     missing = [p for f in own.findings for p in f.points if p.verdict is Verdict.MISSING]
     if missing:
         total = sum(len(finding.points) for finding in own.findings)
-        parts.append([f"{len(missing)} of {total} points missing"])
+        reasons = {point.reason for point in missing}
+        # One reason for all is the answer: other ranks, or ranks that are not known.
+        why = f" ({reasons.pop()})" if len(reasons) == 1 and missing[0].other_ranks else ""
+        parts.append([f"{len(missing)} of {total} points missing{why}"])
     return parts
 
 

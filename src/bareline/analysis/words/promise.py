@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from bareline import stats
 from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.grades import GradedRows
+from bareline.analysis.numbers.family import Looks
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.units import listing, percent, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
@@ -77,8 +78,25 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
         f"What is certain holds together at {percent(1 - stats.ALPHA)}, over {judged.tests} "
         f"comparisons ({how}); of what is likely, at most {level} are expected to be wrong (false "
         f"discovery rate, {rows} rows tested). Each 'equal' is wrong with at most 2.5 %."
-        f"{short}{few}" + (f" {apart}" if apart else "")
+        f"{_looks(judged.looks)}{short}{few}" + (f" {apart}" if apart else "")
     )
+
+
+def _looks(looks: Looks) -> str:
+    """Say which looks were planned, which were taken, and what came too early or late for them."""
+    if not looks.planned:
+        return ""
+    spent = listing([f"{100 * share:.2g}" for share in looks.spending])
+    text = (
+        f" Looks were planned after {listing([str(look) for look in looks.planned])} blocks, at "
+        f"{spent} % of error."
+    )
+    if not looks.reached:
+        return f"{text} After {looks.measured} none was reached, so nothing is certain yet."
+    last = looks.planned[looks.reached - 1]
+    if looks.measured > last:
+        return f"{text} What was measured after the look at {last} makes rows likely at most."
+    return text
 
 
 def _exchanges(exchanged: int) -> str:

@@ -17,6 +17,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from bareline.formats import fio
+from bareline.formats.damage import lost_only
 from bareline.formats.document import split_documents
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
@@ -90,6 +91,8 @@ class Fio(Probe[FioParams]):
         found = [item for text in split_documents(output.stdout) for item in fio.read(text)]
         for item in found:
             samples = item.samples
+            for lost in lost_only(item.left_out):
+                raise ParseError(str(lost))
             for key, value in asked.items():
                 if item.params.get(key) != value:
                     said = item.params.get(key)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.judgements.claims import ClaimStatus, Outcome, PlaceLoss, Replication
-from bareline.analysis.numbers.cell import Estimate, read_cells, with_interval
+from bareline.analysis.numbers.cell import Estimate, with_interval
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import publications
@@ -96,7 +96,7 @@ def claims_of(comparison: Comparison) -> Claims:
     casts = _casts(roles, set(comparison.records.platforms))
     if not casts:
         return Claims((), ())
-    cells = read_cells(None, unprofiled(comparison.points))
+    cells = comparison.cells_in(unprofiled(comparison.points))
     rows = []
     for name, cast in casts.items():
         if study := publications().get(name):

@@ -11,6 +11,7 @@ from typing import Any
 
 from bareline.report.blocks import Block, Next, Remark, Rows, Table
 from bareline.store.run import Run
+from bareline.vocabulary.looks import look_words
 from bareline.vocabulary.model import Failed, Record
 from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import count, format_duration, format_value, listing, significant
@@ -117,6 +118,8 @@ def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     )
     if "job" in row:
         yield Remark(f"batch job {row['job']}: {row['job_state']}")
+        if row.get("job_log"):
+            yield Remark(f"its log ends with: {row['job_log']}")
     yield _counts(row)
     skipped = f"{row['skipped']} skipped, " if row["skipped"] else ""
     yield Remark(
@@ -128,6 +131,8 @@ def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     for name, counts in row["platforms"].items():
         if counts["running"]:
             yield Remark(f"{name} runs now: {counts['running']}")
+    for look in row["looks"]:
+        yield Remark(look_words(look), "muted")
     for line in row["machines"]:
         yield Remark(f"goes on on another machine, {line}")
     for line in row["left_out"]:

@@ -1,0 +1,254 @@
+"""Envelopes around outputs, removed before any reader looks: packing, encoding, labels, colours.
+
+Launchers put a label before each line (``srun -l``, ``mpirun --tag-output``), terminals colour it,
+other systems end lines with a carriage return or encode them in UTF-16. None of it is measured.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import re
+import shutil
+import subprocess
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+from bareline.vocabulary.errors import ParseError
+
+#: By the first bytes of a packed file: its name.
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"BZh": "bzip2",
+}
+#: What names of packed files end in.
+PACKED_SUFFIXES = (".gz", ".xz", ".zst", ".bz2")
+_ENCODINGS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+#: Colours and other sequences of terminals: CSI, OSC, and the two-character ones.
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_UNPACK_TIMEOUT_S = 60.0
+
+
+class TooLarge(Exception):
+    """A packed file holds more than may be read."""
+
+
+def unpacked(data: bytes, most_bytes: int) -> bytes:
+    """Return the content of a packed file, or the data itself where it is not packed.
+
+    Raises TooLarge: the content is larger than `most_bytes`; no more of it is unpacked.
+    Raises ParseError: the packed file is damaged or torn, or nothing here can unpack it.
+    """
+    name = next((name for magic, name in _PACKED.items() if data.startswith(magic)), None)
+    if name is None:
+        return data
+    try:
+        content = _UNPACKERS[name](data, most_bytes + 1)
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        raise ParseError(f"is no whole {name} file: {error}") from error
+    if len(content) > most_bytes:
+        raise TooLarge
+    return content
+
+
+def _gzip(data: bytes, most_bytes: int) -> bytes:
+    with gzip.open(io.BytesIO(data)) as file:
+        return file.read(most_bytes)
+
+
+def _xz(data: bytes, most_bytes: int) -> bytes:
+    with lzma.open(io.BytesIO(data)) as file:
+        return cast("BinaryIO", file).read(most_bytes)
+
+
+def _bzip2(data: bytes, most_bytes: int) -> bytes:
+    with bz2.open(io.BytesIO(data)) as file:
+        return file.read(most_bytes)
+
+
+def _zstd(data: bytes, most_bytes: int) -> bytes:
+    """Unpack by the program zstd: Python 3.11 has no module for it."""
+    program = shutil.which("zstd")
+    if program is None:
+        raise ParseError("is packed by zstd, and the program zstd is not installed; unpack it")
+    with (
+        io.BytesIO(data) as packed,
+        subprocess.Popen(
+            [program, "-dcq", "--memory=256MB"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process,
+    ):
+        return _piped(process, packed.getvalue(), most_bytes)
+
+
+def _piped(process: subprocess.Popen[bytes], data: bytes, most_bytes: int) -> bytes:
+    """Write to a process and read at most so many bytes; it is ended where it prints more."""
+    import threading
+
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    stdin = process.stdin
+
+    def feed() -> None:
+        try:
+            stdin.write(data)
+            stdin.close()
+        except OSError:
+            return  # it ended before it read all, and says why
+
+    feeder = threading.Thread(target=feed, daemon=True)
+    timer = threading.Timer(_UNPACK_TIMEOUT_S, process.kill)
+    feeder.start()
+    timer.start()
+    try:
+        content = process.stdout.read(most_bytes)
+        if len(content) == most_bytes:
+            process.kill()
+            return content
+        words = process.stderr.read(1000).decode(errors="replace").strip()
+        if process.wait():
+            raise EOFError(words or f"zstd ended with {process.returncode}")
+        return content
+    finally:
+        timer.cancel()
+        process.kill()
+        feeder.join()
+
+
+_UNPACKERS: dict[str, Callable[[bytes, int], bytes]] = {
+    "gzip": _gzip,
+    "xz": _xz,
+    "zstd": _zstd,
+    "bzip2": _bzip2,
+}
+
+
+def decoded(data: bytes) -> str:
+    """Return a file's bytes as text, with line feeds alone, without colours.
+
+    A stray byte of a launcher must not keep the numbers around it from being read.
+    """
+    encoding = next((name for bom, name in _ENCODINGS if data.startswith(bom)), None)
+    text = data.decode(encoding or _without_bom(data), errors="replace")
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    return text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _without_bom(data: bytes) -> str:
+    """Return the encoding of text that has no mark: UTF-16 has a zero in every second byte."""
+    head = data[:400]
+    zeros = (head[0::2].count(0), head[1::2].count(0))
+    half = len(head) // 2
+    if half >= 2 and zeros[1] > 0.9 * half and not zeros[0]:
+        return "utf-16-le"
+    if half >= 2 and zeros[0] > 0.9 * half and not zeros[1]:
+        return "utf-16-be"
+    return "utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class _LabelStyle:
+    """How a launcher labels lines: `pattern` matches a label, whose group `rank` may be missing."""
+
+    launcher: str
+    pattern: re.Pattern[str]
+    #: Some versions print a blank behind the label, which then every line has.
+    perhaps_blank: bool = False
+
+
+_DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_CTIME = rf"{_DAY} {_MONTH} [ \d]\d \d\d:\d\d:\d\d \d{{4}}"
+_STREAM = r"<(?:std)?(?:out|err|diag)>"
+#: The most specific first: Open MPI's tag with a time contains the one without.
+_STYLES = (
+    _LabelStyle(
+        "mpirun --tag-output, --timestamp-output of Open MPI",
+        re.compile(
+            rf"(?:{_CTIME})?\[[^\]\s,]+,(?P<rank>\d+)\](?:\[[^\]\s]+\])?{_STREAM}:"
+            rf"|(?:{_CTIME}|\[{_CTIME}\]) ?{_STREAM}:"
+        ),
+        perhaps_blank=True,
+    ),
+    _LabelStyle(
+        "mpirun -prepend-rank, -l of MPICH and Intel MPI",
+        re.compile(r"\[(?P<rank>\d{1,7})\](?: |$)"),
+    ),
+    _LabelStyle(
+        "srun -l, flux run -l",
+        re.compile(r" *(?:\d{1,4}\+)?(?P<rank>\d{1,7}):(?: |$)"),
+    ),
+    _LabelStyle("MP_LABELIO of IBM", re.compile(r" *(?P<rank>\d{1,7}):")),
+    _LabelStyle(
+        "a log of a CI system or a container",
+        re.compile(
+            r"(?:\S{1,80} +\| )?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+            r"(?:Z|[+-]\d\d:?\d\d)?(?: |$)"
+        ),
+    ),
+    _LabelStyle("the output of ts", re.compile(rf"{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?: |$)")),
+    _LabelStyle("docker compose", re.compile(r"[\w.-]{1,80} +\| ?")),
+)
+
+
+def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
+    """Return a text without the labels that a launcher put before its lines.
+
+    - `recognised`: whether a text contains an output of a known format. Labels are removed only
+      where that brings such an output to light.
+
+    Lines of several ranks are put together rank by rank. A line without a label keeps its place
+    behind the line before it.
+    """
+    lines = text.split("\n")
+    for style in _STYLES:
+        labels = [style.pattern.match(line) for line in lines]
+        blank = style.perhaps_blank and _all_begin_with_blank(lines, labels)
+        ends = [label.end() + blank if label else -1 for label in labels]
+        inner = [line[end:] for line, end in zip(lines, ends, strict=True) if end >= 0]
+        if inner and recognised("\n".join(inner) + "\n"):
+            return without_labels(_stripped(lines, labels, ends), recognised)
+    return text
+
+
+def _all_begin_with_blank(lines: Sequence[str], labels: Sequence[re.Match[str] | None]) -> bool:
+    """Whether a blank follows every label, but those of empty lines."""
+    return all(
+        line[label.end() : label.end() + 1] in (" ", "")
+        for line, label in zip(lines, labels, strict=True)
+        if label
+    )
+
+
+def _stripped(
+    lines: Sequence[str], labels: Sequence[re.Match[str] | None], ends: Sequence[int]
+) -> str:
+    by_rank: dict[str, list[str]] = {}
+    rank = ""
+    for line, label, end in zip(lines, labels, ends, strict=True):
+        content = line
+        if label is not None:
+            rank = label.groupdict().get("rank") or ""
+            content = line[end:]
+        by_rank.setdefault(rank, []).append(content)
+    whole = [line for own in by_rank.values() for line in own]
+    # Only the last line of the file has no end; it need not be the last one any more.
+    text = "\n".join(whole)
+    return text if lines[-1] else text.rstrip("\n") + "\n"

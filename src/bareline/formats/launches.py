@@ -1,0 +1,91 @@
+"""Identity of a launch: whether an output is of a launch that is already there.
+
+A repetition is a launch, not a text: programs that print one number of two digits print the same
+text in most of their launches. What an output says decides (its start, a cookie, addresses with a
+random number), then its file; where neither proves anything, both are kept and the doubt is named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+
+from bareline.formats.envelope import PACKED_SUFFIXES
+from bareline.formats.importer import Importer
+
+
+class Sameness(Enum):
+    """Whether two outputs with the same text are of one launch."""
+
+    SAME = auto()
+    OTHER = auto()
+    UNKNOWN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchMark:
+    """What tells a launch from others with the same text.
+
+    - `identity`: what no other launch's output contains; "" where the format has no such thing.
+    - `file`: the file's own name, see `file_identity`.
+    - `occurrence`: how many launches with this very text precede it in the file.
+    """
+
+    identity: str
+    file: str
+    occurrence: int
+
+    def sameness(self, known: Iterable[LaunchMark]) -> Sameness:
+        """Return whether this is one of the launches with the same text that are known.
+
+        Outputs with the same text in one file are never copies of each other.
+        """
+        others = list(known)
+        if not others:
+            return Sameness.OTHER
+        if self.identity:
+            return Sameness.SAME
+        # A file that is not known any more, because the raw output is gone, may be this one.
+        own = [mark for mark in others if mark.file in (self.file, "")]
+        if any(mark.occurrence == self.occurrence for mark in own):
+            return Sameness.SAME
+        if len(own) == len(others):
+            return Sameness.OTHER
+        return Sameness.UNKNOWN
+
+
+def file_identity(path: str | Path) -> str:
+    """Return a name that a file has however it is written: links and packing do not change it."""
+    real = os.path.realpath(path)
+    for suffix in PACKED_SUFFIXES:
+        real = real.removesuffix(suffix)
+    return real
+
+
+def identity_of(importer: Importer, launch: str) -> str:
+    """Return what an output contains that no other launch's output does, or ""."""
+    identity = importer.identity(launch)
+    if identity:
+        return identity
+    started = importer.started(launch)
+    return started.isoformat() if started else ""
+
+
+def text_hash(launch: str) -> str:
+    """Return a hash of the text of a launch."""
+    return hashlib.sha256(launch.encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def doubt(files: Iterable[str]) -> str:
+    """Return the caveat of an output whose text another file has, too."""
+    names = sorted({Path(file).name for file in files})
+    shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    return f"{DOUBT} {shown}: a copy, or another launch with the same figures"
+
+
+#: What the caveat of such an output begins with.
+DOUBT = "the same text as"

@@ -1,0 +1,54 @@
+"""Identity of a case: which settings of a program tell two cases apart, as data of each format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from bareline.formats.foreign import plain_key
+from bareline.vocabulary.model import Scalar
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What is known of the settings of a format; one that is not listed belongs to the case.
+
+    - `results`: what the program measured or derived, though it prints it among its settings.
+    - `labels`: paths, time stamps, hosts and names, how often and how it printed: they do not
+      change what is measured.
+    - `defaults`: a setting that has one of these values is as good as not given.
+    - `names`: what a setting is called in the case, where that is not its own name.
+    """
+
+    results: Set[str] = frozenset()
+    labels: Set[str] = frozenset()
+    defaults: Mapping[str, Sequence[Any]] = field(default_factory=lambda: _NOTHING)
+    names: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+
+    def case(self, given: Mapping[str, Any]) -> dict[str, Scalar]:
+        """Return the settings that belong to the case, under their names in it."""
+        chosen: dict[str, Scalar] = {}
+        for key, value in given.items():
+            if key in self.results or key in self.labels:
+                continue
+            if value in self.defaults.get(key, ()):
+                continue
+            name = self.names.get(key) or plain_key(key)
+            chosen[name] = value if isinstance(value, int | float | str) else str(value)
+        return chosen
+
+    def ignored(self, given: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the settings that do not belong to the case, each with its reason."""
+        words = []
+        for key, value in given.items():
+            if key in self.results:
+                words.append(f"{key} = {value}: a result")
+            elif key in self.labels:
+                words.append(f"{key} = {value}: a label")
+            elif value in self.defaults.get(key, ()):
+                words.append(f"{key} = {value}: the default")
+        return tuple(words)
