@@ -24,10 +24,10 @@ MEASURE = """
 import resource, sys, time
 from pathlib import Path
 begin = time.perf_counter()
-from bareline.analysis.judgements.comparison import Comparison
+from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.numbers.records import read_runs
 from bareline.store.run import Run
-table = Comparison(read_runs([Run.open(Path(sys.argv[1]))])).table
+table = JudgedComparison(read_runs([Run.open(Path(sys.argv[1]))])).table
 seconds = time.perf_counter() - begin
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(table.height, seconds, peak)

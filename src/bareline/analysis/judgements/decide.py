@@ -40,7 +40,8 @@ class Evidence:
     - `interval`: 1 or -1 where interval and estimate show it worse or better, else 0.
     - `equal`: the interval lies inside the margin.
     - `ratio`: NaN without one.
-    - `p`: over all that the page claims together; `q`: the false discovery rate. NaN: no test.
+    - `p`: over all that the page claims together. NaN: no test.
+    - `q`: the false discovery rate over all rows; `q_rest` over those that are not certain.
     - `few_boots`: so few that nothing is certain.
     """
 
@@ -58,6 +59,7 @@ class Evidence:
     ratio: FloatCube
     p: FloatCube
     q: FloatCube
+    q_rest: FloatCube
     few_boots: BoolCube
 
 
@@ -76,9 +78,8 @@ def decide(row: Evidence, floor: float) -> Decisions:
     `floor`: the ratio above 1 up to which differences may be the machine's own.
     """
     sure = (row.p <= stats.CERTAIN_ALPHA) & ~row.few_boots
-    certain = sure & (row.interval != 0)
-    likely = (row.q <= stats.ALPHA) | (row.p <= stats.CERTAIN_ALPHA)
-    likely &= row.interval != 0
+    certain = is_certain(row.p, row.q, row.interval, row.few_boots)
+    likely = (row.q_rest <= stats.ALPHA) & (row.interval != 0)
     within = (certain | likely) & (np.abs(np.log(row.ratio)) <= math.log(floor))
     lost = row.lost != 0
     lost_certain = lost & (sure | (row.lost_sure & ~row.few_boots))
@@ -132,10 +133,13 @@ def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
     return replace(mean, verdict=verdict)
 
 
-def takes_out(p: FloatCube, interval: IntCube, *, few_boots: bool) -> BoolCube:
-    """Whether points are certain, so that the false discovery rate is that of the others."""
-    sure: BoolCube = (p <= stats.CERTAIN_ALPHA) & (interval != 0) & (not few_boots)
-    return sure
+def is_certain(
+    p: FloatCube, q: FloatCube, interval: IntCube, few_boots: BoolCube | bool
+) -> BoolCube:
+    """Whether rows are certain: by the family, by the rate over all rows, and by their interval."""
+    tested = (p <= stats.CERTAIN_ALPHA) & (q <= stats.ALPHA)
+    certain: BoolCube = tested & (interval != 0) & np.logical_not(few_boots)
+    return certain
 
 
 _WAYS = {Verdict.SLOWER.value: 1, Verdict.FASTER.value: -1}
@@ -150,7 +154,8 @@ def interval_ways(by_interval: pl.Series) -> IntCube:
 def decided(table: pl.DataFrame, floor: float) -> pl.DataFrame:
     """Return measured rows with "verdict", "grade" and "rule"; they have the columns of tests.
 
-    These are p (of the family), p_adjusted, by_loss and lost_sure.
+    These are p (of the family), q, p_adjusted (q of certain rows, else among the others), by_loss
+    and lost_sure.
     """
 
     def flags(column: pl.Expr) -> BoolCube:
@@ -175,7 +180,8 @@ def decided(table: pl.DataFrame, floor: float) -> pl.DataFrame:
         equal=flags(pl.col("by_interval") == Verdict.EQUIVALENT.value),
         ratio=numbers("ratio"),
         p=numbers("p"),
-        q=numbers("p_adjusted"),
+        q=numbers("q"),
+        q_rest=numbers("p_adjusted"),
         few_boots=flags(pl.col("few_boots")),
     )
     result = decide(row, floor)

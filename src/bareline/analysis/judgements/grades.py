@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from bareline.analysis.judgements.caveats import with_caveats
-from bareline.analysis.judgements.decide import decide_mean, decided, interval_ways, takes_out
+from bareline.analysis.judgements.decide import decide_mean, decided, interval_ways, is_certain
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.cube import BoolCube, FloatCube
@@ -185,26 +185,31 @@ def _with_tests(
     discovery rate of the others is estimated: beside many certain rows it would hide them.
     """
     height = pairs[0].directed.shape[0]
-    alike, certain, tests = [], [], []
+    alike, ways, tests = [], [], []
     for number, pair in enumerate(pairs):
         own = table.filter(platform=pair.platform, baseline=pair.baseline).drop_nulls("point_row")
         at = own.get_column("point_row").to_numpy()
-        there, ways = np.zeros(height, dtype=np.bool_), np.zeros(height, dtype=np.int64)
+        there, way = np.zeros(height, dtype=np.bool_), np.zeros(height, dtype=np.int64)
         there[at] = own.get_column("alike").to_numpy()
-        ways[at] = interval_ways(own.get_column("by_interval"))
+        way[at] = interval_ways(own.get_column("by_interval"))
         p = np.full(height, 0.0 if pair.exact else np.nan)
         sure_loss = np.zeros(height, dtype=np.int64)
         if family is not None:
             p, sure_loss = family.points[number], family.by_loss[number]
         alike.append(there)
-        certain.append(takes_out(p, ways, few_boots=pair.boots.few))
+        ways.append(way)
         tests.append((p, sure_loss))
-    others = [there & ~sure for there, sure in zip(alike, certain, strict=True)]
-    q, by_loss = discoveries(pairs, others, margin)
-    if any(lost.any() for pair in pairs for lost, _ in pair.ended):
-        # What is certain by its speed may be worse by the number of its launches lost as well.
-        _, losses = discoveries(pairs, alike, margin)
-        by_loss = [np.where(*of) for of in zip(certain, losses, by_loss, strict=True)]
+    q, by_loss = discoveries(pairs, alike, margin)
+    certain = [
+        is_certain(p, rate, way, pair.boots.few)
+        for pair, (p, _), rate, way in zip(pairs, tests, q, ways, strict=True)
+    ]
+    rest = q
+    if any(sure.any() for sure in certain):
+        others = [there & ~sure for there, sure in zip(alike, certain, strict=True)]
+        rates, losses = discoveries(pairs, others, margin)
+        rest = [np.where(*of) for of in zip(certain, q, rates, strict=True)]
+        by_loss = [np.where(*of) for of in zip(certain, by_loss, losses, strict=True)]
     parts = []
     for number, pair in enumerate(pairs):
         p, sure_loss = tests[number]
@@ -213,13 +218,14 @@ def _with_tests(
             {
                 "point_row": np.arange(height),
                 "p": p,
-                "p_adjusted": np.where(certain[number], p, q[number]),
+                "q": q[number],
+                "p_adjusted": rest[number],
                 "by_loss": np.where(sure_loss != 0, sure_loss, by_loss[number]),
                 "lost_sure": sure_loss != 0,
             }
         )
         parts.append(of_pair.with_columns(**names))
-    columns = pl.concat(parts).with_columns(pl.col("p", "p_adjusted").fill_nan(None))
+    columns = pl.concat(parts).with_columns(pl.col("p", "q", "p_adjusted").fill_nan(None))
     return table.join(
         columns.with_columns(pl.col("point_row").cast(table.schema["point_row"])),
         on=["platform", "baseline", "point_row"],

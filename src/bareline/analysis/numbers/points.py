@@ -38,8 +38,8 @@ class _Ratio(MetricRow):
     - `difference`, `difference_lo`, `difference_hi`: in the unit, above 0 is worse: where a value
       is zero and there is no ratio.
     - `delta`: Cliff's delta, above 0 is worse.
-    - `p_adjusted`: of a certain row its p-value over the whole page; of any other the false
-      discovery rate among the rows that are not certain.
+    - `p_adjusted`: it holds the false discovery rate: of a certain row over all rows, of any other
+      over the rows that are not certain.
     - `verdict`: null for a metric that has no good direction; of a rate, slower means lower.
     - `grade`: how sure the verdict is.
     - `rule`: the rule that decided both: the reason why a row is open, or has no comparison.
