@@ -11,9 +11,8 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
-import click
 import typer
 import typer.main
 
@@ -61,8 +60,11 @@ app.add_typer(catalogue.app)
 
 
 @cache
-def command() -> click.Command:
-    """Return the command that holds all verbs; to make it takes as long as many verbs."""
+def command() -> Any:
+    """Return click's command that holds all verbs; to make it takes as long as many verbs.
+
+    It has no type of ours: newer versions of Typer bring a click of their own.
+    """
     return typer.main.get_command(app)
 
 
