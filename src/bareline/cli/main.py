@@ -9,11 +9,10 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Annotated, NoReturn
 
-import click
 import typer
 import typer.main
 
@@ -58,7 +57,7 @@ app.add_typer(catalogue.app)
 
 
 @cache
-def command() -> click.Command:
+def command() -> Callable[..., object]:
     """Return the command that holds all verbs; to make it takes as long as many verbs."""
     return typer.main.get_command(app)
 
