@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
+from bareline.analysis.judgements.decide import decide_mean
 from bareline.analysis.numbers.cube import Cube
 from bareline.analysis.numbers.family import discoveries, family_wise
 from bareline.analysis.numbers.pairs import Boots, PlatformPair
@@ -140,7 +141,8 @@ def page(cube: Cube, *, before: bool) -> Page:
     else:
         (q,), (by_loss,) = discoveries([pair], [pair.directed], MARGIN)
         family = family_wise([pair], [pair.directed], MARGIN, [[every]])
-        (p,), ((mean,),) = family.points, family.means
+        (p,) = family.points
+        mean = decide_mean(family.means[0][0], MARGIN, 1.0)
     ratio = pair.ratio
     n = np.minimum(ratio.n, ratio.n_baseline)
     row = stats.judge(ratio.ratio, ratio.lo, ratio.hi, n, q, margin=MARGIN)

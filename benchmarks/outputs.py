@@ -297,10 +297,10 @@ def _wrong_cell(page: Page, cell: TableCell, points: list[Point]) -> str | None:
         return f"rows claim {sorted(claims)}" if claims else None
     if not claims:
         return "no row claims anything"
-    signs = re.match(r"[~≈*]", text)
+    signs = re.match(r"[~◦]", text)
     slower = [grade for direction, grade in claims if direction == "slower"]
     number = re.search(r"\d[\d.]*", text)
-    if number and not by_mean and not text.startswith(("~ at least", "at least")):
+    if number and not by_mean and not text.startswith(("~ at least", "◦ at least", "at least")):
         printed = number.group()
         same = [p for p in points if p.claim and printed == rounded(p.ratio or 0)]
         if not same:
@@ -353,7 +353,7 @@ def _wrong_table(page: Page, section: str, subject: str, rows: list[list[str]]) 
             continue
         place = f"Markdown, {section}, {name} {size or ''} on {fields['platform']}"
         verdict = fields["verdict"].partition(" (")[0]
-        verdict = verdict.replace("likely ", "").strip("~ ")
+        verdict = verdict.replace("likely ", "").replace(" in these boots", "").strip("~ ")
         matching = [p for p in points if p.verdict == verdict]
         if verdict == "mixed" and {p.verdict for p in points} >= {"slower", "faster"}:
             continue
@@ -494,8 +494,8 @@ def _direction(words: str) -> str | None:
 
 def _wrong_also(page: Page, platform: str, words: str) -> Iterator[str]:
     """Name layers that "also worse: ..." calls otherwise than the rows, or leaves out."""
-    for mark, direction in (("also worse: ", "slower"), ("also better: ", "faster")):
-        listed = words.partition(mark)[2]
+    for mark, direction in ((" worse: ", "slower"), (" better: ", "faster")):
+        listed = f" {words}".partition(mark)[2]
         listed = re.split(r"; (?!the others)", listed)[0]
         for entry in re.split(r", (?=[A-Za-z]+ (?:likely |up to |lower|slower|\d))", listed):
             name = entry.partition(" ")[0].lower()
@@ -513,7 +513,8 @@ def wrong_sentences(page: Page, explained: str) -> Iterator[str]:
     text = re.sub(r"\s+", " ", explained)
     pattern = re.compile(
         r"([Tt]he [\w ]+|[Mm]emory bandwidth \(STREAM\)|TCP throughput|MPI[\w -]+?) "
-        r"(?:is|are|takes) (likely )?([\d.]+) times (slower|lower|faster|higher|as long) "
+        r"(?:is|are|takes) (likely )?(?:in these boots )?([\d.]+) times "
+        r"(slower|lower|faster|higher|as long) "
         r"\[[\d., ]+\](?: likely)? on (\w[\w-]*)"
     )
     for found in pattern.finditer(text):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bareline.analysis.judgements.decide import decide_mean
 from bareline.analysis.numbers.family import family_wise
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
@@ -37,7 +38,7 @@ def mean_of(plant_study):
         (pair,) = [pair for pair in comparison.pairs if pair.platform == "b"]
         rows = np.arange(pair.directed.size)
         family = family_wise([pair], [pair.directed], 0.02, [[rows]])
-        return family.means[0][0], family.points[0]
+        return decide_mean(family.means[0][0], 0.02, 1.0), family.points[0]
 
     return make
 

@@ -128,6 +128,10 @@ def import_(
     ranks: Annotated[
         int | None, option("--ranks", "N", "Ranks of outputs that do not say it.", min=1)
     ] = None,
+    date: Annotated[
+        str | None,
+        option("--date", "DATE", "When outputs were made that do not say it: 2024-02-05 (UTC)."),
+    ] = None,
     skip_unknown: Annotated[
         bool, flag("--skip-unknown", "Leave out files of no known format.")
     ] = False,
@@ -137,6 +141,7 @@ def import_(
     quiet: QuietOption = False,
 ) -> None:
     """Read existing outputs of OSU, IMB, ReFrame, hyperfine and others into a run."""
+    from bareline.session.dating import parse_date
     from bareline.session.intake import explain_files, explanation, import_files
 
     if explain:
@@ -146,7 +151,15 @@ def import_(
     if out is None:
         raise UsageError("is missing", where="--out", hint="add --out RUN, or --explain")
     run = out
-    intake = import_files(files, platform, run, title=title, ranks=ranks, skip_unknown=skip_unknown)
+    intake = import_files(
+        files,
+        platform,
+        run,
+        title=title,
+        ranks=ranks,
+        date=None if date is None else parse_date(date),
+        skip_unknown=skip_unknown,
+    )
 
     def people(_: Console) -> None:
         for line in () if quiet else intake.lines():

@@ -23,8 +23,7 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 
-#: A floor is at least so many times the spread of the control's differences.
-_FEWEST_SPREADS = 3.0
+#: Of pages with hidden differences so many have one beyond the floor, where they are normal.
 _FLOOR_ALPHA = 0.025
 _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 
@@ -103,7 +102,7 @@ def _floor(rows: pl.DataFrame) -> float:
         return 1.0
     logs = np.log(rows.get_column("ratio").to_numpy())
     cases = rows.select(*CASE).n_unique()
-    spreads = max(_FEWEST_SPREADS, student_quantile(1.0 - _FLOOR_ALPHA / (2 * cases), cases))
+    spreads = student_quantile(1.0 - _FLOOR_ALPHA / (2 * cases), cases)
     return math.exp(spreads * math.sqrt(float(np.mean(logs**2))))
 
 

@@ -113,11 +113,23 @@ def decide(row: Evidence, floor: float) -> Decisions:
 _SIDES = {1: Verdict.SLOWER, -1: Verdict.FASTER, 0: None}
 
 
-def decide_mean(mean: Mean | None, floor: float) -> Mean | None:
-    """Return the mean of a finding's points with its verdict, open if it is within the control."""
-    if mean is None or mean.by_loss or abs(math.log(mean.ratio.value)) > math.log(floor):
-        return mean
-    return replace(mean, verdict=Verdict.INCONCLUSIVE)
+def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
+    """Return the mean of a finding's points with its verdict: what it shows it shows for certain.
+
+    Differences below `margin` do not matter; those up to `floor`, a ratio, may be the machine's.
+    """
+    if mean is None:
+        return None
+    if mean.by_loss:
+        return replace(mean, verdict=_SIDES[mean.by_loss] or mean.verdict)
+    lo, hi = mean.ratio.lo or 0.0, mean.ratio.hi or math.inf
+    shown = stats.judge(
+        mean.ratio.value, lo, hi, mean.n, mean.p, margin=margin, alpha=stats.CERTAIN_ALPHA
+    )
+    verdict = Verdict(shown.item())
+    if verdict.decided and abs(math.log(mean.ratio.value)) <= math.log(floor):
+        verdict = Verdict.INCONCLUSIVE
+    return replace(mean, verdict=verdict)
 
 
 def takes_out(p: FloatCube, interval: IntCube, *, few_boots: bool) -> BoolCube:

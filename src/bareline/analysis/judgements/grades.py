@@ -90,7 +90,7 @@ class GradedRows:
         table = _with_tests(table, pairs, margin, family)
         self.table = with_caveats(decided(table, floor).drop("at"), pairs)
         self._groups = [
-            (*group, decide_mean(mean, floor))
+            (*group, decide_mean(mean, margin, floor))
             for of_pair, means in zip(groups, family.means, strict=True)
             for group, mean in zip(of_pair, means, strict=True)
         ]

@@ -144,8 +144,7 @@ def family_wise(
         points=[member.at_points(own) for member, own in zip(members, p, strict=True)],
         by_loss=[member.at_points(own, 0) for member, own in zip(members, by_loss, strict=True)],
         means=[
-            member.means(own, loss, margin)
-            for member, own, loss in zip(members, p, by_loss, strict=True)
+            member.means(own, loss) for member, own, loss in zip(members, p, by_loss, strict=True)
         ],
         exchanged=min(counts.values(), default=0),
         short=short,

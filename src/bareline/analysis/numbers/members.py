@@ -22,20 +22,22 @@ class Mean:
     """How several points compare together: the mean of their logarithms.
 
     - `n`: values behind it: blocks, or boots where launches share one.
-    - `verdict`: as certain as all else of its family at `bareline.stats.CERTAIN_ALPHA`.
+    - `p`: over all else of its family.
     - `lost`, `base_lost`: launches of its cases that exceeded their limit.
     - `by_loss`: 1 or -1 where lost launches alone make it certainly worse or better, else 0.
+    - `verdict`: open until `bareline.analysis.judgements.decide` decides it; certain or none.
     """
 
     ratio: Estimate
     n: int
     points: int
-    verdict: Verdict
+    p: float
     lost: int
     tried: int
     base_lost: int
     base_tried: int
     by_loss: int
+    verdict: Verdict = Verdict.INCONCLUSIVE
 
 
 class Members:
@@ -104,17 +106,17 @@ class Members:
         found[self.rows] = members[: self.rows.size]
         return found
 
-    def means(self, p: FloatCube, by_loss: IntCube, margin: float) -> list[Mean | None]:
+    def means(self, p: FloatCube, by_loss: IntCube) -> list[Mean | None]:
         """Give the mean over every group."""
         found: list[Mean | None] = [None] * len(self.groups)
         for at, own_p, loss in zip(
             self._told, p[self.rows.size :], by_loss[self.rows.size :], strict=True
         ):
             if not np.isnan(own_p):  # else there are too few launches
-                found[at] = self._mean(self._whole[at], float(own_p), int(loss), margin)
+                found[at] = self._mean(self._whole[at], float(own_p), int(loss))
         return found
 
-    def _mean(self, points: Points, p: float, by_loss: int, margin: float) -> Mean:
+    def _mean(self, points: Points, p: float, by_loss: int) -> Mean:
         pair = self.pair
         cases, at = np.unique(pair.case[points], return_inverse=True)
         counts = []
@@ -125,17 +127,15 @@ class Members:
         ratio, lo, hi, n = self._interval(points)
         lo = 0.0 if pair.base_lost[points].any() else lo
         hi = np.inf if pair.lost[points].any() else hi
-        if by_loss:
-            verdict = Verdict.SLOWER if by_loss > 0 else Verdict.FASTER
-        else:
-            judged = stats.judge(ratio, lo, hi, n, p, margin=margin, alpha=stats.CERTAIN_ALPHA)
-            verdict = Verdict(judged.item())
         return Mean(
             ratio=Estimate(ratio, finite(lo) or None, finite(hi)),
             n=n,
             points=points.size,
-            verdict=verdict,
-            **dict(zip(("lost", "tried", "base_lost", "base_tried"), counts, strict=True)),
+            p=p,
+            lost=counts[0],
+            tried=counts[1],
+            base_lost=counts[2],
+            base_tried=counts[3],
             by_loss=by_loss,
         )
 
