@@ -1,13 +1,15 @@
 """Planned looks: how often a loss is told, after how many launches, and what is false.
 
     python benchmarks/looks.py RUN [RUN ...] [--pages 300]
+    python benchmarks/looks.py --spread 0.1 [--pages 300]
 
 The noise is that of real runs of a study with one application (such as `make demo`), as in
 `benchmarks/grades.py power`: blocks are drawn with all their points, and the degrees of freedom
 that centring took are given back. One program loses a known amount. *Planned*: looks after 8, 10
 and 12 blocks, at 2, 1.5 and 1.5 %; after the first only the program is launched again, and a run
 ends at the look that makes the loss certain. A number alone is a single look at 4 % after so many
-blocks.
+blocks. `--spread` takes normal noise of that width instead, in 60 rows of each platform, of which
+half of the variance is common to a block.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import numpy as np
 from grades import Noise, drawn_page, noise_of, shown
 
 from bareline import stats
+from bareline.analysis.numbers.members import mean_of
 from bareline.stats.stack import BoolArray, FloatArray
 from bareline.vocabulary.looks import DEFAULT_LOOKS, SPENT_AT_ONCE, spending
 
@@ -37,12 +40,27 @@ class Told:
     false: bool
 
 
+def planted_noise(spread: float, rows: int = 60, blocks: int = 2000) -> Noise:
+    """Return normal noise of so many rows, one of which, the first, is asked about."""
+    generator = np.random.default_rng(SEED)
+    own = generator.standard_normal((2, rows, blocks))
+    common = generator.standard_normal((2, 1, blocks))
+    return Noise(
+        blocks=spread * (own + common) / np.sqrt(2.0),
+        shifts=np.log(generator.uniform(1.5, 20.0, (2, rows))),
+        weights=np.concatenate([[2.0], np.ones(rows - 1)]),
+        headline=np.ones(rows, dtype=np.bool_),
+        groups=[np.arange(1, rows // 2)],
+        asked=0,
+    )
+
+
 def family(noise: Noise, rows: FloatArray, alpha: float) -> BoolArray:
     """Return which rows are certain at an error, over rows and the means of findings together."""
     half = rows.shape[0] // 2
     parts, weights = [], []
     for own in (rows[:half], rows[half:]):
-        means = [np.nanmean(own[group], axis=0) for group in noise.groups]
+        means = [mean_of(own[group]) for group in noise.groups]
         sizes = [noise.weights[group].max() * group.size ** (1 / 6) for group in noise.groups]
         parts += [own, np.array(means)]
         weights += [noise.weights, np.array(sizes)]
@@ -74,15 +92,17 @@ def page(
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("runs", nargs="+", type=Path)
+    parser.add_argument("runs", nargs="*", type=Path)
+    parser.add_argument("--spread", type=float, default=0.1)
+    parser.add_argument("--alone", action="store_true", help="nothing else differs")
     parser.add_argument("--pages", type=int, default=300)
     asked = parser.parse_args()
-    noise = noise_of(asked.runs)
+    noise = noise_of(asked.runs) if asked.runs else planted_noise(asked.spread)
     planned = tuple(zip(DEFAULT_LOOKS, spending(len(DEFAULT_LOOKS)), strict=True))
     plans = {str(n): ((n, SPENT_AT_ONCE),) for n in (6, 8, 10, 12)} | {"planned": planned}
     print("| launches | loss | others lose | certain | launches on average | false |")
     print("| --- | ---: | --- | ---: | ---: | ---: |")
-    for others in (False, True):
+    for others in (False,) if asked.alone else (False, True):
         for name, looks in plans.items():
             for loss in LOSSES:
                 generator = np.random.default_rng([SEED, round(100 * loss), others])

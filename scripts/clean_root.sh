@@ -25,6 +25,7 @@ repository=$(cd "$(dirname "$0")/.." && pwd)
 suites="bookworm trixie"
 packages=ca-certificates,git,make,sudo,python3,python3-venv
 clone=/root/bareline
+path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 say() { printf 'clean root: %s\n' "$*" >&2; }
@@ -106,8 +107,14 @@ configure_root() { # as this machine: the network's names, certificates that it 
     done
     file=${XDG_CONFIG_HOME:-$HOME/.config}/pip/pip.conf
     [ ! -r "$file" ] || install -D "$file" "$root/root/.config/pip/pip.conf"
-    find /usr/local/share/ca-certificates -name '*.crt' -exec cp -L -t "$root/usr/local/share/ca-certificates" {} + 2>/dev/null || true
-    chroot "$root" update-ca-certificates >/dev/null 2>&1
+    if [ -d /usr/local/share/ca-certificates ]; then
+        find /usr/local/share/ca-certificates -name '*.crt' \
+            -exec cp -L -t "$root/usr/local/share/ca-certificates" {} +
+    fi
+    # Without this machine's variables: its TMPDIR is not there.
+    env -i "PATH=$path" chroot "$root" update-ca-certificates >/dev/null 2>"$root/root/certificates" ||
+        refuse "certificates could not be added: $(tail -n 1 "$root/root/certificates")"
+    rm "$root/root/certificates"
 }
 
 clone_repository() { # by the transport that copies only what is committed
@@ -159,7 +166,7 @@ enter_root() { # COMMAND...; leaves its exit code in `status`
     mapfile -t variables < <(plain_environment)
     unshare --mount --pid --fork --kill-child --propagation private \
         env -i HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8 "${variables[@]}" \
-        PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        PATH="$path" \
         bash -c "$(declare -f first_process); first_process \"\$@\"" first_process \
         "$root" "$share" "$clone" "$@" <&0 &
     running=$!

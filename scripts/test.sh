@@ -7,7 +7,7 @@
 # a cluster is made once, and all lanes end at about the same time. A test that fails has failed: there
 # is no second try. scripts/test_summary.py says at the end what was skipped, what failed and what
 # used more than its budget; BARELINE_TESTS_SKIPPED names a file that gets the record of each test
-# (tests/record.py).
+# (tests/common/record.py).
 set -uo pipefail
 cd "$(dirname "$0")/.."
 pytest=".venv/bin/python -m pytest"

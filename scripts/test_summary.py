@@ -2,9 +2,9 @@
 
     python scripts/test_summary.py PART RECORD SECONDS [LANE=CODE ...]
 
-PART is ``quick``, ``rest`` or ``all``, RECORD the file that tests/record.py describes, SECONDS the
-time of the whole part, and LANE=CODE how pytest ended in each lane. The last line that is printed
-is the result. The exit code is 0 if all tests passed.
+PART is ``quick``, ``rest`` or ``all``, RECORD the file that tests/common/record.py describes,
+SECONDS the time of the whole part, and LANE=CODE how pytest ended in each lane. The last line that
+is printed is the result. The exit code is 0 if all tests passed.
 """
 
 from __future__ import annotations

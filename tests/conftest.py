@@ -13,7 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import examples as _examples  # noqa: F401 - registers the profiles of Hypothesis
 import pytest
+import record
 from hypothesis import settings
 
 from bareline.formats.importer import load_importers
@@ -24,13 +26,10 @@ from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.runs import SilentObserver
 
-from . import record
-
 # A deadline measures how busy the machine is. The same examples every time: a test that fails for
 # one change and not for the next says nothing of either. `make faults` draws others, and so does
 # `pytest --hypothesis-profile random`.
-settings.register_profile("bareline", deadline=None, derandomize=True)
-settings.register_profile("random", deadline=None)
+# `--quick` tries a quarter of them.
 settings.load_profile("bareline")
 
 #: Two workers of the tests on two processors have nothing to gain from more threads of Polars.
@@ -185,8 +184,10 @@ _NOT_QUICK = ("vm", "slurm", "openstack", "sim", "browser", "slow")
 
 
 def pytest_configure(config):
-    """Record how each test ended and what it used, where the environment names a file for it."""
+    """Record each test where the environment names a file for it; choose the examples."""
     record.pytest_configure(config)
+    if config.getoption("--quick") and settings.get_current_profile_name() == "bareline":
+        settings.load_profile("quick")
 
 
 def pytest_addoption(parser):
@@ -199,12 +200,17 @@ def _quick(item):
     return "mpich" not in item.nodeid and not any(map(item.get_closest_marker, _NOT_QUICK))
 
 
+def _rest(item):
+    """Whether the rest runs a test: properties are quick with some of their examples alone."""
+    return not _quick(item) or getattr(item.obj, "is_hypothesis_test", False)
+
+
 def pytest_collection_modifyitems(config, items):
     """Put files with slow tests first: on several cores, what lasts longest must not begin last."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
-    for option, wanted in (("--quick", True), ("--rest", False)):
+    for option, belongs in (("--quick", _quick), ("--rest", _rest)):
         if config.getoption(option):
-            left = [item for item in items if _quick(item) is not wanted]
+            left = [item for item in items if not belongs(item)]
             config.hook.pytest_deselected(items=left)
-            items[:] = [item for item in items if _quick(item) is wanted]
+            items[:] = [item for item in items if belongs(item)]

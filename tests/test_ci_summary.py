@@ -56,7 +56,7 @@ def test_a_file_that_was_skipped_as_a_whole_ran_where_one_of_its_tests_did(summa
 def test_named_hardware_excuses_a_test(summary):
     result = summary(rest={"tests/a.py::test_b": "skipped: no NIC with SR-IOV here"})
     assert result.returncode == 0
-    assert result.stdout.endswith("no NIC with SR-IOV here (needs SR-IOV)\n")
+    assert result.stdout.endswith("no NIC with SR-IOV here (excused: SR-IOV)\n")
 
 
 def test_a_root_has_one_line(summary, tmp_path):

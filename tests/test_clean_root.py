@@ -78,8 +78,9 @@ def waiting(tmp_path):
     line = ["unshare", "--mount", "bash", SCRIPT, "trixie", "sh", "-c", "touch /up; sleep 1000"]
     with subprocess.Popen(line, env=env, stderr=subprocess.PIPE, text=True) as child:
         until(lambda: list(tmp_path.glob("*/up")) or child.poll() is not None, 300)
-        (mark,) = tmp_path.glob("*/up")
-        yield child, mark.parent
+        marks = list(tmp_path.glob("*/up"))
+        assert marks, child.stderr.read()
+        yield child, marks[0].parent
         child.kill()
 
 

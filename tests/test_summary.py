@@ -49,7 +49,7 @@ def recorded(request, tmp_path_factory):
         env={
             **os.environ,
             "BARELINE_TESTS_RECORD": str(record),
-            "PYTHONPATH": str(ROOT / "tests"),
+            "PYTHONPATH": str(ROOT / "tests" / "common"),
         },
         capture_output=True,
         text=True,

@@ -3,7 +3,8 @@
  *
  * Preloaded (LD_PRELOAD); armed from inside the process by `bl_fault_arm`. Every call below the
  * folder that changes something is logged, a line each: its name, its path, and for a write its
- * bytes. Calls are counted by kind: `openat` counts as `open`, `renameat` as `rename`.
+ * bytes. Calls are counted by kind: `openat` counts as `open`, `renameat` as `rename`, `linkat` as
+ * `link`.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -177,8 +178,23 @@ int rename(const char *from, const char *to)
 
 int renameat(int at, const char *from, int in, const char *to)
 {
+    char whole[PATH_MAX];
+
     REAL(renameat)
-    return bl_strikes("rename", at, from, to, 0) ? -1 : real(at, from, in, to);
+    bl_path_of(in, to, whole);
+    return bl_strikes("rename", at, from, whole, 0) ? -1 : real(at, from, in, to);
+}
+
+int link(const char *from, const char *to)
+{
+    REAL(link)
+    return bl_strikes("link", AT_FDCWD, from, to, 0) ? -1 : real(from, to);
+}
+
+int linkat(int at, const char *from, int in, const char *to, int flags)
+{
+    REAL(linkat)
+    return bl_strikes("link", at, from, to, 0) ? -1 : real(at, from, in, to, flags);
 }
 
 int mkdir(const char *path, mode_t mode)

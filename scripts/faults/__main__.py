@@ -30,10 +30,11 @@ import guests
 import imports
 import kills
 import scarcity
+import settings
 import sweep
 import values
 from bench import MARK, Bench, is_root
-from table import Count, NotHere, print_table
+from table import JOURNAL, Count, NotHere, print_table
 from zygote import Zygote
 
 
@@ -99,6 +100,7 @@ FAULTS: dict[str, Fault] = {
     "the k-th call fails": Fault(sweep.sweep, 100_000, 20, programs=("cc",)),
     "traces fuzzed (seconds)": Fault(fuzz.fuzz_traces, 60, 0, programs=("clang",)),
     "spoiled imports": Fault(imports.spoiled_imports, 3600, 60),
+    "hostile settings": Fault(settings.hostile_settings, 300, 6),
     "hostile strings": Fault(company.hostile_strings, 60, 3),
 }
 
@@ -112,6 +114,7 @@ def main() -> None:
     parser.add_argument("--tries", type=int, help="so many tries of each")
     parser.add_argument("--guests", action="store_true", help="also what boots guests")
     parser.add_argument("--list", action="store_true", help="print the names and end")
+    parser.add_argument("--journal", type=Path, help="write each verdict there as it happens")
     parser.add_argument("--json", action="store_true", help="the table as JSON")
     options = parser.parse_args()
     chosen = {
@@ -124,6 +127,8 @@ def main() -> None:
         return
     if not chosen:
         sys.exit(f"faults: none begins with {' or '.join(options.faults)}; --list names them")
+    if options.journal is not None:
+        os.environ[JOURNAL] = str(options.journal.resolve())
     os.environ[MARK] = f"{os.getpid()}-{time.time_ns()}"
     rows: list[tuple[str, Count | str]] = []
     with tempfile.TemporaryDirectory(prefix="bareline-faults-") as said, Zygote(Path(said)) as one:

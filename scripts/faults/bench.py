@@ -134,7 +134,15 @@ class Witness:
 def judge(count: Count, ended: Ended, what: str, *, killed: bool = False) -> None:
     """Count a command that ended as none of ours does."""
     if killed and ended.code == -9:
+        count.record(what, code=-9, verdict="killed, as it should be")
         return
+    before = (count.large, count.tracebacks, count.aborts)
+    _judge(count, ended, what)
+    fine = before == (count.large, count.tracebacks, count.aborts)
+    count.record(what, code=ended.code, verdict="well" if fine else "BAD")
+
+
+def _judge(count: Count, ended: Ended, what: str) -> None:
     if ended.memory_kib > 1_000_000_000 // 1024:
         count.large += 1
         count.notes.append(f"{what}: {ended.memory_kib >> 10} MiB: {ended.said[-300:]}")

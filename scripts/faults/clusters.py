@@ -72,7 +72,7 @@ _KINDS = (
     *("endless line", "endless lines", "endless complaint"),
 )
 _NAMES = ("other.txt", "../../../evil", "/tmp/evil", "")
-_STUDY = """
+STUDY_OF_HELLO = """
 [study]
 name = "lies"
 launches = 2
@@ -120,7 +120,7 @@ def lying_host(bench: Bench, tries: int) -> Count:
         place = bench.room("lies")
         lie = _lie(bench)
         (programs / "lie.json").write_text(json.dumps(lie))
-        (place / "s.toml").write_text(_STUDY)
+        (place / "s.toml").write_text(STUDY_OF_HELLO)
         (place / "p.toml").write_text(_PLATFORMS)
         argv = ["run", "s.toml", "--platforms", "p.toml", "--on", "here", "--on", "host"]
         env = {"PATH": f"{programs}:{os.environ['PATH']}"}

@@ -6,11 +6,14 @@ child's number and, when it has ended, with its status and the most memory it ha
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
 import resource
 import sys
+import traceback
+from collections.abc import Callable
 
 #: What commands import: once here, instead of in every child.
 PRELOADED = (
@@ -38,16 +41,37 @@ def main() -> None:
 
     for load in (load_probes, load_platform_types, load_exhibits):
         load()
+    # What is there stays: a child neither looks through it nor copies its pages.
+    gc.collect()
+    gc.freeze()
     for line in sys.stdin:
         job = json.loads(line)
         child = os.fork()
         if child == 0:
             _prepare(job)
             sys.argv = ["bareline", *job["argv"]]
-            bareline_main()
+            os._exit(_code_of(bareline_main))
         print(child, flush=True)
         _, status, used = os.wait4(child, 0)
         print(status, used.ru_maxrss, flush=True)
+
+
+def _code_of(command: Callable[[], None]) -> int:
+    """Run a command; give its exit code, without the seconds of an interpreter that ends."""
+    try:
+        command()
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        return 1
+    return code
 
 
 def _prepare(job: dict) -> None:

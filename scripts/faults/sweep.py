@@ -29,6 +29,7 @@ _FAULTS: dict[str, tuple[tuple[int, int], ...]] = {
     "open": ((errno.EIO, _ONCE), (errno.ENOSPC, _ON), (0, _KILL)),
     "write": ((errno.EIO, _ONCE), (errno.ENOSPC, _ON), (0, _SHORT), (0, _KILL)),
     "fsync": ((errno.EIO, _ONCE), (errno.ENOSPC, _ON), (0, _KILL)),
+    "link": ((errno.EIO, _ONCE), (errno.ENOSPC, _ON), (0, _KILL)),
     "rename": ((errno.EIO, _ONCE), (errno.ENOSPC, _ON), (0, _KILL)),
     "mkdir": ((errno.EIO, _ONCE), (errno.EDQUOT, _ON), (0, _KILL)),
     "unlink": ((errno.EIO, _ONCE), (errno.EROFS, _ON), (0, _KILL)),
@@ -92,6 +93,14 @@ VERBS: dict[str, Verb] = {
     "report": Verb(("report", "run", "--out", "page.html"), ("page.html",), _measured),
     "reparse": Verb(("reparse", "run"), ("run",), _measured),
     "export": Verb(("export", "run", "--out", "samples.csv"), ("samples.csv",), _measured),
+    "report, in the run": Verb(("report", "run"), ("run",), _measured),
+    "report, Markdown": Verb(("report", "run", "--out", "page.md"), ("page.md",), _measured),
+    "export, Parquet": Verb(("export", "run", "--out", "x.parquet"), ("x.parquet",), _measured),
+    "export, JSON lines": Verb(("export", "run", "--out", "x.jsonl"), ("x.jsonl",), _measured),
+    "export, OpenMetrics": Verb(("export", "run", "--out", "x.prom"), ("x.prom",), _measured),
+    "compare, JUnit": Verb(("compare", "run", "--junit", "x.xml"), ("x.xml",), _measured),
+    "compare, JSON": Verb(("compare", "run", "--json", "--out", "x.json"), ("x.json",), _measured),
+    "show": Verb(("show", "run", "--out", "x.txt"), ("x.txt",), _measured),
     "trend": Verb(("trend", "run", "later", "--out", "trend.txt"), ("trend.txt",), _twice),
     "new": Verb(("new", "probe", "thing", "--out", "thing"), ("thing",)),
     "platforms clean": Verb(("platforms", "clean"), ()),
@@ -156,12 +165,17 @@ class _Sweep:
         judge(count, again, f"{what}, again")
         if again.code != 0:
             count.lost += 1
+            count.record(what, verdict="BAD: again it fails")
             count.notes.append(f"{what}: again ends with {again.code}: {again.said[-300:]}")
             return
         if lines_of(place / "run")[: len(before)] != before:
             count.lost += 1
             count.notes.append(f"{what}: records changed")
+        notes = len(count.notes)
         self._compare(f"{what}, again", place, name)
+        count.record(
+            what, hit=hit, verdict="as undisturbed" if len(count.notes) == notes else "BAD"
+        )
 
     def _compare(self, what: str, place: Path, name: str) -> None:
         found, truth = _state(place, VERBS[name]), self._truth[name]

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+#: Names the file that verdicts are written to as they happen.
+JOURNAL = "BARELINE_FAULTS_JOURNAL"
 
 
 class NotHere(Exception):
@@ -44,6 +51,13 @@ class Count:
     trials: int = 0
     failed: int = 0
     notes: list[str] = field(default_factory=list)
+
+    def record(self, what: str, **verdict: object) -> None:
+        """Write a verdict to the campaign's journal at once: a killed campaign loses none."""
+        if path := os.environ.get(JOURNAL):
+            line = json.dumps({"at": round(time.time(), 1), "what": what, **verdict})
+            with Path(path).open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
 
     def add(self, other: Count) -> None:
         """Count another one in."""

@@ -1,7 +1,6 @@
 """How commands end where something is wrong: said whatever was asked, and nothing half is left."""
 
 import os
-from pathlib import Path
 
 
 def test_quiet_does_not_silence_a_run_that_failed(bareline):
@@ -35,7 +34,7 @@ def test_a_package_is_made_whole_or_not_at_all(bareline, place, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_text", full)
+        patch.setattr("bareline.cli.template.replace_file", full)
         done = bareline("new", "probe", "thing", "-o", "thing", code=2)
     assert "thing: cannot be written: No space left on device" in done.stderr
     assert not list(place.glob("*thing*"))

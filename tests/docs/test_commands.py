@@ -98,6 +98,7 @@ THERE = {
 }
 #: Pages whose commands measure.
 MEASURING = {"README.md"}
+MEASURES = [pytest.mark.mpi, pytest.mark.netns, pytest.mark.slow]
 
 
 def known_platforms():
@@ -261,8 +262,7 @@ def planned(command):
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=[pytest.mark.mpi, pytest.mark.netns] if page in MEASURING else [])
-        for page in TYPED
+        pytest.param(page, marks=MEASURES if page in MEASURING else []) for page in TYPED
     ],
 )
 def test_commands_run_as_printed(page, folder, monkeypatch, capfd):

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -123,7 +124,7 @@ def test_output_that_ends_early_says_so(capture: Callable[[str], str]) -> None:
     assert "node.incomplete" not in parse_node(capture("kvm-guest"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     name=st.sampled_from(CAPTURES),
     cuts=st.lists(st.integers(0, 18_000), min_size=1, max_size=8),

@@ -31,6 +31,7 @@ SHORT = (
     "clock jumps",
     "the k-th call fails",
     "spoiled imports",
+    "hostile settings",
     "hostile strings",
 )
 #: What no fault may do, by its name in the table.

@@ -226,7 +226,7 @@ def test_a_run_that_points_elsewhere_is_not_written(make_run, execute, tmp_path,
     assert _content(elsewhere) == before
 
 
-@pytest.mark.parametrize("name", ["raw/000000", "raw/000000.json", "facts/a.json.part"])
+@pytest.mark.parametrize("name", ["raw/000000", "raw/000000.json", "facts/a.json"])
 def test_a_planted_link_is_never_written_through(make_run, execute, tmp_path, name):
     run = make_run(launches=1)
     target = tmp_path / "target"

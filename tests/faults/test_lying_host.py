@@ -90,11 +90,15 @@ def test_a_host_that_does_not_lie_is_measured(run_with):
     assert done.returncode == 0
 
 
-WORDS = ("cores", "user", "flags", "pid", "load", "stat", "file")
-ODD = ("", "-1", "1" * 5000, "a\x1b[2Jb")
+#: Each of these starts the command line and a dozen of sessions with the host.
+SLOW_WORDS = ("cores", "user", "flags", "pid", "stat")
+ODD = ("-1", "", "1" * 5000, "a\x1b[2Jb")
 
 
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize(
+    "word",
+    ["load", "file", *(pytest.param(word, marks=pytest.mark.slow) for word in SLOW_WORDS)],
+)
 def test_a_word_that_is_left_out_is_named(run_with, word):
     _, run = run_with({"kind": "left out", "word": word}, connect_s=1)
     outcome = outcomes(run)
@@ -104,7 +108,12 @@ def test_a_word_that_is_left_out_is_named(run_with, word):
 
 @pytest.mark.parametrize(
     ("word", "value"),
-    [*(("cores", value) for value in ODD), *zip(("address", "load"), ODD, strict=False)],
+    [
+        ("cores", "a\x1b[2Jb"),
+        ("load", "-1"),
+        *(pytest.param("cores", value, marks=pytest.mark.slow) for value in ODD[:3]),
+        pytest.param("address", "", marks=pytest.mark.slow),
+    ],
 )
 def test_an_odd_answer_is_told_as_it_is(run_with, word, value):
     _, run = run_with({"kind": "instead", "word": word, "value": value})
@@ -115,7 +124,14 @@ def test_an_odd_answer_is_told_as_it_is(run_with, word, value):
         assert isinstance(outcome, Failed) and "cores" in outcome.reason
 
 
-@pytest.mark.parametrize("name", ["other.txt", "../../../evil", ""])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../../evil",
+        pytest.param("other.txt", marks=pytest.mark.slow),
+        pytest.param("", marks=pytest.mark.slow),
+    ],
+)
 def test_a_file_that_nobody_asked_for_ends_its_own_trial(run_with, tmp_path, name):
     lie = {"kind": "more", "word": "file", "other": "file", "value": f"{name} Zm9v"}
     done, run = run_with(lie)
@@ -130,7 +146,10 @@ def test_a_file_that_is_not_whole_is_no_result(run_with):
     assert "did not arrive whole" in outcomes(run).reason
 
 
-@pytest.mark.parametrize("kind", ["endless line", "endless lines", "endless complaint"])
+@pytest.mark.parametrize(
+    "kind",
+    ["endless line", "endless complaint", pytest.param("endless lines", marks=pytest.mark.slow)],
+)
 def test_a_host_without_end_takes_no_memory(run_with, kind):
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     _, run = run_with({"kind": kind})

@@ -133,8 +133,8 @@ def test_a_name_within_an_output_leads_nowhere_else(finished, tmp_path):
         ("events.jsonl", to_zero),
         ("sessions.jsonl", fifo),
         ("sessions.jsonl", to_zero),
-        ("facts/a.json.part", fifo),
-        ("facts/a.json.part", to_zero),
+        ("facts/a.json", fifo),
+        ("facts/a.json", to_zero),
     ],
 )
 def test_a_run_is_not_written_into_what_is_no_file(make_run, execute, bounded, name, make):

@@ -176,12 +176,14 @@ def test_imb_p2p_restates_bandwidth_by_its_rate_of_messages():
     assert values(ping_pong, size_bytes=0)["latency"] == 1.31e-6
 
 
-def test_imb_p2p_rates_that_contradict_each_other_are_refused():
+def test_imb_p2p_rates_that_contradict_each_other_are_left_out():
     text = (DATA / "composed/imb.v2021_p2p.out").read_text()
     (row,) = re.findall(r"^ +256 +20 +1\.34 +([\d.]+)", text.partition("PingPing\n# #")[0], re.M)
     spoilt = text.replace(row, f"{float(row) * 2:.2f}", 1)
-    trials = [found.imported for found in read_text(spoilt, Path("imb"))]
-    assert "contradicts" in trials[0].outcome.reason
+    ping_pong, _ = (found.imported for found in read_text(spoilt, Path("imb")))
+    (left_out,) = ping_pong.left_out
+    assert "contradicts" in left_out.reason
+    assert "bandwidth" not in values(ping_pong, size_bytes=256)
 
 
 def test_imb_sections_are_trials():
@@ -532,3 +534,68 @@ def test_perftest_bandwidth_that_prints_as_zero_comes_from_the_message_rate():
     assert rates[2] == pytest.approx(0.000790e6 * 2)
     assert rates[8 << 20] == pytest.approx(7.38 * (1 << 20))
     assert all(sample.value > 0 for sample in trial.outcome.samples)
+
+
+# STREAM and sockperf ------------------------------------------------------------------------------
+
+
+def test_stream_gives_four_rates():
+    (trial,) = read("composed/stream.v5_threads.out")
+    assert (trial.probe, trial.ranks, trial.threads) == ("stream", 1, 8)
+    assert trial.params == {"elements": 64000000}
+    assert next(iter(trial.metrics)) == "triad"
+    expected = {"copy": 41872.3e6, "scale": 41210.8e6, "add": 45033.9e6, "triad": 45187.6e6}
+    assert values(trial) == {name: pytest.approx(rate) for name, rate in expected.items()}
+
+
+def test_stream_over_mpi_counts_the_ranks_and_all_their_arrays():
+    text = (DATA / "composed" / "stream.v5_threads.out").read_text()
+    text = text.replace("Array size = ", "Total Aggregate Array size = ").replace(
+        "Each kernel", " Data is distributed across 4 MPI ranks\nEach kernel"
+    )
+    (found,) = read_text(text, Path("stream"))
+    assert found.imported.ranks == 4
+    assert isinstance(found.imported.outcome, Measured)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("stream.v5_wrong", "STREAM found its results wrong: Failed Validation on array a"),
+        ("stream.v5_torn", ""),
+        ("sockperf.v3_torn", "there is no summary: the run did not end"),
+        ("sockperf.v3_no_server", "sockperf failed: Can`t connect socket"),
+    ],
+)
+def test_spoiled_stream_and_sockperf_fail_with_a_reason(name, reason):
+    text = (DATA / "spoiled" / f"{name}.out").read_text()
+    (found,) = read_text(text, Path(name))
+    assert isinstance(found.imported.outcome, Failed)
+    assert reason in found.imported.outcome.reason
+
+
+def test_sockperf_ping_pong():
+    (trial,) = read("composed/sockperf.v3_ping_pong.out")
+    assert (trial.probe, trial.params) == ("sockperf.ping_pong", {"protocol": "tcp"})
+    assert trial.caveats == ("the output does not give the size of the messages",)
+    assert values(trial) == {
+        "latency": 15.664e-6, "latency_max": 214.808e-6, "latency_p99_9": 33.071e-6,
+        "latency_p99": 21.644e-6, "latency_p90": 17.310e-6, "latency_p75": 16.002e-6,
+        "latency_p50": 15.391e-6, "latency_min": 12.977e-6,
+    }  # fmt: skip
+
+
+def test_sockperf_halves_a_round_trip_and_names_lost_messages():
+    text = (DATA / "composed" / "sockperf.v3_ping_pong.out").read_text()
+    text = text.replace("Summary: Latency is", "Summary: Round trip is")
+    text = text.replace("dropped messages = 0", "dropped messages = 3")
+    (found,) = read_text(text, Path("sockperf"))
+    assert values(found.imported)["latency"] == 7.832e-6
+    assert "messages: 3 lost, 0 doubled, 0 out of order" in found.imported.caveats
+
+
+def test_sockperf_throughput():
+    (trial,) = read("composed/sockperf.v3_throughput.out")
+    assert trial.probe == "sockperf.throughput"
+    assert trial.params == {"protocol": "tcp", "message_bytes": 1024}
+    assert values(trial) == {"bandwidth": 513.618 * 8 * 2**20, "message_rate": 525945}

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -195,7 +196,7 @@ def tears(draw, text):
 
 
 FUZZ = settings(
-    max_examples=25, deadline=None, derandomize=True,
+    max_examples=examples(25), deadline=None, derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )  # fmt: skip
 
@@ -294,7 +295,7 @@ def test_values_of_another_kind_are_named(name, data):
         assert one.imported.declaration()["metrics"]
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=examples(200), deadline=None, derandomize=True)
 @given(st.text(max_size=300))
 def test_any_text_is_refused_by_name(text):
     with pytest.raises(BarelineError):

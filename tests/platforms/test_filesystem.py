@@ -110,6 +110,7 @@ def test_all_hosts_see_one_file_system_in_memory(open_bench, privilege):
 @needs_root
 @pytest.mark.netns
 @pytest.mark.mpi
+@pytest.mark.slow
 def test_hosts_serve_each_other_a_volume(open_bench, tmp_path):
     chosen = {"type": "gluster", "bricks": 2}
     available = availability_of(_spec(type="netns", filesystem=chosen))
@@ -169,6 +170,7 @@ def test_a_server_cannot_be_everywhere(platform, server, said):
 
 @needs_root
 @pytest.mark.netns
+@pytest.mark.slow
 def test_a_volume_is_gone_after_a_kill(tmp_path):
     available = availability_of(_spec(type="netns", filesystem={"type": "gluster"}))
     if not available.ok:

@@ -185,7 +185,7 @@ def test_messages_between_hosts_go_over_the_link(open_bench, flavour, transport)
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("rate", ["100mbit", "1gbit"])
+@pytest.mark.parametrize("rate", [pytest.param("100mbit", marks=pytest.mark.slow), "1gbit"])
 def test_messages_of_every_size_need_the_time_of_the_wire(open_bench, rate):
     """Before, packets of up to 64 KiB passed at once: 32 KiB took half of the time at 1 Gb/s."""
     bench = open_bench("netns", privilege="root", mpi="openmpi", rate=rate)

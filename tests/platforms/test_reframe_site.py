@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -103,7 +104,7 @@ def test_options_that_no_platform_could_have_are_said(tmp_path):
     assert any("'partition'" in note for note in site.notes["daint-gpu-gnu"])
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_spoiled_configurations_are_refused_by_name(data, tmp_path_factory):
     lines = SHOWN.read_text().splitlines()

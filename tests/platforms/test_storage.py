@@ -213,6 +213,7 @@ def test_two_nodes_write_into_the_folder_that_they_share(open_bench, tmp_path, n
 
 @pytest.mark.netns
 @needs_root
+@pytest.mark.slow
 def test_nodes_whose_folders_are_not_the_same_are_told(open_bench, tmp_path, native):
     bench = open_bench("netns", io_folder=tmp_path)
     mounted = bench.shell(f"mount -t tmpfs -o size=64m none {tmp_path}", node=1)

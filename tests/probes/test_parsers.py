@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -60,7 +61,7 @@ def test_good_outputs_give_no_other_metrics_than_the_declared(name):
 
 
 @pytest.mark.parametrize("name", CAPTURED)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_mutated_outputs_give_the_same_numbers_or_an_error(name, data):
     """Delete, repeat or replace a piece: what is read is what was measured, or nothing is."""

@@ -111,7 +111,8 @@ def test_one_of_several(take: str, value: float) -> None:
         ({"verify": ["energy"]}, "compares nothing"),
         ({"verify": ["abs(energy, 1) < 1"]}, "calls abs of 2 values"),
         ({"verify": ["energy" + " + 1" * 600 + " < 1"]}, "more than 100 deep"),
-        ({"verify": ["energy" + " + 1" * 6000 + " < 1"]}, "is no expression"),
+        # Python 3.13 reads it, earlier ones do not.
+        ({"verify": ["energy" + " + 1" * 6000 + " < 1"]}, "is no expression|more than 100 deep"),
         ({"verify": ["__import__('os').system('id') == 0"]}, "more than an expression may"),
         ({"command": []}, "at least 1 item"),
         ({"command": ["a\nb"]}, "line break"),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -103,3 +107,41 @@ def test_profile_command_turns_a_crash_into_an_unfinished_profile(
     nothing = profile_command(["true"], out)
     assert nothing.exit_code == 0 and nothing.path is None and "no MPI program" in nothing.ended
     assert "linked with no MPI library" in nothing.ended
+
+
+def test_a_program_without_a_period_keeps_its_exit_code(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The fault: `profile --period` ended with 2 for a program that sends nothing and gave 0."""
+    from bareline.cli.main import main
+
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    (bench.folder / "quiet.c").write_text(
+        "#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); MPI_Finalize();"
+        " return c > 1 ? 5 : 0; }\n"
+    )
+    assert bench.mpi.mpicc is not None
+    program, out = bench.folder / "quiet", bench.folder / "quiet.profile"
+    subprocess.run([bench.mpi.mpicc, "-o", program, f"{program}.c"], check=True)
+    for more, code in (((), 0), (("x",), 5)):
+        line = [str(bench.mpi.mpirun), "-n", "2", str(program), *more]
+        argv = ["profile", "--mpi", str(bench.mpi.mpirun), "--period", "-o", str(out), "--", *line]
+        monkeypatch.setattr(sys, "argv", ["bareline", *argv])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capfd.readouterr().err
+        assert ended.value.code == code, said
+        assert "no period of" in said and out.exists()
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda p: p.symlink_to("victim")])
+def test_a_pipe_or_a_link_is_not_taken_away_for_a_profile(
+    tmp_path: Path, make: Callable[[Path], object]
+) -> None:
+    """Root's `-o /dev/null` would have lost the device."""
+    out = tmp_path / "x.profile"
+    make(out)
+    with pytest.raises(ProfileError, match=r"regular file|symbolic link"):
+        profile_command(["true"], out)
+    assert os.path.lexists(out)

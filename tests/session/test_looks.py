@@ -5,6 +5,7 @@ import pytest
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
+from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin
 from bareline.session.history import History
 from bareline.session.looks import answers_its_question, look_lines, planned_looks
@@ -203,3 +204,26 @@ def test_a_damaged_plan_of_looks_is_named(looked_at):
     file.write_text(text[:start] + 'looks = "x"\n' + text[text.index("]", start) + 2 :])
     with pytest.raises(AnalysisError, match="looks: expected"):
         _ = Comparison(read_runs([Run.open(run.path)])).points
+
+
+@pytest.mark.parametrize(
+    ("factor", "blocks"),
+    [(3.0, 8), (1.0, 12)],
+    ids=["decided at the first look", "open to the last"],
+)
+def test_a_real_run_goes_on_only_while_its_question_is_open(tmp_path, execute, factor, blocks):
+    """The null platform runs it: a program that is asked about, beside one that is not."""
+    study = study_from_toml(
+        {
+            "study": {"name": "s", "precision": 0, "question": ["null time"]},
+            "measure": [{"probe": "null", "params": {"spread": 0.2}}],
+        },
+        where="t",
+    )
+    tables = {"a": {"type": "null"}, "b": {"type": "null", "factor": factor, "seed": 7}}
+    specs = list(platforms_from_toml({"platform": tables}, where="p").values())
+    run = begin.create_run(study, specs, tmp_path / "run", baseline="a")
+    tally = execute(run)
+    assert tally.measured == 2 * blocks
+    assert tally.remaining == 0
+    assert status_of(run)["saved"] == 2 * (12 - blocks)

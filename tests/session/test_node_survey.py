@@ -23,7 +23,7 @@ from bareline.testing.runs import SilentObserver
 pytestmark = pytest.mark.netns
 
 SLOW = 2  # the third host
-BUCKET = ("root", "tbf", "rate", "200mbit", "burst", "64kb", "latency", "50ms")
+BUCKET = ("root", "tbf", "rate", "60mbit", "burst", "64kb", "latency", "50ms")
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_the_host_with_the_slow_link_is_named(tmp_path, slow_link):
     if not available.ok:
         pytest.skip(available.reason)
     measure = {"probe": "mpi.each_pair", "nodes": "all", "ranks_per_node": 1}
-    measure["params"] = {"iterations": 3, "repeats": 2}
+    measure["params"] = {"iterations": 2, "repeats": 1}
     head = {"name": "survey", "launches": 6, "precision": 0, "blocks_per_boot": 0}
     study = study_from_toml({"study": head, "measure": [measure]}, where="test")
     run = create_run(study, specs, tmp_path / "run", baseline="hosts", seed=1)

@@ -6,6 +6,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -293,7 +294,7 @@ def test_fifty_thousand_cases_take_a_second(ratio_of):
 
 
 @BOTH
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(0, 2**32))
 def test_planted_ratio_is_found(ratio_of, seed):
     rng = np.random.default_rng(seed)

@@ -8,6 +8,7 @@ import tomllib
 
 import pytest
 import tomli_w
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -78,7 +79,9 @@ def changed(node, path, value):
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
 def test_whatever_is_changed_the_command_ends_well_or_with_one_line(data, sound, ended):

@@ -5,6 +5,7 @@ import json
 import math
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -82,7 +83,7 @@ def test_what_was_written_is_read(record):
     assert from_line(line.encode(), PROBES, PLATFORMS) == record
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.lists(records, min_size=1, max_size=5), st.integers(1, 999))
 def test_tables_hold_what_the_lines_hold_however_the_file_is_cut(written, piece):
     text = "".join(map(to_line, written)).encode()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import logging
 import os
 import re
 import shutil
@@ -20,12 +19,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_LOG = logging.getLogger(__name__)
+from bareline.host.locks import file_lock
 
 #: Written last, so that its presence says that a build is complete.
 RECORD = "build.json"
-#: How long a lock is waited for in silence.
-_SILENT_S, _PAUSE_S = 2.0, 0.05
 #: So many builds of a toolchain stay, whoever uses them: sources change to and fro.
 _MOST_BUILDS = 3
 #: Scripts use the paths of programs and libraries without a lock.
@@ -75,37 +72,15 @@ def toolchains(folder: Path) -> set[str]:
 
 @contextmanager
 def locked(folder: Path, toolchain: str) -> Iterator[int]:
-    """Hold the lock of a toolchain's builders; the kernel frees it when its holder dies."""
-    descriptor = _lock(folder / f"{toolchain}.lock")
-    try:
+    """Hold the lock of a toolchain's builders, and give its open file; it goes with its holder.
+
+    Raises StoreError: the file system has no locks, and leases are not allowed.
+    """
+    path = folder / f"{toolchain}.lock"
+    with file_lock(path, "another process that builds the native programs") as descriptor:
         with contextlib.suppress(OSError):  # a cache that others fill
             os.utime(descriptor)
         yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _lock(path: Path) -> int:
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        told_at = time.monotonic() + _SILENT_S
-        while not _taken(descriptor):
-            if time.monotonic() >= told_at:
-                _LOG.warning("waiting for another process that builds the native programs")
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                break
-            time.sleep(_PAUSE_S)
-        if os.fstat(descriptor).st_nlink > 0:
-            return descriptor
-        os.close(descriptor)  # removed between opening and locking
-
-
-def _taken(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def prune(folder: Path, toolchain: str) -> None:

@@ -36,6 +36,7 @@ from bareline.build.toolchain import (
 )
 from bareline.host.cache import cache_folder, check_trust
 from bareline.vocabulary.errors import BuildError, ToolMissing
+from bareline.vocabulary.files import replace_file
 
 _LOG = logging.getLogger(__name__)
 _LOG_LINES = 12
@@ -112,7 +113,14 @@ def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -
     toolchain = toolchain_title(mpi)
     tools = toolchain_key(toolchain, mpi)
     folder = cache / "native"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise BuildError(
+            f"the native programs cannot be stored: {error.strerror}",
+            where=str(folder),
+            hint="name another folder with BARELINE_CACHE",
+        ) from error
     target = folder / f"{tools}-{sources_key(source)}"
     build = None if force else _read(target)
     if build is None:
@@ -195,7 +203,7 @@ class _Builder:
             prefix = self.part / "prefix"
             prefix.mkdir(exist_ok=True)
             record = json.dumps(build.to_dict(), indent=1)
-            (prefix / build_cache.RECORD).write_text(record, encoding="utf-8")
+            replace_file(prefix / build_cache.RECORD, record, durable=False)
             shutil.rmtree(self.target, ignore_errors=True)
             prefix.rename(self.target)
         except OSError as error:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bareline.vocabulary.errors import BuildError
+from bareline.vocabulary.files import replace_file
 
 
 def source_folder() -> Path:
@@ -50,7 +51,7 @@ def mirror(source: Path, copy: Path) -> None:
         place = copy / name
         if not place.is_file() or place.read_bytes() != content:
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content)
+            replace_file(place, content, durable=False)
 
 
 def sources_key(source: Path) -> str:

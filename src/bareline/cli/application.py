@@ -64,6 +64,8 @@ def profile(
     for launch in done.launches:
         if not launch.complete:
             complain(launch.ended)
+        if launch.without_period:
+            complain(f"no period of {launch.path} is kept: {launch.without_period}")
         complain(f"profile: {launch.path}")  # stdout is the program's own
     raise typer.Exit(done.exit_code or (EXIT_USAGE if done.path is None else 0))
 

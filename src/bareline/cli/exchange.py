@@ -16,9 +16,17 @@ from bareline.cli.options import (
     read_records,
     run_path,
 )
-from bareline.cli.output import EXIT_TRIALS_FAILED, complain, emit, emit_blocks, written
+from bareline.cli.output import (
+    EXIT_TRIALS_FAILED,
+    complain,
+    emit,
+    emit_blocks,
+    unwritable,
+    written,
+)
 from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.files import replace_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,9 +72,9 @@ def calibrate(
         tell=lambda what: None if quiet else complain(f"simulating {what}"),
     )
     try:
-        out.write_text(tomli_w.dumps({"platform": {out.stem: done.table}}), encoding="utf-8")
+        replace_file(out, tomli_w.dumps({"platform": {out.stem: done.table}}))
     except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(out)) from error
+        raise unwritable(error, out) from error
     step = Remark(f"bareline run STUDY --on {out.stem} --platforms {out}", unbroken=True)
     emit_blocks(done.rows, lambda: [*calibration_blocks(done.rows(), done.left_out), step])
 
@@ -128,6 +136,10 @@ def import_(
     ranks: Annotated[
         int | None, option("--ranks", "N", "Ranks of outputs that do not say it.", min=1)
     ] = None,
+    date: Annotated[
+        str | None,
+        option("--date", "DATE", "When outputs were made that do not say it: 2024-02-05 (UTC)."),
+    ] = None,
     skip_unknown: Annotated[
         bool, flag("--skip-unknown", "Leave out files of no known format.")
     ] = False,
@@ -137,6 +149,7 @@ def import_(
     quiet: QuietOption = False,
 ) -> None:
     """Read existing outputs of OSU, IMB, ReFrame, hyperfine and others into a run."""
+    from bareline.session.dating import parse_date
     from bareline.session.intake import explain_files, explanation, import_files
 
     if explain:
@@ -146,7 +159,15 @@ def import_(
     if out is None:
         raise UsageError("is missing", where="--out", hint="add --out RUN, or --explain")
     run = out
-    intake = import_files(files, platform, run, title=title, ranks=ranks, skip_unknown=skip_unknown)
+    intake = import_files(
+        files,
+        platform,
+        run,
+        title=title,
+        ranks=ranks,
+        date=None if date is None else parse_date(date),
+        skip_unknown=skip_unknown,
+    )
 
     def people(_: Console) -> None:
         for line in () if quiet else intake.lines():

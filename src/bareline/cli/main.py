@@ -11,9 +11,8 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
-import click
 import typer
 import typer.main
 
@@ -32,7 +31,7 @@ from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
 from bareline.cli.output import EXIT_INTERRUPTED, complain, complain_of_end
 from bareline.report.writers.encoding import allow_any_text
-from bareline.vocabulary.errors import BarelineError, one_line
+from bareline.vocabulary.errors import BarelineError, UsageError, one_line
 from bareline.vocabulary.files import step_to_read
 
 #: What the machine has run out of: no fault of ours, and nothing to trace.
@@ -41,6 +40,9 @@ _SCARCE = {errno.EAGAIN, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, 
 #: What is wrong with a path that somebody gave.
 _OF_THE_PATH = {errno.EACCES, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR,
                 errno.EPERM, errno.EROFS, errno.ESTALE}  # fmt: skip
+
+#: Options of which a second one contradicts the first.
+_ONCE = ("--baseline", "--margin", "--out", "--seed")
 
 app = typer.Typer(
     name="bareline",
@@ -58,8 +60,11 @@ app.add_typer(catalogue.app)
 
 
 @cache
-def command() -> click.Command:
-    """Return the command that holds all verbs; to make it takes as long as many verbs."""
+def command() -> Any:
+    """Return click's command that holds all verbs; to make it takes as long as many verbs.
+
+    It has no type of ours: newer versions of Typer bring a click of their own.
+    """
     return typer.main.get_command(app)
 
 
@@ -72,6 +77,7 @@ def main() -> NoReturn:
     allow_any_text()
     arguments = _with_values(sys.argv[1:])
     try:
+        _refuse_two(arguments)
         command()(args=arguments, standalone_mode=True)
     except BarelineError as error:
         complain_of_end(error, as_json="--json" in arguments)
@@ -96,6 +102,17 @@ def main() -> NoReturn:
             raise
         sys.exit(BarelineError.exit_code)
     sys.exit(0)
+
+
+def _refuse_two(arguments: Sequence[str]) -> None:
+    """Raise UsageError where an option that decides alone is given twice: the last would win."""
+    if arguments[:1] == ["profile"]:  # the options of the program may follow without --
+        return
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    names = [text.partition("=")[0] for text in own]
+    for name in _ONCE:
+        if names.count(name) > 1:
+            raise UsageError(f"{name} is given twice", hint="give it once")
 
 
 def _with_values(arguments: Sequence[str]) -> list[str]:

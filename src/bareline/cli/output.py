@@ -22,7 +22,8 @@ import typer
 from typing_extensions import TypedDict
 
 from bareline.vocabulary.errors import BarelineError, UsageError, did_you_mean
-from bareline.vocabulary.files import replacing
+from bareline.vocabulary.files import replace_file, step_to_write
+from bareline.vocabulary.texts import escaped_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,7 +49,8 @@ def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
         complain(str(error))
         return
     end = {"error": error.what, "where": error.where, "hint": error.hint}
-    print(json.dumps({**end, "exit_code": error.exit_code}, ensure_ascii=False), file=sys.stderr)
+    row = json.dumps({**end, "exit_code": error.exit_code}, ensure_ascii=False)
+    print(escaped_json(row), file=sys.stderr)
 
 
 def complain_of(outcomes: Sequence[ConditionOutcome]) -> None:
@@ -123,18 +125,22 @@ def emit(rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
     if path is None or text is None:
         return
     try:
-        with replacing(path) as made:
-            made.write_text(text.getvalue(), encoding="utf-8")
+        replace_file(path, text.getvalue())
     except OSError as error:
-        hint = "make room or choose another --out"
-        raise UsageError(
-            f"cannot be written: {error.strerror}", where=str(path), hint=hint
-        ) from error
+        raise unwritable(error, path) from error
+
+
+def unwritable(error: OSError, path: Path) -> UsageError:
+    """Say that an output cannot be written, and what helps."""
+    why = f"cannot be written: {error.strerror}"
+    return UsageError(why, where=str(path), hint=step_to_write(error))
 
 
 def as_json(rows: object) -> None:
     """Print rows, or a schema, as JSON."""
-    json.dump(rows, sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+    encoder = json.JSONEncoder(indent=1, ensure_ascii=False, allow_nan=False)
+    for part in encoder.iterencode(rows):
+        sys.stdout.write(escaped_json(part))
     sys.stdout.write("\n")
 
 

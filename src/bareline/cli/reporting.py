@@ -70,6 +70,7 @@ def report(
         from bareline.report.content.document import document_of
 
         form = _form(form, out)
+        _check_address(address)
         refuse_too_little_room()
         document = document_of(Comparison(read_records(*paths), baseline, margin))
         drawn = write_figures(document, figures) if figures is not None else []
@@ -78,6 +79,18 @@ def report(
     emit(lambda: list(map(written, files)), lambda _: print(files[0]))
     if form != "md" and (obstacle := why_undrawn()):
         complain(f"the page has no drawings: {obstacle}")
+
+
+def _check_address(address: str) -> None:
+    from urllib.parse import urljoin, urlsplit
+
+    try:
+        urljoin(address, urlsplit(address).path)
+    except ValueError as error:
+        raise UsageError(
+            f"'{address}' is not the address of a page: {error}",
+            hint="write it as https://example.org/page.html",
+        ) from error
 
 
 def _form(asked: str | None, out: Path | None) -> str:

@@ -20,6 +20,7 @@ import typer
 from bareline.cli.output import console, emit, written
 from bareline.cli.verbs import argument, option, prints
 from bareline.vocabulary.errors import UsageError, did_you_mean
+from bareline.vocabulary.files import replace_file
 
 app = typer.Typer()
 
@@ -116,10 +117,11 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
     shutil.rmtree(making, ignore_errors=True)
     written = []
     try:
+        making.mkdir(parents=True)  # its own: a link of that name is refused
         for path, text in _files(KINDS[kind], name):
             target = making / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
+            replace_file(target, text, durable=False)
             written.append(folder / path)
         making.rename(folder)
     except OSError as error:

@@ -22,6 +22,7 @@ from bareline.host.tools import install_hint, package_hint
 from bareline.platforms.launchers.installation import LAUNCHERS, MpiInstallation, find_mpi
 from bareline.platforms.launchers.job import Job, Node
 from bareline.vocabulary.errors import BarelineError
+from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.model import Layout
 
 _COMPILE_S = _JOB_S = 60.0
@@ -172,7 +173,7 @@ def _two_ranks(library: MpiInstallation) -> HostCheck:
     seen = _seen(library)
     assert library.mpicc is not None
     with tempfile.TemporaryDirectory(prefix="bareline-doctor-") as folder:
-        Path(folder, "hello.c").write_text(_HELLO, encoding="ascii")
+        replace_file(Path(folder, "hello.c"), _HELLO, durable=False)
         done = ask([library.mpicc, "-o", "hello", "hello.c"], timeout_s=_COMPILE_S, cwd=folder)
         if done.exit_code != 0:
             detail = f"{seen.detail}: a program does not compile: {done.why}"

@@ -40,7 +40,7 @@ def document_starts(mark: re.Pattern[str]) -> Callable[[str], Sequence[int]]:
 
     def starts(text: str) -> Sequence[int]:
         offsets = [match.start() for match in _START.finditer(text)]
-        ends = [*offsets[1:], len(text)]
+        ends = [*offsets[1:], len(text)][: len(offsets)]
         return [
             low for low, high in zip(offsets, ends, strict=True) if mark.search(text, low, high)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,9 @@ from bareline.vocabulary.model import Layer
 _LARGEST_FILE_BYTES = 64 << 20
 #: So many files of no known format are named; of the rest, the number.
 _NAMED_FILES = 20
+
+
+_DOCUMENT = re.compile(r"^\{", re.MULTILINE)
 
 
 class UnknownFormat(ImportRefused):
@@ -144,8 +148,8 @@ def read_text(text: str, file: Path) -> list[FoundTrial]:
     found: list[FoundTrial] = []
     refusals: list[ImportRefused] = []
     seen: Counter[str] = Counter()
-    first_line = 1
-    for importer, part in _parts(recognised, able, file):
+    for importer, begin, part in _parts(recognised, able, file):
+        first_line = recognised.count("\n", 0, begin) + 1
         for launch, at in _placed_launches(importer, part):
             line = first_line + part.count("\n", 0, at)
             try:
@@ -155,7 +159,6 @@ def read_text(text: str, file: Path) -> list[FoundTrial]:
                 refusals.append(_refused(importer, file, f"but {error}"))
                 found.append(FoundTrial(file, importer, launch, _unread(importer, error), line))
             seen[launch] += 1
-        first_line += part.count("\n")
     if len(found) == len(refusals):
         raise refusals[0] if refusals else _refused(able[0], file, "but it has no result")
     return found
@@ -181,14 +184,16 @@ def _unread(importer: Importer, error: ParseError) -> Reading:
     )
 
 
-def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Importer, str]]:
-    """Split a text where the output of another program begins; what precedes all is of the first.
+def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Importer, int, str]]:
+    """Return the parts of a text that begin where launches do, each with its offset.
+
+    What precedes all of them belongs to the first.
 
     Raises ImportRefused: an importer cannot tell where its launches begin.
     """
-    if len(able) == 1:
-        return [(able[0], text)]
     if any(importer.starts is None for importer in able):
+        if len(able) == 1:
+            return [(able[0], 0, text)]
         raise ImportRefused(
             f"contains outputs of several programs ({', '.join(one.name for one in able)})",
             where=str(file),
@@ -203,16 +208,16 @@ def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Import
         ),
         key=lambda pair: pair[0],
     )
-    changes: list[tuple[int, Importer]] = []
-    for start, importer in starts:
-        if not changes or changes[-1][1] is not importer:
-            changes.append((start, importer))
-    if not changes:
-        return [(able[0], text)]
-    offsets = [0, *(start for start, _ in changes[1:]), len(text)]
+    if not starts:
+        return [(able[0], 0, text)]
+    first = starts[0][0]
+    # What precedes all is kept with the first, unless it begins another, damaged JSON document.
+    begin = first if _DOCUMENT.search(text, 0, first) else 0
+    offsets = [begin, *(start for start, _ in starts[1:]), len(text)]
     return [
-        (importer, text[low:high])
-        for (_, importer), (low, high) in zip(changes, pairwise(offsets), strict=True)
+        (importer, low, text[low:high])
+        for (_, importer), (low, high) in zip(starts, pairwise(offsets), strict=True)
+        if high > low
     ]
 
 

@@ -244,18 +244,18 @@ def _is_direct(params: Mapping[str, Scalar]) -> bool:
     return params.get("direct") == 1 or params.get("buffered") == 0
 
 
-def split(text: str) -> Sequence[str]:
-    """Return the outputs of launches: the states of one launch, as they grow, stay together."""
-    launches: list[str] = []
+def _starts(text: str) -> Sequence[int]:
+    """Return where launches begin: the states of one launch, as they grow, stay together."""
+    starts: list[int] = []
     last: _State | None = None
-    for document in split_documents(text):
-        state = _state_of(document)
-        if last is not None and state is not None and state.continues(last):
-            launches[-1] += document
-        else:
-            launches.append(document)
+    documents = document_starts(_MARK)(text)
+    ends = [*documents[1:], len(text)][: len(documents)]
+    for begin, end in zip(documents, ends, strict=True):
+        state = _state_of(text[begin:end])
+        if last is None or state is None or not state.continues(last):
+            starts.append(begin)
         last = state
-    return launches
+    return starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +270,7 @@ class _State:
 
     def continues(self, earlier: _State) -> bool:
         """Whether this is a later state of the launch that an earlier state is of."""
-        if self.jobs != earlier.jobs:
+        if self.jobs != earlier.jobs or self == earlier:
             return False
         pairs = list(zip(self.counters, earlier.counters, strict=True))
         if any(now < before for now, before in pairs):
@@ -316,8 +316,7 @@ IMPORTER = Importer(
     name="fio",
     title="fio 3 --output-format=json",
     sniff=holding(_MARK),
-    launches=split,
-    starts=document_starts(_MARK),
+    starts=_starts,
     started=_started,
     parse=read,
     facts=version_in("import.fio", _VERSION),

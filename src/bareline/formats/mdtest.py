@@ -25,7 +25,7 @@ _LAUNCHED = re.compile(
     re.MULTILINE,
 )
 _BEGAN = re.compile(r"^-- started at (.*) --$", re.MULTILINE)
-_START = re.compile(r"^(?:-- started at .* --\n\s*)?mdtest-\d", re.MULTILINE)
+_START = re.compile(r"^-- started at .* --\n(?:\s*mdtest-\d)?|^mdtest-\d", re.MULTILINE)
 _COMMAND = re.compile(r"^Command line used: (.*)$", re.MULTILINE)
 _SUMMARY = re.compile(r"^SUMMARY (rate|time).*?\(of (\d{1,6}) iterations\)", re.MULTILINE)
 _ROW = re.compile(r"^   ([A-Z][a-z]+ [a-z]+(?: \(\w+\))?)\s*:? +(\S+) +(\S+) +(\S+) +(\S+)\s*$")

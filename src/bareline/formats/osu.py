@@ -214,12 +214,11 @@ def _imported(block: _Block, text: str, program: OsuProgram, words: str) -> Read
             "there is no column of latency or bandwidth",
         )
         table = read_table(columns, block.lines, left_out=left_out)
-    except ParseError:
-        if left_out:
-            error = ParseError(str(left_out[0]))
+    except ParseError as error:
+        reason = ParseError(str(left_out[0])) if left_out else error
         rate = program.name.endswith("bw") or program.name == "mbw_mr"
         headline = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
-        return made(metrics=headline, outcome=unread(error))
+        return made(metrics=headline, outcome=unread(reason))
     block.params |= _derived_datatype(table)
 
     def read() -> Iterable[Sample]:
@@ -403,11 +402,22 @@ def _init(text: str) -> Reading:
 def _starts(text: str) -> Sequence[int]:
     """Return where launches begin: at titles, or at the comments that stand before them."""
     starts: list[int] = []
-    for title in (TITLE if TITLE.search(text) else _UNTITLED).finditer(text):
+    titles = list(TITLE.finditer(text))
+    for title in titles:
         before = max(starts[-1] + 1 if starts else 0, title.start() - _LONGEST_COMMENTS)
         comments = _BEFORE_TITLE.search(text, before, title.start())
         starts.append(comments.start() if comments else title.start())
-    return starts
+    return sorted([*starts, *_untitled_starts(text, titles)])
+
+
+def _untitled_starts(text: str, titles: Sequence[re.Match[str]]) -> Iterator[int]:
+    """Give where osu_init of 5.3 prints its line; the line behind a title of osu_init has one."""
+    ends = [title.end() for title in titles if program_of(title).name == "init"]
+    for line in _UNTITLED.finditer(text):
+        if ends and ends[0] < line.start():
+            ends.pop(0)
+        else:
+            yield line.start()
 
 
 IMPORTER = Importer(

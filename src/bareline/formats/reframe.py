@@ -270,7 +270,7 @@ def _lines(text: str) -> list[str]:
     for line in text.splitlines(keepends=True):
         if _TITLES.match(line):
             titles = line
-        elif line.strip():
+        elif "|" in line:  # others are a launcher's
             found.append(titles + line)
     return found
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
 from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.files import replace_file
 
 _PRIVATE = 0o700
 
@@ -74,7 +75,7 @@ def scratch_folder(name: str) -> Iterator[Path]:
     own = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder))
     try:
         try:
-            (own / _OWNER).write_text(owner_mark(), encoding="utf-8")
+            replace_file(own / _OWNER, owner_mark(), durable=False)
         except OSError as error:
             # A write that fails names no file, and a disk error without one may be a platform's.
             raise OSError(error.errno, error.strerror, str(own / _OWNER)) from error

@@ -1,49 +1,88 @@
-"""Locks between processes that use the same files; they go with the process."""
+"""Locks between processes that use the same files; they go with the process.
+
+Where a file system has no locks, a lease stands in the place of a lock: a file that names its
+owner. Its text is complete before the lease exists, by a link to a file that was written aside. A
+lease is removed by its owner, or by one taker after its owner has ended: the taker owns another
+lease, named after the text of the dead one, so that no two processes remove it, and none removes
+the next owner's. What bareline runs on clusters may be killed between any two of these steps.
+"""
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
+import logging
 import os
+import shlex
 import socket
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bareline.host.owner import has_ended, owner_mark
+from bareline.host.owner import has_ended, is_mark, owner_mark
 from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.files import read_bounded
+
+_LOG = logging.getLogger(__name__)
 
 #: Users set it where a file system has no locks: lease files then stand in their place.
 LEASES = "BARELINE_LEASES"
 #: Lustre without ``-o flock``, NFS without lockd.
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP}
-_PAUSE_S = 0.1
+#: How long a lock is waited for in silence.
+_SILENT_S, _PAUSE_S = 2.0, 0.05
+#: A lease is a line.
+_MOST_LEASE_BYTES = 4096
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @contextmanager
-def try_lock(descriptor: int, path: Path, *, wait: bool = False) -> Iterator[bool]:
+def try_lock(
+    descriptor: int, path: Path, *, wait: bool = False, waiting: str = ""
+) -> Iterator[bool]:
     """Hold the lock of an open file; False where another process has it, unless that is awaited.
 
-    Raises StoreError: there are no locks, and no lease is allowed.
+    - `waiting`: what is waited for, in the warning after some seconds.
+
+    Raises StoreError: there are no locks, and no lease is allowed; or a lease names no owner.
     """
     lease = None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        taken = True
-    except BlockingIOError:
-        taken = False
+        taken = _lock(descriptor, path, wait=wait, waiting=waiting)
     except OSError as error:
         if error.errno not in _NO_LOCKS or LEASES not in os.environ:
             raise _no_locks(error, path) from error
-        lease = _lease_of(path)
-        while not (taken := _take(lease)) and wait:
-            time.sleep(_PAUSE_S)
+        lease = _Lease(lease_of(path))
+        taken = lease.take(wait=wait, waiting=waiting)
     try:
         yield taken
     finally:
-        if lease and taken:
-            lease.unlink(missing_ok=True)
+        if lease is not None and taken:
+            lease.release()
+
+
+@contextmanager
+def file_lock(path: Path, waiting: str = "") -> Iterator[int]:
+    """Hold a lock that no two processes have at once, and give its open file; waits for it.
+
+    - `waiting`: what is waited for, in the warning after some seconds.
+
+    Raises StoreError: as `try_lock`, or the file of the lock cannot be made, or is no file.
+    """
+    while True:
+        descriptor = _opened(path)
+        try:
+            with try_lock(descriptor, path, wait=True, waiting=waiting):
+                if os.fstat(descriptor).st_nlink:
+                    yield descriptor
+                    return
+        finally:
+            os.close(descriptor)
+        # Another process removed it between opening and locking.
 
 
 def is_locked(descriptor: int, path: Path) -> bool:
@@ -55,35 +94,221 @@ def is_locked(descriptor: int, path: Path) -> bool:
     except OSError:
         pass
     try:
-        return not has_ended(_lease_of(path).read_text(encoding="utf-8"))
+        return not has_ended(_text_of(lease_of(path)))
     except OSError:
         return False
 
 
-@contextmanager
-def file_lock(path: Path) -> Iterator[None]:
-    """Hold a lock that no two processes have at once; waits for it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file, try_lock(file.fileno(), path, wait=True):
-        yield
-
-
-def _lease_of(path: Path) -> Path:
+def lease_of(path: Path) -> Path:
+    """Give where the lease of a file is."""
     return path.with_name(f"{path.name}.lease")
 
 
-def _take(lease: Path) -> bool:
-    """Make a lease file; one whose process has ended, on this host, is taken over."""
+def holder_of(path: Path) -> str:
+    """Say who holds the lease of a file, and which file that is; nothing where there is none."""
     with suppress(OSError):
-        if has_ended(lease.read_text(encoding="utf-8")):
-            lease.unlink()
+        lease = lease_of(path)
+        text = _text_of(lease).partition(" ")[2].strip()
+        return f"{text or 'its owner is not named'} ({lease.name})"
+    return ""
+
+
+def _opened(path: Path) -> int:
     try:
-        with lease.open("x", encoding="utf-8") as file:
-            begun = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-            file.write(f"{owner_mark()} process {os.getpid()} on {socket.gethostname()}, {begun}\n")
-    except FileExistsError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, _OPEN, 0o644)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
+            raise _no_file(path) from error
+        raise StoreError(
+            f"cannot be locked: {error.strerror}",
+            where=str(path),
+            hint="name another cache folder in BARELINE_CACHE",
+        ) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _no_file(path)
+    return descriptor
+
+
+def _no_file(path: Path) -> StoreError:
+    return StoreError(
+        "cannot be locked: is not a regular file",
+        where=str(path),
+        hint=f"`rm -r {shlex.quote(str(path))}`",
+    )
+
+
+def _lock(descriptor: int, path: Path, *, wait: bool, waiting: str) -> bool:
+    """Take the kernel's lock; raises OSError where there are none."""
+    warn_at = time.monotonic() + _SILENT_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not wait:
+                return False
+        else:
+            return True
+        if time.monotonic() >= warn_at:
+            _LOG.warning("waiting for %s", waiting or f"another process that uses {path}")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            return True
+        time.sleep(_PAUSE_S)
+
+
+class _Lease:
+    """A lease that this process has, or wants to have."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        begun = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+        about = f"process {os.getpid()} on {socket.gethostname()}, {begun}"
+        # No two leases have one text, also of one process.
+        self._text = f"{owner_mark()} {about}, {os.urandom(8).hex()}\n"
+
+    def take(self, *, wait: bool = False, waiting: str = "") -> bool:
+        """Take the lease; False where its owner lives, or may live on another host.
+
+        Raises StoreError: a lease names no owner, so that nobody knows when it ends; or none can
+        be made here.
+        """
+        warn_at: float | None = time.monotonic() + _SILENT_S
+        unreadable_at = time.monotonic() + _SILENT_S
+        while not self._taken():
+            nameless = self._is_nameless()
+            if nameless and (not wait or time.monotonic() >= unreadable_at):
+                raise _nameless(self._path)
+            if not wait:
+                return False
+            if warn_at is not None and time.monotonic() >= warn_at:
+                whom = waiting or "another process"
+                _LOG.warning("waiting for %s: %s is of %s", whom, self._path, self._owner())
+                warn_at = None
+            time.sleep(_PAUSE_S)
+        self._remove_leftovers()
+        return True
+
+    def release(self) -> None:
+        """Remove the lease, if it is still this process's."""
+        with suppress(OSError):
+            _remove_exactly(self._path, self._text)
+
+    def _taken(self) -> bool:
+        if self._make():
+            return True
+        with suppress(OSError):
+            text = _text_of(self._path)
+            if has_ended(text):
+                _remove_dead(self._path, text)
+                return self._make()
         return False
+
+    def _make(self) -> bool:
+        """Make the lease with its whole text; False where there is one. Raises StoreError."""
+        try:
+            return _make(self._path, self._text)
+        except OSError as error:
+            raise StoreError(
+                f"no lease can be made: {error.strerror}",
+                where=str(self._path),
+                hint="use a folder on a file system with locks, or with hard links",
+            ) from error
+
+    def _is_nameless(self) -> bool:
+        try:
+            return not is_mark(_text_of(self._path))
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+
+    def _owner(self) -> str:
+        try:
+            return _text_of(self._path).partition(" ")[2].strip()
+        except OSError as error:
+            return f"nobody that can be read ({error.strerror})"
+
+    def _remove_leftovers(self) -> None:
+        """Remove what was written aside by processes that were killed before it became a lease."""
+        beginning = f".{self._path.name}."
+        with suppress(OSError):
+            for left in self._path.parent.iterdir():
+                if left.name.startswith(beginning) and has_ended(left.name.removeprefix(beginning)):
+                    left.unlink(missing_ok=True)
+
+
+def _text_of(lease: Path) -> str:
+    data = read_bounded(lease, _MOST_LEASE_BYTES, within=lease.parent)
+    return data.decode(errors="replace")
+
+
+def _aside(lease: Path) -> Path:
+    """Name a file that is this process's alone, as its name says."""
+    return lease.with_name(f".{lease.name}.{owner_mark()}.{os.urandom(8).hex()}")
+
+
+def _make(lease: Path, text: str) -> bool:
+    """Make a lease with its whole text; False where there is one. Raises OSError."""
+    aside = _aside(lease)
+    try:
+        descriptor = os.open(aside, _NEW, 0o644)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        try:
+            os.link(aside, lease)
+        except FileExistsError:
+            # NFS may say so of a request that it repeated by itself, after it was fulfilled.
+            return aside.stat().st_nlink == 2
+    finally:
+        with suppress(OSError):
+            aside.unlink()
     return True
+
+
+def _remove_dead(lease: Path, text: str) -> None:
+    """Remove a lease whose owner has ended, as the only process that does so; raises OSError.
+
+    An ended owner makes no lease again, so that its text names this lease and no later one.
+    """
+    key = hashlib.sha256(text.encode()).hexdigest()[:16]
+    right = lease.with_name(f".{_base(lease)}.lease-{key}")
+    own = f"{owner_mark()} removes a lease, {os.urandom(8).hex()}\n"
+    if not _make(right, own):
+        other = _text_of(right)
+        if has_ended(other):  # killed while it removed the lease
+            _remove_dead(right, other)
+        return
+    try:
+        _remove_exactly(lease, text)
+    finally:
+        _remove_exactly(right, own)
+
+
+def _base(lease: Path) -> str:
+    """Give the name of the file that a lease, or a right to remove one, is about."""
+    return lease.name.removeprefix(".").rpartition(".lease")[0]
+
+
+def _remove_exactly(lease: Path, text: str) -> None:
+    """Remove a lease with this text, and no other; raises OSError."""
+    if _text_of(lease) != text:
+        return
+    private = _aside(lease)
+    lease.rename(private)
+    try:
+        if _text_of(private) != text:  # somebody removed it by hand, and another one took it
+            os.link(private, lease)
+    finally:
+        private.unlink(missing_ok=True)
+
+
+def _nameless(lease: Path) -> StoreError:
+    return StoreError(
+        "this lease names no owner, so that it never ends",
+        where=str(lease),
+        hint=f"if no bareline uses what it is for: `rm {shlex.quote(str(lease))}`",
+    )
 
 
 def _no_locks(error: OSError, path: Path) -> StoreError:

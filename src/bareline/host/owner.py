@@ -11,7 +11,7 @@ import re
 import socket
 from pathlib import Path
 
-_MARK = re.compile(r"(\d+)-(\d+)-([0-9a-f]{8})\b")
+_MARK = re.compile(r"(\d{1,10})-(\d{1,20})-([0-9a-f]{8})\b")
 
 
 def owner_mark() -> str:
@@ -28,6 +28,11 @@ def owner_pid(mark: str) -> int:
     return int(mark.partition("-")[0])
 
 
+def is_mark(text: str) -> bool:
+    """Tell whether a text begins with the mark of a process."""
+    return _MARK.match(text) is not None
+
+
 def has_ended(mark: str) -> bool:
     """Tell whether the process of a mark is gone for sure.
 
@@ -36,7 +41,23 @@ def has_ended(mark: str) -> bool:
     match = _MARK.match(mark)
     if match is None or match[3] != _host():
         return False
-    return _start_ticks(int(match[1])) != int(match[2])
+    pid = int(match[1])
+    if not _exists(pid):
+        return True
+    try:
+        return _start_ticks(pid) != int(match[2])
+    except OSError:  # too many open files, or /proc hides the processes of others
+        return not _exists(pid)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return pid > 0
 
 
 def _host() -> str:
@@ -49,9 +70,6 @@ def _host() -> str:
 
 
 def _start_ticks(pid: int) -> int:
-    """Give when a process was started, in ticks since boot; 0 when it does not exist."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return 0
+    """Give when a process was started, in ticks since boot; raises OSError where none can tell."""
+    text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     return int(text.rpartition(")")[2].split()[19])

@@ -33,7 +33,13 @@ from bareline.profile.model import (
     why_implausible,
 )
 from bareline.vocabulary.errors import ProfileError
-from bareline.vocabulary.files import read_bounded, replacing, stands, step_to_read
+from bareline.vocabulary.files import (
+    read_bounded,
+    replace_file,
+    stands,
+    step_to_read,
+    step_to_write,
+)
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import Command, Output
 from bareline.vocabulary.rows import open_row
@@ -131,13 +137,12 @@ def write_profile(profile: Profile, path: Path) -> None:
     lines = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in _lines(profile)]
     lines.append(json.dumps({"type": "end", "lines": len(lines)}))
     try:
-        with replacing(path) as made:
-            made.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        replace_file(path, "\n".join(lines) + "\n")
     except OSError as error:
         raise ProfileError(
             f"cannot be written: {error.strerror}",
             where=str(path),
-            hint="make room or choose another -o",
+            hint=step_to_write(error, "-o"),
         ) from error
 
 

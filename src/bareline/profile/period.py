@@ -26,7 +26,7 @@ from bareline.profile.summary import DISTURBED, queued_share
 from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.documents import OUTPUT, DocumentError, parse_json
 from bareline.vocabulary.errors import ProfileError
-from bareline.vocabulary.files import read_bounded, replacing, step_to_read
+from bareline.vocabulary.files import read_bounded, replace_file, step_to_read
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.texts import LONGEST_NAME
 
@@ -273,8 +273,7 @@ def write_period(period: ProgramPeriod, path: Path) -> None:
         }
         lines.append(json.dumps(row))
     try:
-        with replacing(path) as made:
-            made.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        replace_file(path, "\n".join(lines) + "\n")
     except OSError as error:
         raise ProfileError(
             f"cannot be written: {error.strerror}", where=str(path), hint="choose another -o"

@@ -19,6 +19,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -39,6 +40,7 @@ from bareline.formats.launches import (
     text_hash,
 )
 from bareline.formats.reading import UNTOLD, Reading
+from bareline.session.dating import DATED_FACT, launch_date
 from bareline.store.beside import now
 from bareline.store.header import Header
 from bareline.store.run import Run
@@ -147,6 +149,7 @@ def import_files(
     *,
     title: str = "",
     ranks: int | None = None,
+    date: datetime | None = None,
     skip_unknown: bool = False,
 ) -> Intake:
     """Read existing outputs into a run, made if need be, as trials of their platforms.
@@ -157,6 +160,7 @@ def import_files(
     - `platform`: name that their platform gets in the run; None for outputs that name their own.
     - `out`: run directory: a new one, or one that an earlier import made.
     - `ranks`: number of ranks of outputs that do not say it.
+    - `date`: when outputs were made that do not say it; else their files' times count.
     - `skip_unknown`: leave out files of no known format instead of refusing all.
 
     Raises ImportRefused: a file cannot be read or is of no known format.
@@ -186,7 +190,7 @@ def import_files(
             if header != run.header:
                 run.replace_header(header)
             for name, placing in placed.items():
-                rows = _append(run, name, spool.read(placing.titles), ranks, intake.lost)
+                rows = _append(run, name, spool.read(placing.titles), ranks, date, intake.lost)
                 intake.rows += rows
                 known = run.facts().get(name, {})
                 run.write_facts(name, _facts(spool.facts, placing.titles, known))
@@ -420,13 +424,19 @@ def _file_of(run: Run, record: Record) -> str:
 
 
 def _append(
-    run: Run, platform: str, found: Iterable[FoundTrial], ranks: int | None, lost: list[str]
+    run: Run,
+    platform: str,
+    found: Iterable[FoundTrial],
+    ranks: int | None,
+    date: datetime | None,
+    lost: list[str],
 ) -> list[Imported]:
     finished = run.heads()
     launches = _KnownLaunches(run, platform, finished.values())
     block_of = _blocks(finished.values(), platform)
     index = max(finished, default=-1) + 1
     rows = []
+    sources: set[str] = set()
     for one in found:
         case = one.imported.case(ranks)
         launch = text_hash(one.launch)
@@ -443,19 +453,25 @@ def _append(
         run.write_raw(
             trial, Output(stdout=one.launch, stderr="", exit_code=0, duration_s=0.0, argv=argv)
         )
-        began = one.importer.started(one.launch)
+        began = launch_date(one.importer.started(one.launch), date, one.file)
+        sources.add(began.source.value)
         doubts = (doubt(files),) if sameness is Sameness.UNKNOWN else ()
         run.append(
             Record(
                 trial=trial,
                 outcome=one.imported.outcome,
-                started=began.isoformat(timespec="milliseconds") if began else now(),
+                started=began.text,
                 duration_s=0.0,
                 caveats=(*_caveats(one.imported, case), *doubts),
                 launch=launch,
             )
         )
         index += 1
+    if sources:
+        known = run.facts().get(platform, {})
+        before = str(known.get(DATED_FACT, "")).split("; ")
+        dated = "; ".join(sorted(sources.union(filter(None, before))))
+        run.write_facts(platform, {**known, DATED_FACT: dated})
     return rows
 
 

@@ -22,6 +22,7 @@ from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.study.study import Study, study_from_toml
 from bareline.vocabulary.errors import StoreError, UsageError
+from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.model import Metric, Trial
 from bareline.vocabulary.platform import PlatformSpec
 
@@ -126,7 +127,7 @@ def see_to_trust(run: Run, *, trust: bool) -> None:
     mark = cache_folder() / "trusted" / hashlib.sha256(text.encode()).hexdigest()
     if trust:
         mark.parent.mkdir(mode=0o700, exist_ok=True)
-        mark.touch()
+        replace_file(mark, "")
     elif not mark.exists():
         raise UsageError(
             f"belongs to another user (number {owner}), whose programs would be run as you",

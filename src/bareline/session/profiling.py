@@ -25,7 +25,7 @@ from bareline.profile.period import find_period, period_file, write_period
 from bareline.profile.sites import with_sites_named
 from bareline.profile.trace import read_trace, trace_of
 from bareline.vocabulary.errors import BarelineError, PlatformError, ProfileError, ToolMissing
-from bareline.vocabulary.files import read_bounded, stands
+from bareline.vocabulary.files import check_replaceable, read_bounded, stands, step_to_write
 
 #: Launchers that hand their own environment on to every rank by themselves.
 _BATCH = ("srun", "prun", "aprun", "jsrun", "flux")
@@ -37,10 +37,14 @@ _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)(\..+|-.+)?")
 
 @dataclass(frozen=True, slots=True)
 class LaunchProfile:
-    """What one launch has left: its profile, and how it ended if that is unfinished."""
+    """What one launch has left: its profile, and how it ended if that is unfinished.
+
+    - `without_period`: why no period of its calls was kept, where one was asked for.
+    """
 
     path: Path
     ended: str = ""
+    without_period: str = ""
 
     @property
     def complete(self) -> bool:
@@ -133,15 +137,28 @@ def profile_command(
         environment |= installation.variables
         exit_code = _run(line, environment)
     done = collect_launches(exit_code, out, argv, installation)
+    launches = []
     for launch in done.launches:
         try:
-            if period and launch.complete:
-                found = find_period(read_trace(trace_of(launch.path)), read_profile(launch.path))
-                write_period(found, period_file(launch.path))
+            keeps = period and launch.complete
+            launches.append(_keep_period(launch) if keeps else launch)
         finally:
             if not trace:
                 _remove_trace(launch.path)
-    return done
+    return replace(done, launches=tuple(launches))
+
+
+def _keep_period(launch: LaunchProfile) -> LaunchProfile:
+    """Keep one period of a launch's calls, or why it has none.
+
+    Raises ProfileError: the period cannot be written.
+    """
+    try:
+        found = find_period(read_trace(trace_of(launch.path)), read_profile(launch.path))
+    except ProfileError as error:
+        return replace(launch, without_period=str(error))
+    write_period(found, period_file(launch.path))
+    return launch
 
 
 def _remove_trace(profile: Path) -> None:
@@ -267,6 +284,9 @@ def _make_way(out: Path) -> None:
     if out.is_dir():
         raise ProfileError("is a folder", where=str(out), hint="give the name of a file to -o")
     try:
+        beside = (journal_of(out), trace_of(out), journal_of(trace_of(out)), period_file(out))
+        for path in (out, *beside):
+            check_replaceable(path)  # a device is not to be removed, nor a link of the user's
         # Of an earlier command that was killed: launches that were not given their names yet.
         for path in (*_launches(out), out):
             for name in (path, journal_of(path), period_file(path)):
@@ -275,11 +295,11 @@ def _make_way(out: Path) -> None:
             path.unlink(missing_ok=True)
             journal_of(path).unlink(missing_ok=True)
         _remove_trace(out)
-        out.touch()
-        out.unlink()
     except OSError as error:
         raise ProfileError(
-            f"cannot be written: {error.strerror}", where=str(out), hint="choose another -o"
+            f"cannot be written: {error.strerror}",
+            where=str(error.filename or out),
+            hint=step_to_write(error, "-o"),
         ) from error
 
 

@@ -27,7 +27,7 @@ from bareline.session.batch import (
 from bareline.session.begin import PlannedTrial
 from bareline.store.run import Run
 from bareline.vocabulary.errors import PlatformError, UsageError
-from bareline.vocabulary.files import open_regular, read_bounded
+from bareline.vocabulary.files import open_regular, read_bounded, replace_file
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.texts import cleaned, shown_name
@@ -152,14 +152,14 @@ def fit(order: Order, specs: Sequence[PlatformSpec], largest: SlurmOptions | Non
 def submit(run: Run, order: Order) -> Submission:
     """Hand a run over; raises PlatformError: a job is refused, and those before it stay."""
     path = run.path.resolve() / _SCRIPT
-    path.write_text(order.script(run.path, run.id), encoding="utf-8")
+    replace_file(path, order.script(run.path, run.id), within=run.path.resolve())
     made = Submission(str(run.path), order.system, (), tuple(order.command(run.path)))
     request = order.request
     for _ in range(order.chain):
         job = hand_over(order.system, request, path)
         made = replace(made, jobs=(*made.jobs, job))
         table = {"system": made.system, "jobs": made.jobs, "command": made.command}
-        (run.path / _RECORD).write_text(json.dumps(table) + "\n", encoding="utf-8")
+        replace_file(run.path / _RECORD, json.dumps(table) + "\n", within=run.path)
         # However one ends, by its limit most of all: the next has what is left.
         request = replace(request, after=job, well=False)
     return made

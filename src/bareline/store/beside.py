@@ -24,12 +24,11 @@ from bareline.store.files import (
     next_step,
     refuse_link,
     whole_lines,
-    write_atomically,
 )
 from bareline.store.header import Header, first_problem
 from bareline.store.raw import read_raw, write_raw
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import read_bounded, step_to_read
+from bareline.vocabulary.files import NotRegular, read_bounded, replace_file, step_to_read
 from bareline.vocabulary.model import Case, Output, Scalar, Trial
 from bareline.vocabulary.platform import LeftOut
 
@@ -126,7 +125,7 @@ class BesideRecords:
     def write_raw(self, trial: Trial, output: Output, attempt: int = 1) -> None:
         """Keep what a trial printed, re-parsable."""
         with self.explaining():
-            write_raw(self.raw_folder(trial.index, attempt), output)
+            write_raw(self.path, self.raw_folder(trial.index, attempt), output)
 
     def read_raw(self, trial: Trial, attempt: int = 1) -> Output | None:
         """Read what `write_raw` kept, or None; raises StoreError: no regular file, or too large."""
@@ -159,7 +158,7 @@ class BesideRecords:
         sessions = {**self.sessions(), session.number: session}
         lines = [json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in sessions.values()]
         with self.explaining():
-            write_atomically(self.path / SESSIONS_FILE, "".join(lines))
+            self._replace(self.path / SESSIONS_FILE, "".join(lines))
 
     def sessions(self) -> dict[int, Session]:
         """Read the sessions by number, as they came; none of runs of before they were kept."""
@@ -172,7 +171,7 @@ class BesideRecords:
         file = self._facts_file(platform, session)
         with self.explaining():
             make_folder(file.parent)
-            write_atomically(file, text)
+            self._replace(file, text)
 
     def facts(self, machine: int | None = None) -> dict[str, dict[str, Scalar]]:
         """Read the facts of every platform that came up, as the latest session found them.
@@ -213,8 +212,7 @@ class BesideRecords:
         """Keep what the run has cost so far: core seconds by platform."""
         rounded = {name: round(value, 3) for name, value in core_s.items()}
         with self.explaining():
-            refuse_link(self.path / COST_FILE)
-            write_atomically(self.path / COST_FILE, json.dumps(rounded, sort_keys=True) + "\n")
+            self._replace(self.path / COST_FILE, json.dumps(rounded, sort_keys=True) + "\n")
 
     def cost(self) -> dict[str, float] | None:
         """Read what `write_cost` kept; None where nobody counted."""
@@ -235,8 +233,7 @@ class BesideRecords:
     def write_predictions(self, text: str) -> None:
         """Keep what was predicted from the records, in place of what was kept before."""
         with self.explaining():
-            refuse_link(self.path / PREDICTIONS_FILE)
-            write_atomically(self.path / PREDICTIONS_FILE, text)
+            self._replace(self.path / PREDICTIONS_FILE, text)
 
     def read_predictions(self) -> bytes | None:
         """Read what `write_predictions` kept; None where nothing was."""
@@ -249,6 +246,9 @@ class BesideRecords:
             raise _unreadable(error, self.path, hint) from error
 
     # How they are read and written ------------------------------------------------------------
+
+    def _replace(self, file: Path, text: str) -> None:
+        replace_file(file, text, within=self.path)
 
     def _lines(self, name: str, read: Callable[[bytes], T]) -> list[T] | None:
         if not os.path.lexists(self.path / name):
@@ -277,8 +277,11 @@ class BesideRecords:
 
     def unwritable(self, error: OSError) -> StoreError:
         """Say that the run cannot be written to, and what helps."""
+        why = error.strerror
+        if isinstance(error, NotRegular | IsADirectoryError) and error.filename is not None:
+            why = f"'{Path(error.filename).name}': {why}"
         return StoreError(
-            f"cannot be written: {error.strerror}",
+            f"cannot be written: {why}",
             where=str(self.path),
             hint=next_step(error, self.path, imported=self.header.imported),
         )

@@ -1,4 +1,4 @@
-"""Files of a run: written so that a kill leaves the old or the new one, read up to a torn end.
+"""Files of a run: appended to, read up to a torn end, and what helps where neither is possible.
 
 Nothing is written or read through a symbolic link: a run may come from elsewhere.
 """
@@ -10,13 +10,12 @@ import os
 import shlex
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TextIO, TypeVar
 
 from bareline.store.header import RECORDS_FILE, first_problem
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import NotRegular, open_regular, step_to_read, sync_folder
+from bareline.vocabulary.files import NotRegular, open_regular, step_to_read
 
 T = TypeVar("T")
 
@@ -29,42 +28,20 @@ MOST_LINE_BYTES = 64 << 20
 MOST_FILE_BYTES = 64 << 20
 
 #: O_NONBLOCK: a fifo that stands there must not wait for a reader.
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write a text file and wait until the disk has it; raises OSError where it cannot."""
-    with _opened(path, os.O_TRUNC) as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file so that a reader finds it old or new, whole; an OSError leaves the old."""
-    temporary = path.with_name(path.name + ".part")
-    try:
-        write_file(temporary, text)
-        temporary.replace(path)
-        sync_folder(path.parent)
-    except OSError:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-
-
-def _opened(path: Path, how: int) -> TextIO:
+def appended(path: Path) -> TextIO:
+    """Open a text file to append to it; raises OSError where it cannot be written."""
     # Less whatever the umask takes away: a group that shares its files shares its runs, too.
-    descriptor = os.open(path, _FLAGS | how, 0o666)
+    descriptor = os.open(path, _FLAGS, 0o666)
     try:
         refuse_odd(os.fstat(descriptor), path)
         keep_owner(descriptor, path.parent)
     except OSError:
         os.close(descriptor)
         raise
-    return os.fdopen(
-        descriptor, "a" if how & os.O_APPEND else "w", encoding="utf-8", errors="replace"
-    )
+    return os.fdopen(descriptor, "a", encoding="utf-8", errors="replace")
 
 
 def make_folder(path: Path) -> None:
@@ -92,7 +69,7 @@ def next_step(error: OSError, run: Path, *, imported: bool) -> str:
         "the same `bareline import`" if imported else f"`bareline continue {shlex.quote(str(run))}`"
     )
     again = f"{verb}; nothing recorded is lost"
-    if error.errno == errno.ELOOP:
+    if error.errno == errno.ELOOP or isinstance(error, NotRegular | IsADirectoryError):
         return "remove it: a run writes nowhere else"
     if error.errno in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR):
         return "somebody removed or moved its folder: put it back, or measure again"
@@ -109,11 +86,6 @@ def refuse_odd(found: os.stat_result, path: Path) -> None:
     """Raise OSError for what is no regular file: it must not be written to."""
     if not stat.S_ISREG(found.st_mode):
         raise NotRegular("not a regular file", path)
-
-
-def appended(path: Path) -> TextIO:
-    """Open a text file to append to it; raises OSError where it cannot be written."""
-    return _opened(path, os.O_APPEND)
 
 
 def refuse_link(path: Path) -> None:

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.files import read_toml, stands, step_to_read
+from bareline.vocabulary.files import is_part, read_toml, stands, step_to_read
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import Better, Layer, Scalar
 from bareline.vocabulary.texts import LONGEST_NAME, shown_name
@@ -305,11 +305,21 @@ def first_problem(error: Exception) -> str:
     return f"key '{problem.key}': {problem.said}" if problem.place else problem.said
 
 
+def _was_begun(run: Path) -> bool:
+    """Whether a kill left a part of ``run.toml``; earlier versions gave it another name."""
+    if stands(run / f"{HEADER_FILE}.part"):
+        return True
+    try:
+        return any(is_part(path.name) for path in run.iterdir())
+    except OSError:
+        return False
+
+
 def _read_toml(run: Path) -> dict[str, Any]:
     try:
         return read_toml(run / HEADER_FILE, within=run)
     except OSError as error:
-        if stands(run / f"{HEADER_FILE}.part"):
+        if _was_begun(run):
             raise StoreError(
                 "bareline was killed while it was being made: nothing was measured",
                 where=str(run),

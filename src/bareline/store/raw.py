@@ -14,8 +14,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bareline.store.files import make_folder, write_file
-from bareline.vocabulary.files import read_bounded
+from bareline.store.files import make_folder
+from bareline.vocabulary.files import read_bounded, remove_parts, replace_file
 from bareline.vocabulary.model import Clock, Output
 
 #: Up to here an output is one file: most benchmarks print less.
@@ -28,7 +28,7 @@ _LEFT_OUT = re.compile(r"^\[\d+ characters left out\]$", re.MULTILINE)
 _LARGEST_BYTES = 128 << 20
 
 
-def write_raw(folder: Path, output: Output) -> None:
+def write_raw(run: Path, folder: Path, output: Output) -> None:
     """Keep an output as ``folder`` or, where it is small, ``folder.json``; raises OSError."""
     about = {
         "argv": list(output.argv),
@@ -42,14 +42,16 @@ def write_raw(folder: Path, output: Output) -> None:
     said = {"stdout": output.stdout, "stderr": output.stderr}
     if not output.files and sum(map(len, said.values())) <= _SMALL_CHARACTERS:
         text = json.dumps({**about, **said}, indent=1, ensure_ascii=False)
-        write_file(folder.with_name(f"{folder.name}.json"), text + "\n")
+        replace_file(folder.with_name(f"{folder.name}.json"), text + "\n", within=run)
         return
     make_folder(folder)
+    remove_parts(folder)
     for name, text in said.items():
-        write_file(folder / name, text)
+        replace_file(folder / name, text, within=run)
     for name, text in output.files.items():
-        write_file(folder / f"file.{name}", text)
-    write_file(folder / "command.json", json.dumps(about, indent=1) + "\n")
+        replace_file(folder / f"file.{name}", text, within=run)
+    described = json.dumps(about, indent=1) + "\n"
+    replace_file(folder / "command.json", described, within=run)
 
 
 class _About(BaseModel):

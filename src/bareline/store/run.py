@@ -22,11 +22,12 @@ import contextlib
 import errno
 import hashlib
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from bareline.host.locks import is_locked, try_lock
+from bareline.host.locks import holder_of, is_locked, lease_of, try_lock
 from bareline.store.beside import (
     COST_FILE,
     EVENTS_FILE,
@@ -37,18 +38,24 @@ from bareline.store.beside import (
 from bareline.store.cases import LEFT_OUT_FILE, PLANNED_FILE, left_out_line, planned_line
 from bareline.store.files import (
     MEND_LINE,
+    appended,
     cut_torn_line,
     keep_owner,
     refuse_link,
     refuse_odd,
     whole_lines,
-    write_atomically,
 )
 from bareline.store.header import HEADER_FILE, RECORDS_FILE, Header, first_problem, read_header
 from bareline.store.lines import Wanted, from_line, head_from_line, to_line
 from bareline.store.tables import Tables, read_tables
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import open_regular, step_to_read
+from bareline.vocabulary.files import (
+    is_part,
+    open_regular,
+    remove_parts,
+    replace_file,
+    step_to_read,
+)
 from bareline.vocabulary.model import Case, Record
 from bareline.vocabulary.platform import LeftOut
 
@@ -103,12 +110,12 @@ class Run(BesideRecords):
                 )
             (path / "facts").mkdir(exist_ok=True)
             (path / "raw").mkdir(exist_ok=True)
-            (path / RECORDS_FILE).touch()
-            write_atomically(path / LEFT_OUT_FILE, "".join(map(left_out_line, left_out)))
+            appended(path / RECORDS_FILE).close()
+            replace_file(path / LEFT_OUT_FILE, "".join(map(left_out_line, left_out)), within=path)
             if planned is not None:
                 lines = (planned_line(platform, case) for platform, case in planned)
-                write_atomically(path / PLANNED_FILE, "".join(lines))
-            write_atomically(path / HEADER_FILE, text)
+                replace_file(path / PLANNED_FILE, "".join(lines), within=path)
+            replace_file(path / HEADER_FILE, text, within=path)
         except OSError as error:
             raise StoreError(
                 f"cannot be written: {error.strerror}",
@@ -148,20 +155,31 @@ class Run(BesideRecords):
         try:
             with try_lock(descriptor, file) as alone:
                 if not alone:
-                    raise StoreError(
-                        "another bareline is writing to this run",
-                        where=str(self.path),
-                        hint="wait for it, or end it",
-                    )
+                    raise self._in_use(file)
                 cut_torn_line(descriptor)
-                for left in (*self.path.glob("*.part"), *self.path.glob("facts/**/*.part")):
-                    if left.is_file() and not left.is_symlink():
-                        left.unlink(missing_ok=True)  # a kill left it
+                self._remove_parts()
                 self._descriptor = descriptor
                 yield
         finally:
             self._descriptor = None
             os.close(descriptor)
+
+    def _in_use(self, file: Path) -> StoreError:
+        what, step = "another bareline is writing to this run", "wait for it, or end it"
+        if holder := holder_of(file):
+            lease = shlex.quote(str(lease_of(file)))
+            what += f": {holder}"
+            step += f"; if it has ended on another host: `rm {lease}`"
+        return StoreError(what, where=str(self.path), hint=step)
+
+    def _remove_parts(self) -> None:
+        """Remove what kills left of files that were being written, by earlier versions, too."""
+        for folder in (self.path, self.path / "facts", *self.path.glob("facts/*/")):
+            remove_parts(folder)
+            for left in folder.glob("[!.]*.part"):
+                if left.is_file() and not left.is_symlink():
+                    left.unlink(missing_ok=True)
+        remove_parts(self.path / "raw")
 
     def is_being_written(self) -> bool:
         """Tell whether a bareline is writing to the run now."""
@@ -190,7 +208,7 @@ class Run(BesideRecords):
         """Write ``run.toml`` anew, after an import added a platform or a probe."""
         text = _header_text(header, self.path)
         with self.explaining():
-            write_atomically(self.path / HEADER_FILE, text)
+            self._replace(self.path / HEADER_FILE, text)
         self.header = header
 
     # Reading ---------------------------------------------------------------------------------
@@ -278,7 +296,7 @@ def _is_unmade(path: Path) -> bool:
     before = {LEFT_OUT_FILE, PLANNED_FILE}
     before |= {f"{name}.part" for name in (HEADER_FILE, *before)}
     for entry in path.iterdir():
-        if entry.name in before:
+        if entry.name in before or is_part(entry.name):
             continue
         if entry.name not in _CONTENT or entry.is_symlink():
             return False

@@ -12,6 +12,7 @@ from bareline.session.variants import with_control
 from bareline.store.lines import to_line
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
+from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.model import Record, Trial
 
 
@@ -64,4 +65,4 @@ def planted_run(
 
 def replace_records(run: Run, records: Iterable[Record]) -> None:
     """Write other records in the place of a run's: nothing but a test ever does."""
-    (run.path / "records.jsonl").write_text("".join(map(to_line, records)))
+    replace_file(run.path / "records.jsonl", "".join(map(to_line, records)), durable=False)

@@ -1,12 +1,15 @@
-"""Files that others may have made: only regular ones are read, and only so much of them.
+"""Files that others may have made: only regular ones are read or replaced, within bounds.
 
-A link to ``/dev/zero`` has no end, a fifo no writer, a sparse file of a terabyte costs nothing.
+A link to ``/dev/zero`` has no end, a fifo no writer, a sparse file of a terabyte costs nothing. A
+link under the name of an output, or of its part, would lead what is written somewhere else.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -37,6 +40,15 @@ def step_to_read(error: Exception, otherwise: str | None = None) -> str | None:
     return otherwise
 
 
+def step_to_write(error: OSError, option: str = "--out") -> str:
+    """Say what helps where a file cannot be written, whose name came by an option."""
+    if isinstance(error, NotRegular):
+        return f"remove it, or choose another {option}: nothing is written through it"
+    if isinstance(error, IsADirectoryError):
+        return f"give the name of a file to {option}"
+    return f"make room or choose another {option}"
+
+
 def stands(path: Path, *, folder: bool = False) -> bool:
     """Whether something, or a folder, is there that we may look at; reading says why we may not."""
     try:
@@ -45,33 +57,180 @@ def stands(path: Path, *, folder: bool = False) -> bool:
         return False
 
 
-def sync_folder(folder: Path) -> None:
-    """Have the name of a new file survive a power failure, too."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def sync_folder(folder: Path | str, *, at: int | None = None) -> None:
+    """Have the names in a folder survive a power failure, too; `at` is an open folder above it."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
 
 
+#: What is written has such a name until it is whole; nobody can foresee it.
+_PART = re.compile(r"\.(?P<stem>.*)\.[0-9a-f]{16}\.part", re.DOTALL)
+#: So much of the target's name is in it: at most 160 bytes of the 255 that a name may have.
+_STEM_CHARACTERS = 40
+_PARTS = os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def replace_file(
+    path: Path,
+    content: str | bytes,
+    *,
+    within: Path | None = None,
+    mode: int = 0o666,
+    durable: bool = True,
+) -> None:
+    """Write a file as `replacing` does; half characters of a text become question marks."""
+    with replacing(path, within=within, mode=mode, durable=durable) as file:
+        file.write(content.encode(errors="replace") if isinstance(content, str) else content)
+
+
+class _Unwritten(Exception):
+    pass
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise the OSError that `replacing` would raise at once; nothing is written."""
+    with suppress(_Unwritten), replacing(path, durable=False):
+        raise _Unwritten
+
+
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a path to write to; what is written there then stands at `path`, whole or not at all."""
-    if path.exists() and not path.is_file():  # a device or a pipe
-        yield path
-        return
-    place = Path(os.path.realpath(path))
-    beside = place.with_name(f".{place.name[:200]}.part")  # a later try takes over what a kill left
+def replacing(
+    path: Path, *, within: Path | None = None, mode: int = 0o666, durable: bool = True
+) -> Iterator[BinaryIO]:
+    """Give a file to write to; its content is then at `path`, whole, or nothing has changed.
+
+    The file gets a new name in the folder of `path`, and is renamed in the end. Whatever has the
+    name of `path` is replaced if it is a regular file, and refused otherwise: nothing is written
+    through a link or into a pipe or device. The folder is opened once: a link that takes its place
+    meanwhile leads nowhere.
+
+    Parameters
+    ----------
+    path
+        The file to write. Parts of it that a killed process left are removed, but for those in
+        a run: `remove_parts`.
+    within
+        No folder on the way from this one to `path` may be a symbolic link, and the file belongs
+        to the owner of its folder even where root writes it.
+    mode
+        Permissions, less those that the umask takes away.
+    durable
+        Whether to wait for the disk. Not needed where a lost file is simply made again.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written (`filename` is `path`), or what has its name is no regular file.
+    """
+    name = path.name or "."  # "/" and ".": folders, which are refused as such
+    stem = name[:_STEM_CHARACTERS]
     try:
-        yield beside
-        with beside.open("rb+") as file:
-            os.fsync(file.fileno())
-        beside.replace(place)
-        sync_folder(place.parent)
-    except BaseException:
-        with suppress(OSError):
-            beside.unlink()
+        folder = _folder_to_write(path, within)
+        try:
+            _refuse_target(path, name, folder)
+            if within is None:  # a run is large, and tidied when it is opened for writing
+                _remove_parts(folder, stem)
+            part, descriptor = _new_part(stem, folder, mode)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    if within is not None:
+                        _give_to_owner(descriptor, folder)
+                    yield file
+                    _finish(file, part, name, folder, durable=durable)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(part, dir_fd=folder)
+                raise
+        finally:
+            os.close(folder)
+    except OSError as error:
+        if error.filename in (None, name) or is_part(str(error.filename)):
+            error.filename = str(path)
         raise
+
+
+def _new_part(stem: str, folder: int, mode: int) -> tuple[str, int]:
+    """Make a file with a name that nobody can foresee; its lock says that somebody writes it."""
+    while True:
+        part = f".{stem}.{os.urandom(8).hex()}.part"
+        descriptor = os.open(part, _NEW, mode, dir_fd=folder)
+        with suppress(OSError):  # without locks, parts of killed processes stay
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return part, descriptor
+        os.close(descriptor)  # removed between making and locking
+
+
+def _finish(file: BinaryIO, part: str, name: str, folder: int, *, durable: bool) -> None:
+    file.flush()
+    if durable:
+        os.fsync(file.fileno())
+    os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
+    if durable:
+        with suppress(PermissionError):  # a folder in which we may write, but not look
+            sync_folder(".", at=folder)
+
+
+def _folder_to_write(path: Path, within: Path | None) -> int:
+    if within is None:
+        return os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    return _inner_folder(path, within)
+
+
+def _refuse_target(path: Path, name: str, folder: int) -> None:
+    """Raise OSError where the name that is to be written belongs to no regular file."""
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    _refuse_others(found, path)
+
+
+def _give_to_owner(descriptor: int, folder: int) -> None:
+    """Give what root writes into another user's folder to that user: it is his run."""
+    if os.geteuid() == 0:
+        owner = os.stat(".", dir_fd=folder)
+        if owner.st_uid:
+            os.fchown(descriptor, owner.st_uid, owner.st_gid)
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what killed processes left of files that they were writing; none is no error."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            _remove_parts(descriptor, None)
+        finally:
+            os.close(descriptor)
+
+
+def is_part(name: str) -> bool:
+    """Whether a file of this name is one that `replacing` has not finished."""
+    return _PART.fullmatch(name) is not None
+
+
+def _remove_parts(folder: int, stem: str | None) -> None:
+    """Remove the parts in a folder that nobody writes; `stem` chooses those of one name."""
+    with suppress(OSError):
+        for path in Path(f"/proc/self/fd/{folder}").iterdir():
+            part = _PART.fullmatch(path.name)
+            if part is not None and stem in (None, part["stem"]):
+                _remove_part(folder, path.name)
+
+
+def _remove_part(folder: int, name: str) -> None:
+    with suppress(OSError):
+        descriptor = os.open(name, _PARTS | os.O_NOFOLLOW, dir_fd=folder)
+        try:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while it is written
+                os.unlink(name, dir_fd=folder)
+        finally:
+            os.close(descriptor)
 
 
 def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:
@@ -81,6 +240,15 @@ def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:
     """
     if within is None:
         return _opened(path, str(path), None, _FLAGS)
+    folder = _inner_folder(path, within)
+    try:
+        return _opened(path, path.name, folder, _FLAGS | os.O_NOFOLLOW)
+    finally:
+        os.close(folder)
+
+
+def _inner_folder(path: Path, within: Path) -> int:
+    """Open the folder of `path` with no symbolic link on the way from `within`; raises OSError."""
     parts = path.relative_to(within).parts
     if ".." in parts:
         raise NotRegular("lies elsewhere", path)
@@ -92,9 +260,10 @@ def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:
             inner = os.open(part, _FOLDER, dir_fd=folder)
             os.close(folder)
             folder = inner
-        return _opened(path, parts[-1], folder, _FLAGS | os.O_NOFOLLOW)
-    finally:
+    except BaseException:
         os.close(folder)
+        raise
+    return folder
 
 
 def _opened(path: Path, name: str, folder: int | None, flags: int) -> BinaryIO:

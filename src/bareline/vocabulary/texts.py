@@ -13,6 +13,18 @@ _UNFIT = re.compile(
 )
 
 
+#: In JSON these end a line for some readers; the others of `_UNFIT` are obeyed by a terminal.
+_UNFIT_IN_JSON = re.compile(f"{_UNFIT.pattern[:-1]}\u2028\u2029]")
+
+
+def escaped_json(text: str) -> str:
+    r"""Escape in JSON what a terminal obeys and half characters: U+009B becomes ``\u009b``.
+
+    The values stay the same: such characters stand in strings only.
+    """
+    return _UNFIT_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def cleaned(text: str) -> str:
     """Replace characters that XML cannot hold: a single one ends the program that draws."""
     return _UNFIT.sub("\ufffd", text)

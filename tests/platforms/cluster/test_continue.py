@@ -59,6 +59,7 @@ def check(run, fail, mend, says):
     assert [record.attempt for record in every] == [1, 2, 2]
 
 
+@pytest.mark.slow
 def test_a_run_over_ssh_whose_link_was_cut_is_completed(
     ssh_cluster, ssh_options, make_spec, tmp_path, monkeypatch
 ):

@@ -64,6 +64,7 @@ def plant(machines, host, hidden):
 
 @pytest.mark.netns
 @pytest.mark.mpi
+@pytest.mark.slow
 def test_every_rank_runs_the_build_that_all_nodes_have(ssh_cluster, ssh_options, acquire):
     machines, _ = ssh_cluster
     if "avx2" not in Path("/proc/cpuinfo").read_text():

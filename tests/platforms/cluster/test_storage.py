@@ -24,6 +24,7 @@ def hosts(request, acquire):
         yield Bench(allocation, None)
 
 
+@pytest.mark.slow
 def test_ranks_of_two_nodes_read_what_the_other_node_wrote(hosts):
     for name, params in (
         ("io.parallel", {"block_bytes": 1 << 20, "api": "mpiio-collective"}),

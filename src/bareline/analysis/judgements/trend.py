@@ -17,6 +17,7 @@ import polars as pl
 from typing_extensions import TypedDict
 
 from bareline import stats
+from bareline.analysis.judgements.dates import RunDate, date_of
 from bareline.analysis.numbers.cell import Estimate, bounds, finite
 from bareline.analysis.numbers.cube import laid_out
 from bareline.analysis.numbers.records import Records, margin_of, read_runs
@@ -34,7 +35,7 @@ from bareline.vocabulary.verdicts import Verdict
 _SERIES = ("platform", *KEY)
 _SHOWN = ("layer", "unit", "better", "headline")
 #: Facts that are other in every run tell nothing of a step.
-_PASSING = ("time.", "host.boot", "load", "steal")
+_PASSING = ("time.", "import.dated", "host.boot", "load", "steal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,11 @@ class TrendSeries:
 
 
 class TrendValue(TypedDict):
-    """A median of one run."""
+    """A median of one run; with `file_date` its date is only that of imported files."""
 
     run: str
     created: str
+    file_date: bool
     version: str | None
     value: float | None
     lo: float | None
@@ -120,6 +122,20 @@ class Trend:
     @cached_property
     def _records(self) -> list[Records]:
         return [read_runs([run]) for run in self.runs]
+
+    @cached_property
+    def dates(self) -> tuple[RunDate, ...]:
+        """When each run was measured."""
+        return tuple(map(date_of, self.runs))
+
+    @property
+    def dated_by_files(self) -> list[str]:
+        """Names of the runs whose outputs give no date, so that their order may be wrong."""
+        return [
+            run.path.name
+            for run, date in zip(self.runs, self.dates, strict=True)
+            if date.is_of_files
+        ]
 
     @cached_property
     def series(self) -> list[TrendSeries]:
@@ -204,8 +220,8 @@ class Trend:
     def rows(self) -> list[SeriesRow]:
         """Give every series as a row for ``--json``."""
         runs = [
-            (str(run.path), run.header.created, run.header.versions.get("bareline"))
-            for run in self.runs
+            (str(run.path), date.text, date.is_of_files, run.header.versions.get("bareline"))
+            for run, date in zip(self.runs, self.dates, strict=True)
         ]
         return [
             row_of(
@@ -231,7 +247,7 @@ def trend_of(
     runs: Sequence[Run], margin: float | None = None, asked: Selection | None = None
 ) -> Trend:
     """Put runs into the order of their dates; the margin is by default the latest run's."""
-    ordered = tuple(sorted(runs, key=lambda run: (run.header.created, run.path.name)))
+    ordered = tuple(sorted(runs, key=lambda run: (date_of(run).moment, run.path.name)))
     return Trend(ordered, margin or margin_of(ordered[-1]), asked or Selection())
 
 
@@ -241,10 +257,11 @@ def history_of(runs: Sequence[Run]) -> Sequence[Run]:
         return runs
     own = runs[0]
     name = own.header.study["study"]["name"]
+    until = date_of(own).moment
     return [
-        one
-        for one in list_runs(own.path.absolute().parent)
-        if one.header.study["study"]["name"] == name and one.header.created <= own.header.created
+        run
+        for run in list_runs(own.path.absolute().parent)
+        if run.header.study["study"]["name"] == name and date_of(run).moment <= until
     ]
 
 

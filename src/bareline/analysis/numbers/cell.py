@@ -158,6 +158,7 @@ class Cell:
     - `lost`: launches that exceeded a time limit or crashed; None where none did.
     - `few_boots`: so few boots that what is claimed holds for these alone.
     - `point_row`: number of its point in the `Cube`; None where nothing was delivered.
+    - `other_ranks`: both sides ran it, but not with the same number of ranks.
     """
 
     place: Place
@@ -185,6 +186,7 @@ class Cell:
     lost: LostLaunches | None = None
     few_boots: bool = False
     point_row: int | None = field(default=None, compare=False)
+    other_ranks: bool = False
 
     @property
     def median(self) -> float | None:
@@ -267,6 +269,7 @@ def _cell(own: _Row | None, compared: _Row | None) -> Cell:
         lost=_lost(other),
         few_boots=bool(other.get("few_boots")),
         point_row=other.get("point_row"),
+        other_ranks=bool(other.get("other_ranks")),
     )
 
 
@@ -302,6 +305,8 @@ def reason_of(row: _Row) -> str:
             return str(row.get("absent") or "")
         case Verdict.DOES_NOT_FIT:
             return str(row.get("left_out") or "")
+        case Verdict.MISSING if row.get("other_ranks"):
+            return str(row["other_ranks"])
         case Verdict.MISSING:
             return f"{row['baseline'] if row['n'] else row['platform']} has no figure"
         case _:

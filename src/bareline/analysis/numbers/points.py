@@ -13,6 +13,7 @@ from bareline.analysis.numbers.cell import LostLaunches
 from bareline.analysis.numbers.cube import BoolCube, FloatCube
 from bareline.analysis.numbers.frames import layouts, unlike_text
 from bareline.analysis.numbers.models import EMULATED, emulated_platforms, unlike_processors
+from bareline.analysis.numbers.other_ranks import other_ranks_text
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.summary import (
@@ -192,6 +193,7 @@ def _with_sides(
             .join(records.left_out.filter(platform=name).select(*CASE, reason), on=CASE, how="left")
             .join(caveats, on=KEY, how="left")
         )
+    table = table.with_columns(other_ranks_text(table, summary, pair))
     own_empty, base_empty = pl.col("n") == 0, pl.col("n_baseline") == 0
     empty = own_empty | base_empty
     own_failed = pl.col("n_failed").is_not_null() & pl.col("own_absent").is_null()

@@ -284,7 +284,10 @@ def _undelivered(own: AnswerScope) -> list[_Clause]:
     missing = [p for f in own.findings for p in f.points if p.verdict is Verdict.MISSING]
     if missing:
         total = sum(len(finding.points) for finding in own.findings)
-        parts.append([f"{len(missing)} of {total} points missing"])
+        reasons = {point.reason for point in missing}
+        # One reason for all is the answer: other ranks, or ranks that are not known.
+        why = f" ({reasons.pop()})" if len(reasons) == 1 and missing[0].other_ranks else ""
+        parts.append([f"{len(missing)} of {total} points missing{why}"])
     return parts
 
 

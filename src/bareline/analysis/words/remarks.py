@@ -14,7 +14,7 @@ from bareline.analysis.words.amounts import Form, span
 from bareline.analysis.words.parts import Piece, platforms_named
 from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import significant
+from bareline.vocabulary.units import listing, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
 
 #: What the line says of disturbances, and from which share of the trials on.
@@ -149,7 +149,19 @@ def step_words(trend: Trend, step: ChangePoint) -> str:
     run = trend.runs[step.at]
     amount = with_interval(step.ratio, write=significant)
     way = "worse" if step.verdict is Verdict.SLOWER else "better"
-    return f"{way} since {run.header.created[:10]} ({run.path.name}), ratio {amount}"
+    return f"{way} since {trend.dates[step.at].day} ({run.path.name}), ratio {amount}"
+
+
+def undated_words(trend: Trend) -> str:
+    """Say which runs are ordered by the times of imported files; empty without any."""
+    names = trend.dated_by_files
+    if not names:
+        return ""
+    shown = listing(names[:5]) if len(names) <= 5 else f"{len(names)} runs"
+    return (
+        f"The outputs of {shown} give no date: the order is that of their files' times, which "
+        "copying may change; `bareline import --date` gives the date of the measurement."
+    )
 
 
 def survey_gaps(survey: Survey) -> Iterator[str]:

@@ -27,6 +27,7 @@ from bareline.platforms.nodes import bring_up
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.keys import Keys, client_config, known_hosts, make_keys
 from bareline.vocabulary.errors import NotNow, PlatformError
+from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.platform import PlatformSpec
 
@@ -45,7 +46,7 @@ class Access:
         self.keys: Keys = make_keys(folder)
         # One key for all, made for them alone: their addresses need not be known before.
         self._known = known_hosts(self.keys, ["*"])
-        (folder / "known_hosts").write_text(self._known, encoding="utf-8")
+        replace_file(folder / "known_hosts", self._known, durable=False)
         self.config = folder / "config"
         self.addresses: dict[str, str] = {}
 
@@ -55,7 +56,7 @@ class Access:
         text = self._config(str(self._folder))
         if self._options.jump:
             text += f"  ProxyJump {self._options.jump}\nInclude ~/.ssh/config\n"
-        self.config.write_text(text, encoding="utf-8")
+        replace_file(self.config, text, durable=False)
 
     def _config(self, folder: str) -> str:
         names, user = " ".join(self.addresses), f"User {self._options.user}"

@@ -22,7 +22,7 @@ from bareline.host.locks import file_lock
 from bareline.host.owner import has_ended, owner_mark, owner_pid
 from bareline.platforms.cloud.provider import INSTANCE, BackOff, Insistence, Steward, Thing
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.files import replacing, sync_folder
+from bareline.vocabulary.files import replace_file, sync_folder
 from bareline.vocabulary.units import HOUR_S, count
 
 #: Begins the name of all that bareline makes in a cloud; its owner's mark follows.
@@ -232,8 +232,7 @@ def remember(cache: Path, kind: str, account: Account, *, keep: bool = True) -> 
         known = _known(path)
         if (entry in known) != keep:
             others = [each for each in known if each != entry]
-            with replacing(path) as new:
-                new.write_text(json.dumps([*others, entry] if keep else others), encoding="utf-8")
+            replace_file(path, json.dumps([*others, entry] if keep else others))
 
 
 def _known_file(cache: Path) -> Path:

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bareline.vocabulary.files import replace_file
+
 _BLOCK_BYTES = 1 << 20
 #: Remembers the time stamps of parts that were found whole.
 _CHECKED = "checked.json"
@@ -71,7 +73,7 @@ def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
 
 def _remember(folder: Path, stamps: Mapping[str, Any]) -> None:
     with contextlib.suppress(OSError):
-        (folder / _CHECKED).write_text(json.dumps(stamps), encoding="utf-8")
+        replace_file(folder / _CHECKED, json.dumps(stamps), durable=False)
 
 
 def _files(path: Path) -> list[Path]:

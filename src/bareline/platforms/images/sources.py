@@ -17,6 +17,7 @@ from pathlib import Path
 
 from bareline.platforms.process import run_process
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replace_file
 
 #: Names that differ between distributions: the first that the host's sources know is taken.
 _ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
@@ -147,7 +148,7 @@ def archive_of(release: str | None, cache_folder: Path) -> Archive:
     own = re.sub(rf"(?m)( ){re.escape(suite)}(?=[-/ ])", rf"\g<1>{release}", text)
     listed = folder / "sources.list"
     known = listed.exists() and listed.read_text(encoding="utf-8") == own
-    listed.write_text(own, encoding="utf-8")
+    replace_file(listed, own, durable=False)
     archive = Archive(release, own, _private(folder))
     if not known or time.time() - listed.stat().st_mtime > _LISTS_S or not archive.show(["libc6"]):
         try:
@@ -233,7 +234,7 @@ def workplace(note: Path) -> Iterator[Path]:
     if note.exists():
         remove_workplace(note)
     with tempfile.TemporaryDirectory(dir=_WORKPLACES, prefix=_WORKPLACE) as name:
-        note.write_text(name, encoding="utf-8")
+        replace_file(note, name, durable=False)
         place = Path(name)
         place.chmod(0o755)
         for part in (place / "out", place / "tmp"):
@@ -248,7 +249,7 @@ def bootstrap(
 ) -> None:
     """Let mmdebstrap make a root at `target`; "-" where a hook takes what it needs."""
     sources = place / "out" / "sources.list"
-    sources.write_text(archive.text, encoding="utf-8")
+    replace_file(sources, archive.text, durable=False)
     argv = ["mmdebstrap", "--variant=minbase", *more]
     argv += ["--mode=root" if os.geteuid() == 0 else "--mode=unshare"]
     argv += [f"--include={','.join(names)}", *proxy_options()]
@@ -263,7 +264,7 @@ def bootstrap(
             where=str(log),
             hint="see that this host reaches its package sources",
         )
-    log.write_text(done.stdout + done.stderr, encoding="utf-8")
+    replace_file(log, done.stdout + done.stderr, durable=False)
     if done.exit_code:
         said = [line for line in done.stderr.splitlines() if line.strip().startswith("E: ")]
         hint = "see that this host reaches its package sources: `apt-get update`"

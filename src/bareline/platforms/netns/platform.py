@@ -33,6 +33,7 @@ from bareline.platforms.netns.namespaces import (
 )
 from bareline.platforms.netns.options import NetnsOptions, share_cores
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import PlatformSpec
 
@@ -199,7 +200,7 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
                 lines = ["127.0.0.1 localhost", f"{links.SWITCH_ADDRESS} switch"]
                 lines += [f"{links.host_address(index)} {name}" for index, name in enumerate(names)]
                 file = self.context.scratch / "hosts"
-                file.write_text("\n".join([*lines, ""]), encoding="utf-8")
+                replace_file(file, "\n".join([*lines, ""]), durable=False)
                 opened = open_switch(find_privilege(), file)
                 switch = stack.enter_context(opened)
                 # Mounts of the switch are those of the hosts that come after.

@@ -32,7 +32,7 @@ from bareline.platforms.base import Context
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.platforms.process import Finished
 from bareline.vocabulary.errors import BarelineError, PlatformError
-from bareline.vocabulary.files import replacing
+from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.instructions import kernel_set
 from bareline.vocabulary.model import Command, Layout, Output
 from bareline.vocabulary.platform import PlatformSpec
@@ -92,10 +92,9 @@ def rates_here(context: Context, processor: str) -> Rates:
     dgemm, stream = (_best_rate(context, benchmark) for benchmark in _BENCHMARKS)
     found = Rates(dgemm, stream, round(cores_since(before), 2))
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as part:
-        rates = asdict(found)
-        known = {"busy_cores": rates.pop("busy_cores")}
-        part.write_text(json.dumps({"rates": rates, **known}), encoding="utf-8")
+    rates = asdict(found)
+    known = {"busy_cores": rates.pop("busy_cores")}
+    replace_file(path, json.dumps({"rates": rates, **known}))
     return found
 
 
@@ -242,8 +241,7 @@ def save(path: Path, recording: Recording, about: Mapping[str, Any]) -> None:
         ],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as part:
-        part.write_text(tomli_w.dumps(content), encoding="utf-8")
+    replace_file(path, tomli_w.dumps(content))
 
 
 def computation(

@@ -22,6 +22,7 @@ from bareline.platforms.sim.network import Curve, SimulatedNetwork, stretches
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
 from bareline.profile.trace import Trace, read_trace
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import REPLAY, PlatformSpec
 
@@ -68,7 +69,7 @@ class SimAllocation(Allocation):
         self._events: list[str] = []
         self._description = context.scratch / "cluster.xml"
         xml = cluster.cluster_xml(options, self._network)
-        self._description.write_text(xml, encoding="utf-8")
+        replace_file(self._description, xml, durable=False)
         self._temporary = context.scratch / "smpi"
         self._temporary.mkdir(exist_ok=True)
 
@@ -180,7 +181,7 @@ class SimAllocation(Allocation):
         )
         self._events += events
         seconds = self._context.scratch / "inject"
-        seconds.write_text(recording.to_inject(self._compute_factor()), encoding="utf-8")
+        replace_file(seconds, recording.to_inject(self._compute_factor()), durable=False)
         variables |= {
             "BARELINE_COMPUTE": f"inject:{seconds}",
             "BARELINE_BUSY_AFTER_SEND": self._network.busy_after(),
@@ -225,7 +226,7 @@ class SimAllocation(Allocation):
     ) -> Finished:
         settings = self._context.scratch / f"cluster-{layout.nodes}.txt"
         text = cluster.settings(self._options, self._network, layout.nodes, self._description)
-        settings.write_text(text, encoding="utf-8")
+        replace_file(settings, text, durable=False)
         env = local_environment({**variables, "BARELINE_CLUSTER": str(settings)})
         return run_process(line, env=env, timeout_s=timeout_s, cwd=self._context.scratch)
 
@@ -233,7 +234,7 @@ class SimAllocation(Allocation):
         options, network = self._options, self._network
         hosts = self._context.scratch / f"hosts-{layout}"
         ranks = (f"n{node}\n" * layout.ranks_per_node for node in range(layout.nodes))
-        hosts.write_text("".join(ranks), encoding="utf-8")
+        replace_file(hosts, "".join(ranks), durable=False)
         eager = str(cluster.eager_bytes(options, network, layout.nodes))
         library = ensure_native(find_simulator(), self._context.cache).parent
         chosen = {

@@ -10,6 +10,7 @@ where it is started.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.collectives import COMMUNICATOR_REDUCTIONS, collective_of
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replace_file, replacing
 
 #: SimGrid's numbers of the types of elements.
 _DOUBLE, _BYTE = 0, 6
@@ -215,11 +217,11 @@ def write(trace: Trace, factor: float, folder: Path) -> Path:
     """Write the actions of all ranks, and give the file that lists theirs."""
     folder.mkdir(exist_ok=True)
     listed = folder / "ranks.txt"
-    with listed.open("w", encoding="utf-8") as ranks:
+    with replacing(listed, durable=False) as ranks:
         for rank, lines in actions(trace, factor):
             path = folder / f"rank-{rank}.txt"
-            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            print(path, file=ranks)
+            replace_file(path, "\n".join(lines) + "\n", durable=False)
+            ranks.write(os.fsencode(path) + b"\n")
     return listed
 
 

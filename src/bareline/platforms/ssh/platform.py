@@ -26,6 +26,7 @@ from bareline.platforms.ssh.connection import Connection, close_all, configured,
 from bareline.platforms.ssh.options import SshOptions
 from bareline.platforms.workdir import owned_folder, remove_ended
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.model import TRIAL_VARIABLE, Layout, Scalar
 from bareline.vocabulary.nodeset import nodes_text
 from bareline.vocabulary.platform import PlatformSpec
@@ -144,8 +145,7 @@ class SshAllocation(RemoteAllocation):
         }
         text = agent_text(commands, self.loader)
         if here:
-            Path(path).write_text(text, encoding="utf-8")
-            Path(path).chmod(0o700)
+            replace_file(Path(path), text, mode=0o700, durable=False)
         else:
             write = ["sh", "-c", 'cat >"$1" && chmod 700 "$1"', "sh", path]
             failed = "the launcher's agent cannot be written"

@@ -25,6 +25,7 @@ from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.kernel import File
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.remains import SET_AND_SHOW
+from bareline.vocabulary.files import replace_file
 
 #: Cheapest key exchange for a processor without wide multiplication.
 _KEX = "curve25519-sha256"
@@ -61,14 +62,15 @@ class GuestAccess:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         client, known = folder / "client_key", folder / "known_hosts"
-        client.touch(mode=0o600)
-        client.write_text(keys.client)
+        replace_file(client, keys.client, mode=0o600, durable=False)
         addresses = {guest.name: guest.management_address for guest in guests}
-        known.write_text(known_hosts(keys, list(addresses.values())))
+        replace_file(known, known_hosts(keys, list(addresses.values())), durable=False)
         own = ("User root", "ServerAliveInterval 0", f"ControlPath {folder}/%n")
         self._config = folder / "config"
-        self._config.write_text(
-            client_config(addresses, *_PATIENT, *own, key=str(client), known=str(known))
+        replace_file(
+            self._config,
+            client_config(addresses, *_PATIENT, *own, key=str(client), known=str(known)),
+            durable=False,
         )
 
     def connect(self, name: str) -> str:

@@ -19,6 +19,7 @@ from typing import IO, Any
 from bareline.host.tools import install_hint
 from bareline.platforms.process import local_environment, run_process
 from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.files import replace_file
 
 _START_S = 20.0
 #: What an enclosure makes in its folder, beside the sockets of libvirt.
@@ -137,11 +138,13 @@ class Hypervisor:
         known = self.cache_folder / "vm" / "libvirt"
         known.mkdir(parents=True, exist_ok=True)
         (self.folder / "cache").symlink_to(known)
-        (self.folder / "etc" / "libvirtd.conf").write_text(_DAEMON.format(folder=self.folder))
-        (self.folder / "etc" / "qemu.conf").write_text(_QEMU)
+        replace_file(
+            self.folder / "etc" / "libvirtd.conf", _DAEMON.format(folder=self.folder), durable=False
+        )
+        replace_file(self.folder / "etc" / "qemu.conf", _QEMU, durable=False)
         script = resources.files("bareline.platforms.vm") / "scripts" / "enclosure"
         enclosure = self.folder / "enclosure"
-        enclosure.write_bytes(script.read_bytes())
+        replace_file(enclosure, script.read_bytes(), durable=False)
         argv = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
         argv += ["--net"] if self.own_network else []
         argv += ["sh", str(enclosure), str(self.folder), "yes" if self.own_network else "no"]

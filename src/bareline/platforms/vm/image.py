@@ -31,6 +31,7 @@ from bareline.platforms.images.sources import (
 )
 from bareline.platforms.vm.kernel import unpack_kernel
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replace_file
 
 _LOG = logging.getLogger(__name__)
 #: What a guest needs to boot and to be reached, and what the probes run.
@@ -156,7 +157,7 @@ def _build(recipe: _Recipe, folder: Path) -> None:
     with workplace(folder.with_suffix(".workplace")) as place:
         out = place / "out"
         pack = out / "pack"
-        pack.write_text(recipe.pack, encoding="utf-8")
+        replace_file(pack, recipe.pack, durable=False)
         pack.chmod(0o755)
         names = recipe.archive.known_names(recipe.packages, PACKAGES)
         # Nothing of the root has to reach the disk: what is made of it does, all at once.
@@ -166,7 +167,9 @@ def _build(recipe: _Recipe, folder: Path) -> None:
         building = folder.with_suffix(".new")
         shutil.rmtree(building, ignore_errors=True)
         building.mkdir()
-        (building / "vmlinux").write_bytes(unpack_kernel((out / "vmlinuz").read_bytes()))
+        replace_file(
+            building / "vmlinux", unpack_kernel((out / "vmlinuz").read_bytes()), durable=False
+        )
         shutil.copytree(out / "modules", building / "modules")
         shutil.copy(out / "busybox", building / "busybox")
         # cp keeps the disk's holes; the standard library does not.
@@ -178,7 +181,7 @@ def _build(recipe: _Recipe, folder: Path) -> None:
         "suite": recipe.archive.suite,
         "parts": describe_parts(building, _PARTS),
     }
-    (building / _RECORD).write_text(json.dumps(described, indent=1), encoding="utf-8")
+    replace_file(building / _RECORD, json.dumps(described, indent=1), durable=False)
     # What has a name is on the disk, whatever happens to this machine.
     os.sync()
     shutil.rmtree(folder, ignore_errors=True)
@@ -218,7 +221,7 @@ def _own(image: AutoImage, path: Path, modules: str | None, folder: Path) -> Aut
             hint="name their folder as `modules`, the one that contains modules.dep",
         )
     kernel = folder / f"{where.name}.own"
-    kernel.write_bytes(unpack_kernel(packed))
+    replace_file(kernel, unpack_kernel(packed), durable=False)
     return replace(image, kernel=kernel, modules=where)
 
 
@@ -267,4 +270,4 @@ def _unpack(package: Path, place: Path) -> None:
     subprocess.run(["depmod", "-b", str(found.parents[1]), version], check=True)
     (whole / "modules").mkdir(parents=True)
     shutil.move(found / version, whole / "modules" / version)
-    (whole / "vmlinux").write_bytes(unpack_kernel(kernels[0].read_bytes()))
+    replace_file(whole / "vmlinux", unpack_kernel(kernels[0].read_bytes()), durable=False)

@@ -19,6 +19,7 @@ from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.kernel import File, archive, load_order, read_module
 from bareline.platforms.vm.options import VmOptions
 from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.files import replace_file
 
 _BUS_MODULES = {
     "virtio": ("virtio_blk",),
@@ -64,9 +65,8 @@ def built_medium(
         files = settings_files(options, guest, guests, keys)
         files["init"] = File(guest_script("init"), 0o755)
         initrd = folder / f"{guest.name}.initrd"
-        initrd.touch(mode=0o600)
         own = archive({f"bareline/{name}": file for name, file in files.items()})
-        initrd.write_bytes(common + own)
+        replace_file(initrd, common + own, mode=0o600, durable=False)
         boot = Boot(kernel=str(image.kernel), initrd=str(initrd), command_line=command_line)
         return disk, boot, None
 
@@ -129,7 +129,7 @@ def cloud_medium(image: Image, options: VmOptions, guests: Sequence[Guest], keys
         shutil.rmtree(seed, ignore_errors=True)
         seed.mkdir(mode=0o700)
         for name, text in _seed_files(options, guest, guests, keys).items():
-            (seed / name).write_text(text, encoding="utf-8")
+            replace_file(seed / name, text, durable=False)
         _make_seed_medium(seed, medium)
         return disk, boot, medium
 

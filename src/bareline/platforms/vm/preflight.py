@@ -27,6 +27,7 @@ from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.kernel import File, archive
 from bareline.platforms.vm.options import VmOptions
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replace_file
 
 _PCI = Path("/sys/bus/pci/devices")
 _NETWORK = Path("/sys/class/net")
@@ -214,7 +215,7 @@ def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> KvmVerdict:
             return KvmVerdict(False, 'not tried yet: a platform with image = "auto" tries it')
         verdict = _try_guest(image)
         stored = {"key": _key(), "verdict": asdict(verdict)}
-        _store(cache_folder).write_text(json.dumps(stored), encoding="utf-8")
+        replace_file(_store(cache_folder), json.dumps(stored), durable=False)
     return verdict
 
 
@@ -262,7 +263,9 @@ def _try_guest(image: AutoImage) -> KvmVerdict:
     with tempfile.TemporaryDirectory(prefix="bareline-proof-") as name:
         initrd = Path(name) / "initrd"
         busybox, init = File(image.busybox.read_bytes(), 0o755), File(_INIT.encode(), 0o755)
-        initrd.write_bytes(archive({"bin/busybox": busybox, "init": init}, ("dev",)))
+        replace_file(
+            initrd, archive({"bin/busybox": busybox, "init": init}, ("dev",)), durable=False
+        )
         argv = ["qemu-system-x86_64", "-accel", "kvm", "-cpu", "host", "-m", "256"]
         argv += ["-nodefaults", "-nographic", "-no-reboot", "-serial", "stdio"]
         argv += ["-kernel", str(image.kernel), "-initrd", str(initrd)]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from bareline.host.owner import has_ended, owner_mark, owner_pid
 from bareline.platforms.process import run_process
+from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.model import Scalar
 
 if TYPE_CHECKING:
@@ -44,9 +45,7 @@ class Claim:
         """Put it on file as it is now."""
         content = asdict(self)
         del content["path"]
-        new = self.path.with_suffix(".new")
-        new.write_text(json.dumps(content), encoding="utf-8")
-        new.rename(self.path)
+        replace_file(self.path, json.dumps(content), durable=False)
 
     def add_setting(self, name: str, former: str) -> None:
         """Note the former value of a host setting, before it is changed."""

@@ -27,6 +27,7 @@ from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.medium import counter_argument
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.preflight import qemu_version
+from bareline.vocabulary.files import replace_file
 
 #: What a state consists of, and the file that describes it.
 _PARTS = ("memory", "disk.qcow2", "initrd")
@@ -64,7 +65,9 @@ class SavedStates:
                 self.folder.mkdir(mode=0o700)
             keys = make_keys(folder)
             if not record.exists():
-                record.write_text(json.dumps({"parts": describe_parts(folder, _KEYS)}))
+                replace_file(
+                    record, json.dumps({"parts": describe_parts(folder, _KEYS)}), durable=False
+                )
         return keys
 
     def identity(self, name: str) -> str:
@@ -99,7 +102,7 @@ class SavedStates:
             shutil.copy(initrd, new / "initrd")
             described = {"report": report, "parts": describe_parts(new, _PARTS)}
             note_whole(new, _PARTS)
-            (new / _RECORD).write_text(json.dumps(described), encoding="utf-8")
+            replace_file(new / _RECORD, json.dumps(described), durable=False)
             if self.find(name) is None:
                 self.forget(name)
                 new.rename(self.folder / name)

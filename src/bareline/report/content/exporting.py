@@ -10,10 +10,14 @@ could not be measured is an error, whether or not a condition asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import errno
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
+from io import RawIOBase
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 from xml.etree import ElementTree
 
 import polars as pl
@@ -23,13 +27,14 @@ from bareline.analysis.numbers.selection import Selection
 from bareline.analysis.numbers.summary import failures, summarize
 from bareline.analysis.numbers.tidy import tidy_samples
 from bareline.analysis.words.conditions import ConditionOutcome
+from bareline.report.content.spreadsheets import write_table
 from bareline.report.content.wording import case_words
-from bareline.vocabulary.errors import StoreError, UsageError
-from bareline.vocabulary.files import replacing
+from bareline.vocabulary.errors import StoreError, UsageError, one_line
+from bareline.vocabulary.files import replacing, step_to_write
 from bareline.vocabulary.model import Stage, parse_point
-from bareline.vocabulary.texts import cleaned
+from bareline.vocabulary.texts import cleaned, escaped_json
 
-_Writer = Callable[[Records, Path, Selection], int]
+_Writer = Callable[[Records, BinaryIO, Selection], int]
 
 
 def write_samples(records: Records, path: Path, asked: Selection) -> int:
@@ -46,26 +51,71 @@ def write_samples(records: Records, path: Path, asked: Selection) -> int:
             f"cannot write '{path.suffix or path.name}' files",
             hint=f"end --out with one of {', '.join(_WRITERS)}",
         )
+    with _replacing(path) as file:
+        return write(records, file, asked)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """Give a file that replaces another one in the end; raises StoreError: it cannot be written."""
     try:
-        with replacing(path) as made:
-            return write(records, made, asked)
+        with replacing(path) as file:
+            yield file
     except OSError as error:
         why = f"cannot be written: {error.strerror or error}"
-        hint = "make room or choose another --out"
-        raise StoreError(why, where=str(path), hint=hint) from error
+        raise StoreError(why, where=str(path), hint=step_to_write(error)) from error
 
 
-def _table_writer(write: Callable[[pl.DataFrame, Path], object]) -> _Writer:
-    def writer(records: Records, path: Path, asked: Selection) -> int:
+class _Sink(RawIOBase):
+    """A file that keeps the error of a write: Polars tells it in words of its own."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
+        self._file = file
+        self.error: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        try:
+            return self._file.write(data)
+        except OSError as error:
+            self.error = error
+            raise
+
+
+class _JsonSink(_Sink):
+    """The same for JSON, in which characters that a terminal obeys are escaped."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        self._decoder = getincrementaldecoder("utf-8")()
+
+    def write(self, data: Any) -> int:
+        super().write(escaped_json(self._decoder.decode(bytes(data))).encode())
+        return len(data)
+
+
+def _table_writer(
+    write: Callable[[pl.DataFrame, BinaryIO], object], kind: type[_Sink] = _Sink
+) -> _Writer:
+    def writer(records: Records, file: BinaryIO, asked: Selection) -> int:
         table = tidy_samples(records, asked.of(records.with_controls.samples, records))
-        write(table, path)
+        sink = kind(file)
+        try:
+            write(table, cast("BinaryIO", sink))
+        except (OSError, pl.exceptions.PolarsError) as error:
+            if sink.error is None:
+                raise OSError(errno.EIO, one_line(str(error))) from error
+            raise sink.error from error
         return table.height
 
     return writer
 
 
-def _write_csv(table: pl.DataFrame, path: Path) -> None:
-    table.with_columns(pl.col("caveats").list.join("; ")).write_csv(path)
+def _write_csv(table: pl.DataFrame, file: BinaryIO) -> None:
+    write_table(table.with_columns(pl.col("caveats").list.join("; ")), file)
 
 
 _FAMILIES = {
@@ -76,7 +126,7 @@ _FAMILIES = {
 }
 
 
-def write_openmetrics(records: Records, path: Path, asked: Selection) -> int:
+def write_openmetrics(records: Records, file: BinaryIO, asked: Selection) -> int:
     """Write the medians of runs; give the number of points."""
     table = asked.of(summarize(records), records)
     about = {"run": "+".join(run.path.name for run in records.runs)}
@@ -93,7 +143,7 @@ def write_openmetrics(records: Records, path: Path, asked: Selection) -> int:
             for row in table.iter_rows(named=True)
             if row[column] is not None
         ]
-    path.write_text("\n".join([*lines, "# EOF"]) + "\n", encoding="utf-8")
+    file.write(("\n".join([*lines, "# EOF"]) + "\n").encode(errors="replace"))
     return table.height
 
 
@@ -108,7 +158,7 @@ def _labels(row: Mapping[str, Any], about: Mapping[str, str]) -> str:
 
 
 def _escaped(value: object) -> str:
-    return str(value).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    return cleaned(str(value)).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
 def write_junit(records: Records, outcomes: Sequence[ConditionOutcome], path: Path) -> None:
@@ -124,10 +174,8 @@ def write_junit(records: Records, outcomes: Sequence[ConditionOutcome], path: Pa
     suite.extend(cases)
     tree = ElementTree.ElementTree(suite)
     ElementTree.indent(tree)
-    try:
-        tree.write(path, encoding="utf-8", xml_declaration=True)
-    except OSError as error:
-        raise StoreError(f"cannot be written: {error.strerror}", where=str(path)) from error
+    with _replacing(path) as file:
+        tree.write(file, encoding="utf-8", xml_declaration=True)
 
 
 def _condition_case(outcome: ConditionOutcome) -> ElementTree.Element:
@@ -153,7 +201,7 @@ def _failed(row: dict[str, object]) -> ElementTree.Element:
 
 _WRITERS: Mapping[str, _Writer] = {
     ".csv": _table_writer(_write_csv),
-    ".jsonl": _table_writer(pl.DataFrame.write_ndjson),
+    ".jsonl": _table_writer(pl.DataFrame.write_ndjson, _JsonSink),
     ".parquet": _table_writer(pl.DataFrame.write_parquet),
     ".prom": write_openmetrics,
     ".openmetrics": write_openmetrics,

@@ -9,7 +9,7 @@ from typing import Any
 
 from bareline.analysis.judgements.trend import ChangePoint, Trend, TrendSeries
 from bareline.analysis.numbers.cell import Estimate
-from bareline.analysis.words.remarks import step_words
+from bareline.analysis.words.remarks import step_words, undated_words
 from bareline.report.blocks import Field, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case, verdict_tone
@@ -66,6 +66,7 @@ def _figure(trend: Trend, what: tuple[str, str], series: Sequence[TrendSeries]) 
             "metrics of the runs.",
             "" if moved else f"{sentence_case(said)}.",
             f"{count(more, 'further point')} without a step in the table." if more else "",
+            undated_words(trend),
         ],
         probe=probe,
         layer=series[0].layer,
@@ -79,10 +80,12 @@ def _figure(trend: Trend, what: tuple[str, str], series: Sequence[TrendSeries]) 
         table=_table(trend, series, axes.scale),
         data=[
             {"platform": one.platform, "params": one.place.words, "metric": metric,
-             "unit": one.unit, "run": run.path.name, "created": run.header.created,
+             "unit": one.unit, "run": run.path.name, "created": date.text,
              "value": value, "lo": lo, "hi": hi}
             for one in series
-            for run, value, lo, hi in zip(trend.runs, one.medians, one.lo, one.hi, strict=True)
+            for run, date, value, lo, hi in zip(
+                trend.runs, trend.dates, one.medians, one.lo, one.hi, strict=True
+            )
         ],
     )  # fmt: skip
 
@@ -105,7 +108,7 @@ def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
         rows.text("point", lambda one: one.place.words_of(names), wrap=True)
     rows.platform(lambda one: one.platform)
     rows.estimate("ratio at the step", lambda one: one.step.ratio if one.step else None, tone=tone)
-    rows.text("since", lambda one: trend.runs[one.step.at].header.created[:10] if one.step else "–")
+    rows.text("since", lambda one: trend.dates[one.step.at].day if one.step else "–")
     rows.text("what else changed then", changed, wrap=True)
     rows.column(scale.titled("first run"), lambda one: ends(one, 0))
     return rows.column(scale.titled("last run"), lambda one: ends(one, -1)).table()
@@ -114,8 +117,7 @@ def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
 class _Axes:
     def __init__(self, trend: Trend, series: Sequence[TrendSeries]) -> None:
         self.trend = trend
-        begun = [datetime.fromisoformat(run.header.created) for run in trend.runs]
-        self.times = [(at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() for at in begun]
+        self.times = [date.moment.timestamp() for date in trend.dates]
         self.across = _dates(self.times)
         known = [v for one in series for v in (*one.medians, *one.lo, *one.hi) if v]
         self.scale = unit_scale((v for one in series for v in one.medians), series[0].unit)
@@ -159,12 +161,13 @@ class _Axes:
         return strip.chart(x_axis(self.across, "begun", labels=True, log=False), places)
 
     def _marks(self, one: TrendSeries) -> Iterator[dict[str, Any]]:
-        every = zip(self.trend.runs, self.times, one.medians, one.lo, one.hi, strict=True)
+        dated = zip(self.trend.runs, self.trend.dates, strict=True)
+        every = zip(dated, self.times, one.medians, one.lo, one.hi, strict=True)
         ink = self.looks[one.platform].ink(hollow=one.simulated)
-        for run, at, value, lo, hi in every:
+        for (run, date), at, value, lo, hi in every:
             if value is not None and value > 0:
                 shown = Estimate(value, lo, hi).times(self.scale.factor)
-                where = f"{one.platform}, {run.path.name} ({run.header.created[:10]})"
+                where = f"{one.platform}, {run.path.name} ({date.day})"
                 tooltip = f"{where}: {self.scale.show(value)} {self.scale.unit}"
                 yield line_mark(at, shown, one.platform, ink, tooltip)
 

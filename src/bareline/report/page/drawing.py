@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import csv
 import gzip
 import io
 import json
@@ -17,6 +16,7 @@ from markupsafe import Markup
 from bareline.report.blocks import Field, Figure, Table
 from bareline.report.content.document import Document
 from bareline.report.content.glossary import term_anchor, term_in
+from bareline.report.content.spreadsheets import csv_of_rows, write_table
 from bareline.report.figures.marks import WIDTH_PX
 from bareline.report.figures.obstacles import why_undrawn
 from bareline.report.figures.svg import draw, for_page
@@ -244,7 +244,9 @@ def _csv(name: str, about: str, frame: pl.DataFrame) -> Download:
         pl.col(pl.Float64).cast(pl.Float32),
         *(pl.col(column).cast(pl.List(pl.String)).list.join("; ") for column in lists),
     )
-    return _pack(name, about, "text/csv", flat.write_csv().encode())
+    written = io.BytesIO()
+    write_table(flat, written)
+    return _pack(name, about, "text/csv", written.getvalue())
 
 
 def figure_csv(figure: Figure) -> Download | None:
@@ -264,9 +266,7 @@ def figure_csv(figure: Figure) -> Download | None:
         ]
     else:
         return None
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    content = text.getvalue().encode()
+    content = csv_of_rows(rows).encode(errors="replace")
     return _pack(f"{figure.id}.csv", f"numbers of: {figure.title}", "text/csv", content)
 
 

@@ -27,7 +27,7 @@ from bareline.report.page.preview import picture, picture_name
 from bareline.report.page.sections import sections
 from bareline.report.writers.markdown import escaped, markdown
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import replacing
+from bareline.vocabulary.files import replace_file, step_to_write
 from bareline.vocabulary.texts import cleaned
 
 #: Forms of a report, by the ending of their file.
@@ -69,7 +69,7 @@ def write_report(
         return write_file(path, render_markdown(document, folder))
     written = write_file(path, render_page(document, address))
     if address and not why_undrawn():
-        name = picture_name(address.rpartition("/")[2])
+        name = picture_name(address)
         write_file(path.with_name(name), picture(document))
     return written
 
@@ -119,13 +119,12 @@ def write_file(path: Path, content: str | bytes) -> Path:
     """Write a file and its folders, whole or not at all. Raises StoreError: it cannot be done."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as made:
-            made.write_bytes(content.encode() if isinstance(content, str) else content)
+        replace_file(path, content)
     except OSError as error:
         raise StoreError(
             f"cannot be written: {error.strerror}",
             where=str(path),
-            hint="make room or choose another --out",
+            hint=step_to_write(error),
         ) from error
     return path
 
@@ -144,7 +143,7 @@ def print_page(html: str, path: Path) -> Path:
         )
     with tempfile.TemporaryDirectory(prefix="bareline-page-") as folder:
         page, printed = Path(folder) / "page.html", Path(folder) / "page.pdf"
-        page.write_text(html, encoding="utf-8")
+        replace_file(page, html, durable=False)
         # Chromium's sandbox refuses root; the page fetches nothing and runs its own script.
         unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
         command = [

@@ -8,9 +8,10 @@ only where its own address is known.
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterator
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 from xml.sax.saxutils import escape
 
 from bareline.analysis.words.verdict import Glance
@@ -26,6 +27,8 @@ from bareline.vocabulary.verdicts import Verdict
 WIDTH_PX, HEIGHT_PX = 1200, 630
 #: Longer descriptions are cut where they are shown.
 _MOST_CHARACTERS = 300
+#: So long may the name of the picture's file be, without its ending.
+_MOST_NAME = 100
 _LEFT_PX, _BAR_PX, _ROW_PX = 64, 620, 34
 
 
@@ -42,12 +45,17 @@ def description(document: Document) -> str:
 
 def picture_address(page: str) -> str:
     """Give the address of the picture beside a page."""
-    return urljoin(page, picture_name(page.rpartition("/")[2]))
+    return urljoin(page, picture_name(page))
 
 
-def picture_name(page: str) -> str:
-    """Name the picture's file after its page's."""
-    return f"{page.removesuffix('.html') or 'index'}.png"
+def picture_name(address: str) -> str:
+    """Name the picture's file after its page's; of letters, digits and ``._-`` alone.
+
+    - `address`: where the page will stand; what follows a ``?`` or ``#`` names no file.
+    """
+    page = urlsplit(address).path.rpartition("/")[2].removesuffix(".html")
+    name = re.sub(r"[^\w.-]+", "-", page, flags=re.ASCII).strip("-.")
+    return f"{name[:_MOST_NAME] or 'index'}.png"
 
 
 def picture(document: Document) -> bytes:

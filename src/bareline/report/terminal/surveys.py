@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bareline.analysis.judgements.survey import Survey
 from bareline.analysis.judgements.trend import Trend, TrendSeries
-from bareline.analysis.words.remarks import step_words, survey_gaps
+from bareline.analysis.words.remarks import step_words, survey_gaps, undated_words
 from bareline.report.blocks import Block, Field, Remark, Rows, Table
 from bareline.report.content.fleet import method_words, remedy, rows_of_nodes, survey_lines
 from bareline.report.content.wording import capital
@@ -62,8 +62,10 @@ _FACTS = 4
 def trend_blocks(trend: Trend, *, details: bool = False) -> Iterator[Block]:
     """Give the series that made a certain step, and every one with `details`."""
     series = trend.series
-    first, last = trend.runs[0].header.created[:10], trend.runs[-1].header.created[:10]
+    first, last = trend.dates[0].day, trend.dates[-1].day
     yield Remark(f"{count(len(trend.runs), 'run')} from {first} to {last}, {len(series)} series")
+    if trend.dated_by_files:
+        yield Remark(undated_words(trend), "muted")
     steps = [(one, one.step) for one in series if one.step is not None]
     for one, step in steps:
         yield Remark(

@@ -135,8 +135,8 @@ def _made_once(root: Path, make: Callable[[Path], None]) -> Path:
     """
     root.parent.mkdir(parents=True, exist_ok=True)
     with file_lock(_lock_of(root)):
+        _remove_left(root)
         if not root.exists():
-            _remove_left(root)
             place = root.with_suffix(".new")
             try:
                 (place / _ROOT).mkdir(parents=True)

@@ -1,0 +1,58 @@
+"""Tables as CSV that a spreadsheet shows and does not execute.
+
+A cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end may be a formula for a
+spreadsheet. Titles and names come from runs, and those from anybody: such a text gets an
+apostrophe in front. Numbers stay as they are, also in texts and with a unit (``-5``, ``-3 %``).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from typing import IO
+
+import polars as pl
+
+from bareline.vocabulary.texts import cleaned
+
+_FORMULA = r"(?s)^[=+\-@\t\r\n]."
+_NUMBER = r"^[+-](?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?: ?%| ?[A-Za-z]{1,6})?$"
+#: What `cleaned` replaces, for the regular expressions of Polars, which know no half characters.
+_UNFIT = (
+    r"[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{061c}\x{200e}\x{200f}\x{202a}-\x{202e}"
+    r"\x{2066}-\x{2069}\x{fdd0}-\x{fdef}\x{fffe}\x{ffff}]"
+)
+
+
+def harmless_cell(value: object) -> object:
+    """Give a cell of a CSV file: a text without control characters that is no formula."""
+    if not isinstance(value, str):
+        return value
+    is_formula = re.match(_FORMULA, value) and not re.match(_NUMBER, value)
+    return f"'{cleaned(value)}" if is_formula else cleaned(value)
+
+
+def csv_of_rows(rows: Iterable[Sequence[object]]) -> str:
+    """Write rows as CSV with harmless cells."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        writer.writerow([harmless_cell(cell) for cell in row])
+    return text.getvalue()
+
+
+def write_table(table: pl.DataFrame, file: IO[bytes]) -> None:
+    """Write a table as CSV with harmless cells, and harmless names of its columns."""
+    texts = table.select(pl.col(pl.String, pl.Categorical)).columns
+    cells = (_harmless(pl.col(name).cast(pl.String)).alias(name) for name in texts)
+    harmless = table.with_columns(cells)
+    names = {name: str(harmless_cell(name)) for name in table.columns}
+    harmless.rename(names).write_csv(file)
+
+
+def _harmless(cells: pl.Expr) -> pl.Expr:
+    shown = cells.str.replace_all(_UNFIT, "\ufffd")
+    is_formula = cells.str.contains(_FORMULA) & ~cells.str.contains(_NUMBER)
+    return pl.when(is_formula).then(pl.concat_str(pl.lit("'"), shown)).otherwise(shown)

@@ -1,0 +1,70 @@
+"""When an imported launch was made: by its output, by the user, or by the time of its file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+
+from bareline.vocabulary.errors import UsageError
+
+#: The fact of a platform that names where the dates of its trials are from.
+DATED_FACT = "import.dated"
+
+
+class DateSource(StrEnum):
+    """Where the date of an imported trial is from."""
+
+    OUTPUT = "output"
+    GIVEN = "--date"
+    FILE = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchDate:
+    """When a launch began, and where that is from."""
+
+    began: datetime
+    source: DateSource
+
+    @property
+    def text(self) -> str:
+        """The date as records have it (ISO 8601, UTC)."""
+        return self.began.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def launch_date(printed: datetime | None, given: datetime | None, file: Path) -> LaunchDate:
+    """Return when a launch began.
+
+    - `printed`: what its output says, which is nearest to the truth.
+    - `given`: what the user says of outputs without a date.
+    - `file`: dated when it was last written, or copied.
+    """
+    if printed is not None:
+        return LaunchDate(printed, DateSource.OUTPUT)
+    if given is not None:
+        return LaunchDate(given, DateSource.GIVEN)
+    try:
+        began = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    except (OSError, OverflowError, ValueError):
+        began = datetime.now(UTC)
+    return LaunchDate(began, DateSource.FILE)
+
+
+def parse_date(text: str) -> datetime:
+    """Return the moment that ``2024-02-05`` or ``2024-02-05T10:30`` names, in UTC without a zone.
+
+    Raises UsageError: it names none.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            return moment.replace(tzinfo=UTC)
+        return moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            f"'{text[:40]}' is not a date",
+            where="--date",
+            hint="write 2024-02-05, or 2024-02-05T10:30, in UTC",
+        ) from error
