@@ -181,7 +181,7 @@ def test_a_row_is_certain_at_a_planned_look(looked_at):
 
 def test_blocks_after_a_look_make_rows_likely_at_most(looked_at):
     _, promise = grade_of(looked_at(9, 1.5))
-    assert "What was measured after the look at 8 makes rows likely at most" in promise
+    assert "Blocks after the look at 8 make rows likely at most" in promise
 
 
 def test_the_plan_of_looks_is_told(null_platforms):

@@ -95,7 +95,7 @@ def _looks(looks: Looks) -> str:
         return f"{text} After {looks.measured} none was reached, so nothing is certain yet."
     last = looks.planned[looks.reached - 1]
     if looks.measured > last:
-        return f"{text} What was measured after the look at {last} makes rows likely at most."
+        return f"{text} Blocks after the look at {last} make rows likely at most."
     return text
 
 
