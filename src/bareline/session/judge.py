@@ -58,8 +58,6 @@ def judge_output(
         parts = [reason, *output.cut, *([f"stderr ends: {tail}"] if tail else [])]
         return Failed(stage, "; ".join(parts)), doubts
 
-    if output.exit_code == _LEFT_OUT_STATUS and (line := _LEFT_OUT_LINE.search(output.stderr)):
-        return Failed(Stage.ABSENT, line[0].strip()), doubts
     ended = _ended(output, timeout_s)
     # Nothing is lost with a program that wrote all and then did not exit.
     hung = output.timed_out and _wrote_its_end(output.stdout)
@@ -96,6 +94,8 @@ def _ended(output: Output, timeout_s: float) -> tuple[Stage, str] | None:
         return Stage.TIMEOUT, f"no end after {timeout_s:g} s"
     if output.exit_code < 0:
         return Stage.SIGNAL, f"died by {_signal_name(-output.exit_code)}"
+    if output.exit_code == _LEFT_OUT_STATUS and _LEFT_OUT_LINE.search(output.stderr):
+        return Stage.ABSENT, "its build left it out"
     if output.exit_code > 0:
         text = f"exit code {output.exit_code}"
         if output.exit_code > 128:
