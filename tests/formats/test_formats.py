@@ -181,7 +181,9 @@ def test_imb_p2p_rates_that_contradict_each_other_are_refused():
     (row,) = re.findall(r"^ +256 +20 +1\.34 +([\d.]+)", text.partition("PingPing\n# #")[0], re.M)
     spoilt = text.replace(row, f"{float(row) * 2:.2f}", 1)
     trials = [found.imported for found in read_text(spoilt, Path("imb"))]
-    assert "contradicts" in trials[0].outcome.reason
+    (lost,) = trials[0].left_out
+    assert "contradicts" in lost.reason
+    assert not any(sample.point["size_bytes"] == 256 for sample in trials[0].samples)
 
 
 def test_imb_sections_are_trials():
