@@ -151,6 +151,8 @@ def _parts(text: str) -> list[_Part]:
     parts: list[_Part] = []
     options = _options(text)
     for line in number_lines(text):
+        if END in line.text:
+            break
         if section := _SECTION.match(line.text):
             parts.append(_Part(section["name"], params=_params(section["name"], options)))
         elif parts:

@@ -103,7 +103,10 @@ def number_lines(text: str) -> list[NumberedLine]:
 
 def is_row(text: str) -> bool:
     """Whether a line begins like a row of numbers and has no words, as a launcher's lines have."""
-    if _ROW_START.match(text.lstrip()) is None:
+    stripped = text.strip()
+    if _ROW_START.match(stripped) is None:
+        return False
+    if stripped.endswith(",") and " " not in stripped:  # a number of a JSON document
         return False
     return all(word.lower() in _CELL_WORDS for word in _WORD.findall(text))
 
