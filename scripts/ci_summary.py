@@ -4,14 +4,14 @@
     scripts/ci_summary.py FOLDER
 
 FOLDER has for each part a file PART.record: a line of JSON for each test, with ``nodeid``,
-``outcome`` (``passed``, ``failed``, ``skipped``) and ``reason`` (see tests/record.py). A file of
-tests that was skipped as a whole has its own name as ``nodeid``. For a clean root there is also
-PART.log, the output of `make test`, and PART.times: seconds on the clock, and processor seconds of
-the user and of the system.
+``outcome`` (``passed``, ``failed``, ``skipped``) and ``reason`` (see tests/common/record.py). A
+file of tests that was skipped as a whole has its own name as ``nodeid``. For a clean root there is
+also PART.log, the output of `make test`, and PART.times: seconds on the clock, and processor
+seconds of the user and of the system.
 
 A test may be skipped in every part only for hardware that no ordinary machine has, where it belongs
-to a command of its own, or for one of the few reasons in ``EXCUSES``. Exit code 1: others were
-skipped in every part. Exit code 2: a part left no record.
+to a command of its own, or for one of the few other reasons in ``EXCUSES``. Exit code 1: others
+were skipped in every part. Exit code 2: a part left no record.
 """
 
 from __future__ import annotations
