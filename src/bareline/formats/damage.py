@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Omission:
     """A value, a row or a message that a reader left out.
 
     - `reason`: what it is and why it was left out.
@@ -28,6 +28,6 @@ class LeftOut:
         return f"{place}: {self.reason}"
 
 
-def lost_only(left_out: Iterable[LeftOut]) -> tuple[LeftOut, ...]:
+def lost_only(left_out: Iterable[Omission]) -> tuple[Omission, ...]:
     """Return what lost a measured value."""
     return tuple(each for each in left_out if each.lost)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from bareline.formats.damage import LeftOut
+from bareline.formats.damage import Omission
 from bareline.formats.envelope import TooLarge, decoded, unpacked, without_labels
 from bareline.formats.importer import Importer, load_importers
 from bareline.formats.reading import UNTOLD, Reading, unread
@@ -53,14 +53,14 @@ class FoundTrial:
     occurrence: int = 0
 
     @property
-    def left_out(self) -> tuple[LeftOut, ...]:
+    def left_out(self) -> tuple[Omission, ...]:
         """What the reader left out, with the numbers of the file's lines."""
         return tuple(
             replace(each, line=each.line + self.first_line - 1, reason=self._placed(each))
             for each in self.imported.left_out
         )
 
-    def _placed(self, left_out: LeftOut) -> str:
+    def _placed(self, left_out: Omission) -> str:
         """Return a reason without the number of a line of the launch at its beginning."""
         own = f"line {left_out.line}: "
         return left_out.reason.removeprefix(own) if left_out.line else left_out.reason

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bareline.formats.damage import LeftOut
+from bareline.formats.damage import Omission
 from bareline.formats.document import (
     Amount,
     JsonModel,
@@ -147,7 +147,7 @@ def read(text: str) -> Iterable[Reading]:
         ways = {"read": [job.read for job in jobs], "write": [job.write for job in jobs]}
         used = [way for way, parts in ways.items() if any(part.total_ios for part in parts)]
         for way in used or ["read"]:
-            left_out: list[LeftOut] = []
+            left_out: list[Omission] = []
             read = partial(_samples, jobs, ways[way], way, left_out)
             metrics = _metrics(ways[way], left_out)
             yield replace(
@@ -169,12 +169,12 @@ def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
     return found
 
 
-def _metrics(parts: Sequence[_Way], left_out: list[LeftOut]) -> dict[str, Metric]:
+def _metrics(parts: Sequence[_Way], left_out: list[Omission]) -> dict[str, Metric]:
     """Return the metrics of jobs: no latency where one of them took none, or reports it falsely."""
     wrong = next((reason for part in parts if (reason := _wrong_latency(part))), None)
     if wrong is None:
         return dict(METRICS)
-    left_out.append(LeftOut(wrong, lost=wrong != _NOT_TAKEN))
+    left_out.append(Omission(wrong, lost=wrong != _NOT_TAKEN))
     return {name: metric for name, metric in METRICS.items() if not name.startswith("latency")}
 
 
@@ -208,7 +208,7 @@ def _reading(way: str, params: Mapping[str, Scalar], outcome: Measured | Failed)
 
 
 def _samples(
-    jobs: Sequence[_Job], parts: Sequence[_Way], way: str, left_out: Sequence[LeftOut]
+    jobs: Sequence[_Job], parts: Sequence[_Way], way: str, left_out: Sequence[Omission]
 ) -> Iterable[Sample]:
     """Add up jobs that ran at once; their latency is the mean over all operations."""
     for job, part in zip(jobs, parts, strict=True):

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
-from bareline.formats.damage import LeftOut
+from bareline.formats.damage import Omission
 from bareline.formats.ends import death_caveat
 from bareline.formats.imb_table import (
     DECIMAL_SINCE,
@@ -269,7 +269,7 @@ def _imported(part: _Part, launch: ImbLaunch) -> Reading:
     except ParseError as error:
         return _reading(part, expected_metrics(part.name), unread(error))
 
-    left_out: list[LeftOut] = []
+    left_out: list[Omission] = []
 
     def read() -> Iterable[Sample]:
         if part.problem:

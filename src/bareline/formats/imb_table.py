@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bareline.formats.damage import LeftOut
+from bareline.formats.damage import Omission
 from bareline.formats.reading import (
     BANDWIDTH,
     CONTEXT,
@@ -93,7 +93,7 @@ def table_metrics(columns: Sequence[str]) -> dict[str, Metric]:
 
 
 def samples_of(
-    table: PrintedTable, name: str, launch: ImbLaunch, left_out: list[LeftOut], *, cut: bool
+    table: PrintedTable, name: str, launch: ImbLaunch, left_out: list[Omission], *, cut: bool
 ) -> Iterator[Sample]:
     """Give the values of a benchmark's table.
 
@@ -132,7 +132,7 @@ def samples_of(
             if value == 0 and not metric.detail and metric.unit != "%":
                 # A low rate rounds to 0.00; no time does.
                 lost = metric.unit == "s"
-                left_out.append(LeftOut(f"{title} = 0 is no measured value", line.number, lost))
+                left_out.append(Omission(f"{title} = 0 is no measured value", line.number, lost))
                 continue
             yield Sample(measured, value * scale, point, caveats)
 
@@ -185,7 +185,7 @@ def _check_overlap(table: PrintedTable) -> None:
 
 
 def _mega(
-    table: PrintedTable, name: str, year: int, left_out: list[LeftOut]
+    table: PrintedTable, name: str, year: int, left_out: list[Omission]
 ) -> tuple[float, PrintedTable]:
     """Return a Mbyte's bytes, by columns that restate each other, and the rows in which they do.
 
@@ -211,7 +211,7 @@ def _mega(
     numbers = [table.lines[at].number for at in wrong]
     if 2 * len(wrong) >= len(table.rows):
         raise ParseError(f"line {numbers[0]}: {said}")
-    left_out += [LeftOut(f"line {number}: {said}", number) for number in numbers]
+    left_out += [Omission(f"line {number}: {said}", number) for number in numbers]
     return mega, table.only(at for at in range(len(table.rows)) if at not in wrong)
 
 

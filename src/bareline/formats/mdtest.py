@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import pairwise
 
-from bareline.formats.damage import LeftOut
+from bareline.formats.damage import Omission
 from bareline.formats.ends import death_caveat
 from bareline.formats.importer import Importer, holding, moment_in, starts_at, version_in
 from bareline.formats.reading import UNKNOWN_RANKS, UNTOLD, Reading, as_detail, outcome_of, unread
@@ -54,7 +54,7 @@ def read(text: str) -> Iterable[Reading]:
         ranks=int(launched[2]) if launched else UNKNOWN_RANKS,
     )
     params: dict[str, Scalar] = {}
-    left_out: list[LeftOut] = []
+    left_out: list[Omission] = []
     ignored: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     try:
@@ -106,7 +106,7 @@ def _options(text: str) -> tuple[str, tuple[str, ...]]:
     return " ".join(options), tuple(f"{word}: a label" for word in ignored)
 
 
-def _rates(text: str, left_out: list[LeftOut]) -> dict[str, float]:
+def _rates(text: str, left_out: list[Omission]) -> dict[str, float]:
     """Return the mean rate of every operation that ran, in op/s."""
     summaries, end = list(_SUMMARY.finditer(text)), _END.search(text)
     rate = next((one for one in summaries if one[1] == "rate"), None)
@@ -122,11 +122,11 @@ def _rates(text: str, left_out: list[LeftOut]) -> dict[str, float]:
         try:
             name, mean = _row(line)
         except ParseError as error:
-            left_out.append(LeftOut(str(error), line_number))
+            left_out.append(Omission(str(error), line_number))
             continue
         if mean is None:
             reason = f"{name}: mdtest prints no maximum, minimum and spread of it"
-            left_out.append(LeftOut(reason, line_number, lost=False))
+            left_out.append(Omission(reason, line_number, lost=False))
         elif name in rates:
             raise ParseError(f"{name} appears twice")
         else:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from bareline.formats.damage import LeftOut
+from bareline.formats.damage import Omission
 from bareline.formats.ends import death_caveat, death_in
 from bareline.formats.foreign import scalar
 from bareline.formats.importer import Importer, holding, version_in
@@ -197,7 +197,7 @@ def _imported(block: _Block, text: str, program: OsuProgram, words: str) -> Read
     usual = "MPI_FLOAT" if program.reduction else "MPI_CHAR"
     if block.params.get("datatype") == usual:
         del block.params["datatype"]  # 5.x uses it without saying so
-    left_out: list[LeftOut] = []
+    left_out: list[Omission] = []
     made = partial(
         Reading,
         probe=f"osu.{program.name}",
@@ -246,7 +246,7 @@ def _death_of(block: _Block, text: str) -> str:
     return death.words if death else ""
 
 
-def _columns(block: _Block, left_out: list[LeftOut]) -> list[str]:
+def _columns(block: _Block, left_out: list[Omission]) -> list[str]:
     header = block.header
     if header is None:
         raise ParseError("there is no line of column titles: the output is truncated")
@@ -257,7 +257,7 @@ def _columns(block: _Block, left_out: list[LeftOut]) -> list[str]:
         titles = _spaced_titles(block, header.text)
         if not titles:
             raise
-        left_out.append(LeftOut(str(error), header.number))
+        left_out.append(Omission(str(error), header.number))
     columns = ["".join(title.split()) for title in titles]
     if len(set(columns)) < len(columns):
         raise ParseError(f"{where}a column title appears twice")
@@ -282,7 +282,7 @@ def _column(title: str) -> Column:
 
 
 def _samples(
-    table: PrintedTable, program: OsuProgram, death: str, left_out: list[LeftOut]
+    table: PrintedTable, program: OsuProgram, death: str, left_out: list[Omission]
 ) -> Iterator[Sample]:
     if "Validation" in table.titles and set(table.column("Validation")) != {"Pass"}:
         raise ParseError("the benchmark found its results wrong (column Validation)")
@@ -313,7 +313,7 @@ def _samples(
             if value == 0 and not metric.detail and metric.unit != "%":
                 # A low rate rounds to 0.00; no time does.
                 lost = metric.unit == "s"
-                left_out.append(LeftOut(f"{title} = 0 is no measured value", line.number, lost))
+                left_out.append(Omission(f"{title} = 0 is no measured value", line.number, lost))
                 continue
             yield Sample(name, value * scale, point, caveats)
 

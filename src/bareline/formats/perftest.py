@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import dropwhile, takewhile
 
-from bareline.formats.damage import LeftOut
+from bareline.formats.damage import Omission
 from bareline.formats.ends import death_caveat
 from bareline.formats.foreign import scalar
 from bareline.formats.importer import Importer, facts_in, holding, starts_at
@@ -144,7 +144,7 @@ def read(text: str) -> Iterable[Reading]:
         yield made(metrics=usual, outcome=unread(error))
         return
 
-    left_out: list[LeftOut] = []
+    left_out: list[Omission] = []
 
     def read() -> Iterable[Sample]:
         check_last_line(text)
@@ -219,7 +219,7 @@ def _value_columns(columns: Sequence[str], lines: Sequence[NumberedLine]) -> lis
 
 
 def _samples(
-    table: PrintedTable, titles: Sequence[str], left_out: list[LeftOut]
+    table: PrintedTable, titles: Sequence[str], left_out: list[Omission]
 ) -> Iterable[Sample]:
     table = sieve(table, _check_row, left_out)
     table = sieve_sizes(table, "#bytes", left_out, doubling=True)
@@ -240,7 +240,7 @@ def _samples(
             if value == 0 and not metric.detail:
                 lost = metric.unit == "s"
                 line = table.lines[at].number
-                left_out.append(LeftOut(f"{title} = 0 is no measured value", line, lost))
+                left_out.append(Omission(f"{title} = 0 is no measured value", line, lost))
                 continue
             yield Sample(name, value, {"size_bytes": sizes[at]})
 

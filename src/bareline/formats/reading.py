@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from bareline.formats.damage import LeftOut
+from bareline.formats.damage import Omission
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import (
     Case,
@@ -93,7 +93,7 @@ class Reading:
     threads: int = 1
     caveats: tuple[str, ...] = ()
     platform: str = ""
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[Omission, ...] = ()
     ignored: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -128,7 +128,7 @@ class Reading:
         return Case(probe=self.probe, params=params, ranks=known, threads=self.threads)
 
     def declaration(self) -> dict[str, Any]:
-        """Give what an analysis must know of the probe, as it is kept in a run."""
+        """Give what an analysis must know of the probe, as it is finite in a run."""
         return {
             "layer": self.layer.value,
             "title": cleaned(self.title),
@@ -140,7 +140,7 @@ class Reading:
 def outcome_of(
     metrics: Mapping[str, Metric],
     read: Callable[[], Iterable[Sample]],
-    left_out: list[LeftOut] | None = None,
+    left_out: list[Omission] | None = None,
 ) -> Measured | Failed:
     """Read samples and hold them against the declared metrics; what cannot be read has failed.
 
@@ -167,20 +167,20 @@ def outcome_of(
     return Measured(samples)
 
 
-def _finite(samples: Iterable[Sample], left_out: list[LeftOut] | None) -> tuple[Sample, ...]:
+def _finite(samples: Iterable[Sample], left_out: list[Omission] | None) -> tuple[Sample, ...]:
     """Return the samples that are finite and not negative; raises ParseError: one appears twice."""
-    kept: list[Sample] = []
+    finite: list[Sample] = []
     seen: set[tuple[str, str]] = set()
     for sample in samples:
         if not math.isfinite(sample.value) or sample.value < 0:
             reason = f"{sample.metric} = {sample.value} is no measured value"
             if left_out is None:
                 raise ParseError(reason)
-            left_out.append(LeftOut(reason))
+            left_out.append(Omission(reason))
             continue
         key = (sample.metric, format_point(sample.point))
         if key in seen:
             raise ParseError(f"{' '.join(key).strip()} appears twice")
         seen.add(key)
-        kept.append(sample)
-    return tuple(kept)
+        finite.append(sample)
+    return tuple(finite)

@@ -22,7 +22,7 @@ from typing import Any
 
 from pydantic import Field
 
-from bareline.formats.damage import LeftOut
+from bareline.formats.damage import Omission
 from bareline.formats.document import JsonModel, document_starts, find_object, read_object
 from bareline.formats.foreign import figure, plain_key, plain_name, scalar
 from bareline.formats.importer import Importer, holding, version_in
@@ -77,7 +77,7 @@ class _Check:
     phase: str = ""
     reason: str = ""
     ranks: int = 0
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[Omission, ...] = ()
     figures: Mapping[str, _Figure] = field(default_factory=dict)
 
     def reading(self) -> Reading:
@@ -91,7 +91,7 @@ class _Check:
             if of.value is not None and not math.isnan(of.value)
         }
         left_out = tuple(
-            LeftOut(f"'{one}' = {of.value} is no measured value")
+            Omission(f"'{one}' = {of.value} is no measured value")
             for one, of in self.figures.items()
             if of.value is not None and math.isnan(of.value)
         )

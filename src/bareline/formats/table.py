@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bareline.formats.damage import LeftOut
+from bareline.formats.damage import Omission
 from bareline.formats.ends import death_in
 from bareline.vocabulary.errors import ParseError
 
@@ -129,7 +129,7 @@ def read_table(
     lines: Iterable[NumberedLine],
     *,
     aligned: bool = True,
-    left_out: list[LeftOut] | None = None,
+    left_out: list[Omission] | None = None,
 ) -> PrintedTable:
     """Return the rows under a line of titles.
 
@@ -152,17 +152,17 @@ def read_table(
 
 
 def _without_exit_codes(
-    lines: Sequence[NumberedLine], width: int, left_out: list[LeftOut] | None
+    lines: Sequence[NumberedLine], width: int, left_out: list[Omission] | None
 ) -> list[NumberedLine]:
     """Return the lines before the exit codes behind a table."""
-    kept = list(lines)
-    while left_out is not None and width > 1 and len(kept) > 1:
-        text = kept[-1].text
+    rows = list(lines)
+    while left_out is not None and width > 1 and len(rows) > 1:
+        text = rows[-1].text
         if not re.fullmatch(r"\d{1,3}", text) or int(text) not in _EXIT_CODES:
             break
-        code = kept.pop()
-        left_out.append(LeftOut("a number behind the table", code.number, lost=False))
-    return kept
+        code = rows.pop()
+        left_out.append(Omission("a number behind the table", code.number, lost=False))
+    return rows
 
 
 def _check_width(table: PrintedTable) -> None:
@@ -174,7 +174,7 @@ def _check_width(table: PrintedTable) -> None:
             )
 
 
-def _with_usual_edges(table: PrintedTable, left_out: list[LeftOut] | None) -> PrintedTable:
+def _with_usual_edges(table: PrintedTable, left_out: list[Omission] | None) -> PrintedTable:
     if not all(_PADDED.search(line.text) for line in table.lines):
         return table
     ends = Counter(len(line.text.rstrip()) for line in table.lines)
@@ -194,7 +194,7 @@ def _with_usual_edges(table: PrintedTable, left_out: list[LeftOut] | None) -> Pr
 def sieve(
     table: PrintedTable,
     check: Callable[[PrintedTable], None],
-    left_out: list[LeftOut] | None,
+    left_out: list[Omission] | None,
 ) -> PrintedTable:
     """Return the table without the rows that a check refuses.
 
@@ -204,14 +204,14 @@ def sieve(
     Raises ParseError: at least half of the rows are refused; the message is that of the first.
     """
     good: list[int] = []
-    bad: list[LeftOut] = []
+    bad: list[Omission] = []
     first: ParseError | None = None
     for at in range(len(table.rows)):
         try:
             check(table.only((at,)))
         except ParseError as error:
             first = first or error
-            bad.append(LeftOut(str(error), table.lines[at].number))
+            bad.append(Omission(str(error), table.lines[at].number))
         else:
             good.append(at)
     if first is None:
@@ -225,7 +225,7 @@ def sieve(
 def sieve_sizes(
     table: PrintedTable,
     title: str,
-    left_out: list[LeftOut],
+    left_out: list[Omission],
     *,
     doubling: bool,
     any_after_zero: bool = False,
@@ -242,31 +242,31 @@ def sieve_sizes(
         if count > 1:
             at = sizes.index(size)
             reason = f"{count} different rows of the size {size}"
-            left_out.append(LeftOut(reason, table.lines[at].number))
-    kept = [at for at, size in enumerate(sizes) if counts[size] == 1]
-    if 2 * len(kept) <= len(sizes):
+            left_out.append(Omission(reason, table.lines[at].number))
+    places = [at for at, size in enumerate(sizes) if counts[size] == 1]
+    if 2 * len(places) <= len(sizes):
         raise ParseError("most sizes appear twice: rows of several tables")
-    table = table.only(kept)
+    table = table.only(places)
     for (before, size), line in zip(pairwise(table.integers(title)), table.lines[1:], strict=True):
         if size < before:
             raise ParseError(f"the size {size} follows {before}: a row is displaced")
         expected = _follows(before, size, any_after_zero=any_after_zero)
         if doubling and not expected and not any(before < lost < size for lost in counts):
-            left_out.append(LeftOut(f"no row between the sizes {before} and {size}", line.number))
+            left_out.append(Omission(f"no row between the sizes {before} and {size}", line.number))
     return table
 
 
-def _without_copies(table: PrintedTable, left_out: list[LeftOut]) -> PrintedTable:
-    kept: list[int] = []
+def _without_copies(table: PrintedTable, left_out: list[Omission]) -> PrintedTable:
+    places: list[int] = []
     seen: set[tuple[str, ...]] = set()
     for at, row in enumerate(table.rows):
         if row in seen:
             reason = "a copy of another row"
-            left_out.append(LeftOut(reason, table.lines[at].number, lost=False))
+            left_out.append(Omission(reason, table.lines[at].number, lost=False))
         else:
             seen.add(row)
-            kept.append(at)
-    return table.only(kept)
+            places.append(at)
+    return table.only(places)
 
 
 def _follows(before: int, size: int, *, any_after_zero: bool) -> bool:

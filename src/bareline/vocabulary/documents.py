@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class DocumentLimits:
     """The most that a document may contain.
 
     - `size_bytes`: of the file.
@@ -41,11 +41,11 @@ class Bounds:
 
 
 #: Of descriptions that people or tools write: sites, inventories, images.
-DESCRIPTION = Bounds()
+DESCRIPTION = DocumentLimits()
 #: Of what programs print, and of periods: lists of numbers.
-OUTPUT = Bounds(size_bytes=64 << 20, values=8_000_000)
+OUTPUT = DocumentLimits(size_bytes=64 << 20, values=8_000_000)
 #: Of a file in YAML, whose reader takes the most time for each byte.
-YAML = Bounds(size_bytes=4 << 20, values=200_000)
+YAML = DocumentLimits(size_bytes=4 << 20, values=200_000)
 #: A table's name in TOML has fewer parts; the time of `tomllib` grows with their square.
 _LONGEST_TOML_KEY = 100
 
@@ -60,7 +60,7 @@ class DocumentError(ValueError):
 _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 
 
-def parse_json(data: bytes | str, bounds: Bounds = DESCRIPTION) -> Any:
+def parse_json(data: bytes | str, bounds: DocumentLimits = DESCRIPTION) -> Any:
     """Return the value of a JSON document.
 
     Raises
@@ -83,7 +83,9 @@ def parse_json(data: bytes | str, bounds: Bounds = DESCRIPTION) -> Any:
 Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
-def json_decoder(bounds: Bounds, text: str = "", *, pairs: Pairs | None = None) -> json.JSONDecoder:
+def json_decoder(
+    bounds: DocumentLimits, text: str = "", *, pairs: Pairs | None = None
+) -> json.JSONDecoder:
     """Return a decoder that refuses long numbers and keys with two values, by a DocumentError.
 
     - `text`: the document, in which the line of a long number is looked up.
@@ -103,7 +105,7 @@ def json_decoder(bounds: Bounds, text: str = "", *, pairs: Pairs | None = None) 
     )
 
 
-def _check_digits(digits: str, text: str, bounds: Bounds) -> None:
+def _check_digits(digits: str, text: str, bounds: DocumentLimits) -> None:
     if len(digits) > bounds.digits:
         place = f"line {_line_of(text, text.find(digits))}: " if text else ""
         raise DocumentError(f"{place}a number has {len(digits):,} digits")
@@ -118,7 +120,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def _check_structure(text: str, bounds: Bounds) -> None:
+def _check_structure(text: str, bounds: DocumentLimits) -> None:
     """Refuse JSON that is too deep or has too many values, without making one."""
     values = text.count(",") + text.count("[") + text.count("{")
     depth = 0
@@ -152,7 +154,7 @@ _PLAIN = (_TEXT, *_NUMBERS, *(f"{_TAG}{kind}" for kind in ("bool", "null", "seq"
 _WORDS = (f"{_TAG}timestamp", f"{_TAG}value")
 
 
-def parse_yaml(data: bytes | str, bounds: Bounds = YAML) -> Any:
+def parse_yaml(data: bytes | str, bounds: DocumentLimits = YAML) -> Any:
     """Return the value of a YAML document, of the kinds that JSON has; keys are texts.
 
     Times of day and dates stay texts.
@@ -203,7 +205,7 @@ class _Open:
 class _EventCount:
     """What a document in YAML would become, counted while it is parsed and before it is made."""
 
-    bounds: Bounds
+    bounds: DocumentLimits
     aliases: int = 0
     values_of: dict[str, int] = field(default_factory=dict)
     open_nodes: list[_Open] = field(default_factory=lambda: [_Open(None)])
@@ -246,7 +248,7 @@ class _EventCount:
             raise _refused(event, f"it has more than {self.bounds.values:,} values with aliases")
 
 
-def _check_node(node: Node, bounds: Bounds, seen: set[int]) -> None:
+def _check_node(node: Node, bounds: DocumentLimits, seen: set[int]) -> None:
     """Refuse what would take long to make, or is nothing that JSON has; keys become texts."""
     if id(node) in seen:
         return
@@ -275,7 +277,7 @@ def _check_key(table: MappingNode, key: Node) -> None:
         raise _refused(key, "'<<' is not within a table")
 
 
-def _check_number(node: ScalarNode, bounds: Bounds) -> None:
+def _check_number(node: ScalarNode, bounds: DocumentLimits) -> None:
     if node.tag not in _NUMBERS:
         return
     if ":" in node.value:  # YAML 1.1 reads 1:30 as 90
@@ -312,7 +314,7 @@ def check_toml_keys(text: str) -> None:
         raise DocumentError(f"line {line}: a key of more than {_LONGEST_TOML_KEY} parts")
 
 
-def parse_lines(data: bytes, bounds: Bounds = DESCRIPTION) -> list[str]:
+def parse_lines(data: bytes, bounds: DocumentLimits = DESCRIPTION) -> list[str]:
     """Return the lines of a text, without what a terminal obeys.
 
     Raises
@@ -375,7 +377,7 @@ def _kind_of(value: object) -> str:
     return describe(value) if describe else type(value).__name__
 
 
-def _text_of(data: bytes | str, bounds: Bounds) -> str:
+def _text_of(data: bytes | str, bounds: DocumentLimits) -> str:
     if len(data) > bounds.size_bytes:
         raise DocumentError(f"larger than {bounds.size_bytes / (1 << 20):.3g} MiB")
     if isinstance(data, str):

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from bareline.formats.damage import LeftOut
+from bareline.formats.damage import Omission
 from bareline.formats.document import (
     Amount,
     Count,
@@ -155,13 +155,13 @@ def _named(name: str) -> tuple[str, dict[str, Scalar]]:
 
 def _values(
     rows: Sequence[tuple[_Row, Mapping[str, Any]]],
-) -> tuple[list[Sample], dict[str, Metric], list[LeftOut]]:
+) -> tuple[list[Sample], dict[str, Metric], list[Omission]]:
     """Give the median over the repetitions of every figure, held against the aggregates.
 
     A counter of the author that is no number in one of the rows is left out.
     """
     wrong = _wrong_counters(rows)
-    left_out = [LeftOut(reason) for reason in wrong.values()]
+    left_out = [Omission(reason) for reason in wrong.values()]
     single = [_figures(*pair, wrong) for pair in rows if pair[0].run_type == "iteration"]
     told = {
         row.aggregate_name: _figures(row, content, wrong)

@@ -29,7 +29,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, cast
 
 from bareline.host.tools import install_hint
-from bareline.platforms.layers.container.budget import Budget
+from bareline.platforms.layers.container.budget import UnpackingBudget
 from bareline.platforms.process import spawn
 from bareline.vocabulary.documents import DESCRIPTION, list_at, parse_json, table_at, text_at
 
@@ -171,7 +171,7 @@ class _Forward:
     What is read outside of `content` is headers, which are bounded entry by entry.
     """
 
-    def __init__(self, file: BinaryIO, budget: Budget) -> None:
+    def __init__(self, file: BinaryIO, budget: UnpackingBudget) -> None:
         self._file = file
         self._budget = budget
         self._at = 0
@@ -296,7 +296,7 @@ _KINDS = (
 )
 
 
-def repack(packed: BinaryIO, target: Path, budget: Budget) -> None:
+def repack(packed: BinaryIO, target: Path, budget: UnpackingBudget) -> None:
     """Write a layer anew without compression, with its harmless entries alone.
 
     Raises
@@ -330,11 +330,11 @@ class ImageArchive:
     members: Mapping[str, tarfile.TarInfo]
 
     @classmethod
-    def read(cls, file: BinaryIO, budget: Budget) -> ImageArchive:
+    def read(cls, file: BinaryIO, budget: UnpackingBudget) -> ImageArchive:
         """Return the archive that a file is; raises ArchiveError: it has impossible members."""
         size_bytes = file.seek(0, os.SEEK_END)
         file.seek(0)
-        forward = _Forward(file, Budget(budget.most_bytes, size_bytes))
+        forward = _Forward(file, UnpackingBudget(budget.most_bytes, size_bytes))
         members: dict[str, tarfile.TarInfo] = {}
         with closing(
             tarfile.TarFile(fileobj=cast(IO[bytes], forward), mode="r", tarinfo=_Entry)

@@ -29,7 +29,7 @@ def default_bytes(folder: Path) -> int:
 
 
 @dataclass(slots=True)
-class Budget:
+class UnpackingBudget:
     """What an archive has been unpacked to so far.
 
     - `most_bytes`: content of all files; a sparse file counts with the size that it declares.

@@ -38,7 +38,7 @@ from bareline.platforms.layers.container.archive import (
     plain,
     repack,
 )
-from bareline.platforms.layers.container.budget import Budget, OverBudget, default_bytes
+from bareline.platforms.layers.container.budget import OverBudget, UnpackingBudget, default_bytes
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import ImageKind
 from bareline.platforms.process import run_process
@@ -93,7 +93,7 @@ def unpacked(archive: Path, folder: Path, most_bytes: int | None = None) -> Path
             if size_bytes > budget_bytes:
                 raise OverBudget(f"it has {size_bytes:,} bytes, and may unpack to {budget_bytes:,}")
             digest = _digest_of(file)
-            budget = Budget(budget_bytes, size_bytes)
+            budget = UnpackingBudget(budget_bytes, size_bytes)
             return _made_once(folder / digest[:16], lambda place: _unpack(file, place, budget))
     except _DAMAGED as error:
         raise _refusal(error, archive) from error
@@ -183,7 +183,7 @@ def clean_images(cache: Path) -> list[str]:
     return lines
 
 
-def _unpack(file: BinaryIO, place: Path, budget: Budget) -> None:
+def _unpack(file: BinaryIO, place: Path, budget: UnpackingBudget) -> None:
     image = place / "image"
     with _plain_archive(file, place, budget) as outer:
         _write_image(ImageArchive.read(outer, budget), image, budget)
@@ -200,7 +200,7 @@ def _unpack(file: BinaryIO, place: Path, budget: Budget) -> None:
 
 
 @contextmanager
-def _plain_archive(file: BinaryIO, place: Path, budget: Budget) -> Iterator[BinaryIO]:
+def _plain_archive(file: BinaryIO, place: Path, budget: UnpackingBudget) -> Iterator[BinaryIO]:
     """Give an archive without its compression: its members are read in an order of their own."""
     file.seek(0)
     with plain(file, place) as content:
@@ -208,7 +208,7 @@ def _plain_archive(file: BinaryIO, place: Path, budget: Budget) -> Iterator[Bina
             yield file
             return
         copied = place / "archive.tar"
-        compressed = Budget(budget.most_bytes, budget.packed_bytes)
+        compressed = UnpackingBudget(budget.most_bytes, budget.packed_bytes)
         with copied.open("wb") as out:
             while data := content.read(_CHUNK_BYTES):
                 compressed.take_bytes(len(data))
@@ -218,7 +218,7 @@ def _plain_archive(file: BinaryIO, place: Path, budget: Budget) -> Iterator[Bina
     copied.unlink()
 
 
-def _write_image(archive: ImageArchive, image: Path, budget: Budget) -> None:
+def _write_image(archive: ImageArchive, image: Path, budget: UnpackingBudget) -> None:
     """Write the layers as one image for umoci, packed anew: it reads the names that we checked."""
     blobs = image / "blobs" / "sha256"
     blobs.mkdir(parents=True)
