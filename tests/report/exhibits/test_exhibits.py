@@ -503,4 +503,6 @@ def test_a_table_says_what_is_likely_and_not_certain() -> None:
     assert graded(Verdict.FASTER, Grade.LIKELY, few_boots=False).text == "likely faster"
     assert graded(Verdict.INCONCLUSIVE, Grade.OPEN, few_boots=False).text == "inconclusive"
     assert graded(None, None, few_boots=False).text == ""
-    assert graded(Verdict.SLOWER, Grade.LIKELY, few_boots=True).text == "likely slower in these boots"
+    assert (
+        graded(Verdict.SLOWER, Grade.LIKELY, few_boots=True).text == "likely slower in these boots"
+    )
