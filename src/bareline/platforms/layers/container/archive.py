@@ -156,6 +156,9 @@ class _Entry(tarfile.TarInfo):
         return entry
 
 
+#: Headers are read in whole blocks.
+_BLOCK_BYTES = 512
+
 _EXTENSIONS = (
     tarfile.XHDTYPE,
     tarfile.XGLTYPE,
@@ -199,6 +202,9 @@ class _Forward:
         repeated = self._last if self._repeats and size else b""
         if size:
             self._repeats = False
+        # Before it is read: Python 3.11.2 asks for a whole header, however long it claims to be.
+        if self._header_bytes is not None and size > MOST_HEADER_BYTES + _BLOCK_BYTES:
+            raise ArchiveError(f"a header has {size:,} bytes")
         data = self._read_whole(size - len(repeated))
         if self._header_bytes is not None:
             self._count_header(data)
