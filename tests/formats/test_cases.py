@@ -70,7 +70,7 @@ def problems_of(runs, right):
         ]
     for key, wanted in (("says", True), ("never", False)):
         for verb, pattern in right.get(key, {}).items():
-            text = "\n".join(run.text for run in runs if verb in ("any", run.argv[0]))
+            text = "\n".join(run.text for run in runs if is_meant(run, verb))
             if bool(re.search(pattern, text, re.IGNORECASE | re.MULTILINE)) is not wanted:
                 problems.append(f"{key} {pattern!r}: {text}")
     shown = [row for run in runs if run.argv[0] == "show" for row in run.rows]
@@ -79,7 +79,14 @@ def problems_of(runs, right):
     problems += [
         p for query in right.get("compared", []) if (p := row_problem(compared, query, "ratio"))
     ]
+    over_runs = [row for run in runs if run.argv[0] == "trend" for row in run.rows]
+    problems += [p for query in right.get("over", []) if (p := row_problem(over_runs, query, ""))]
     return problems + counts_problems(shown, right)
+
+
+def is_meant(run, verb):
+    """Whether a condition on a subcommand, on "any" or on "help" concerns a run."""
+    return verb in ("any", run.argv[0]) or (verb == "help" and "--help" in run.argv)
 
 
 def counts_problems(shown, right):
@@ -132,6 +139,8 @@ def matches(row, query, figure):
     if any(found.get(key) == str(value) for key, value in query.get("params_not", {}).items()):
         return False
     if any(row.get(key) != query[key] for key in ("n", "n_baseline") if key in query):
+        return False
+    if "last" in query and not has_value(row["runs"][-1]["value"], {"value": query["last"]}):
         return False
     return has_caveat(row, query) and has_value(row.get(figure), query)
 
