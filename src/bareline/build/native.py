@@ -272,7 +272,8 @@ def require_programs(programs: Path, names: Iterable[str]) -> None:
 
     Raises ToolMissing: a program is not there, with the reason and the package to install.
     """
-    build = _read(programs.parent)
+    # Nothing of it is executed, so that it need not be trusted: it may be a copy in /tmp.
+    build = _recorded(programs.parent)
     if build is None:
         return
     for name in names:
@@ -319,10 +320,17 @@ def _text(log: Path) -> str:
 
 def _read(target: Path) -> NativeBuild | None:
     """Find a finished build and keep it from now on; None when there is none."""
+    build = _recorded(target)
+    if build is not None:
+        trusted(target)
+    return build
+
+
+def _recorded(target: Path) -> NativeBuild | None:
+    """Return what a finished build has recorded, and keep it; None when there is none."""
     record = build_cache.use(target)
     if record is None:
         return None
-    trusted(target)
     try:
         return replace(_adapter().validate_json(record), path=target, cached=True)
     except ValidationError:

@@ -76,7 +76,7 @@ _GRADES = {
 }
 
 
-class Rule(StrEnum):
+class DecisionRule(StrEnum):
     """The rule that decided a row, which is the reason of its verdict and grade."""
 
     REFUSED = "refused"

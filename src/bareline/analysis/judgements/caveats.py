@@ -11,7 +11,7 @@ from bareline.analysis.numbers.cell import COMPARED
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.summary import flag
 from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
-from bareline.vocabulary.verdicts import Rule, Verdict
+from bareline.vocabulary.verdicts import DecisionRule, Verdict
 
 
 def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
@@ -47,7 +47,7 @@ def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataF
         .list.unique(maintain_order=True)
         .alias("caveats")
     )
-    within = flag(pl.col("rule") == Rule.WITHIN_CONTROL.value, "within-control")
+    within = flag(pl.col("rule") == DecisionRule.WITHIN_CONTROL.value, "within-control")
     return _mark_lopsided(
         table.with_columns(pl.concat_list("caveats", within).alias("caveats")), pairs
     )

@@ -25,11 +25,11 @@ import polars as pl
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.members import Mean
-from bareline.vocabulary.verdicts import Grade, Rule, Verdict
+from bareline.vocabulary.verdicts import DecisionRule, Grade, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class RowEvidence:
     """What rows are decided by, an entry for each row.
 
     - `refused`, `failed`, `skipped`, `left_out`, `empty`: why there may be no comparison.
@@ -69,10 +69,10 @@ class Decisions:
 
     verdicts: list[Verdict | None]
     grades: list[Grade | None]
-    rules: list[Rule]
+    rules: list[DecisionRule]
 
 
-def decide(row: Evidence, floor: float) -> Decisions:
+def decide(row: RowEvidence, floor: float) -> Decisions:
     """Return the decisions of rows by the first rule that holds.
 
     `floor`: the ratio above 1 up to which differences may be the machine's own.
@@ -86,20 +86,20 @@ def decide(row: Evidence, floor: float) -> Decisions:
     absent = ~row.only_lost
     way = np.where(lost, row.lost, row.interval)
     # rule, where it holds, verdict (None: the way the row goes), grade
-    table: list[tuple[Rule, BoolCube, Verdict | None, Grade | None]] = [
-        (Rule.REFUSED, row.refused, Verdict.NOT_COMPARABLE, Grade.NOT_COMPARABLE),
-        (Rule.FAILED, row.failed & absent, Verdict.FAILED, Grade.FAILED),
-        (Rule.SKIPPED, row.skipped & absent, Verdict.SKIPPED, Grade.MISSING),
-        (Rule.DOES_NOT_FIT, row.left_out & absent, Verdict.DOES_NOT_FIT, Grade.MISSING),
-        (Rule.MISSING, row.empty & absent, Verdict.MISSING, Grade.MISSING),
-        (Rule.NO_DIRECTION, ~row.directed, None, None),
-        (Rule.LAUNCHES_LOST, lost_certain, None, Grade.CERTAIN),
-        (Rule.LAUNCHES_LOST, lost, None, Grade.LIKELY),
-        (Rule.WITHIN_CONTROL, within, Verdict.INCONCLUSIVE, Grade.OPEN),
-        (Rule.FAMILY_TEST, certain, None, Grade.CERTAIN),
-        (Rule.DISCOVERY_RATE, likely, None, Grade.LIKELY),
-        (Rule.EQUAL, row.equal, Verdict.EQUIVALENT, Grade.EQUAL),
-        (Rule.BOUND, np.ones_like(lost), Verdict.INCONCLUSIVE, Grade.OPEN),
+    table: list[tuple[DecisionRule, BoolCube, Verdict | None, Grade | None]] = [
+        (DecisionRule.REFUSED, row.refused, Verdict.NOT_COMPARABLE, Grade.NOT_COMPARABLE),
+        (DecisionRule.FAILED, row.failed & absent, Verdict.FAILED, Grade.FAILED),
+        (DecisionRule.SKIPPED, row.skipped & absent, Verdict.SKIPPED, Grade.MISSING),
+        (DecisionRule.DOES_NOT_FIT, row.left_out & absent, Verdict.DOES_NOT_FIT, Grade.MISSING),
+        (DecisionRule.MISSING, row.empty & absent, Verdict.MISSING, Grade.MISSING),
+        (DecisionRule.NO_DIRECTION, ~row.directed, None, None),
+        (DecisionRule.LAUNCHES_LOST, lost_certain, None, Grade.CERTAIN),
+        (DecisionRule.LAUNCHES_LOST, lost, None, Grade.LIKELY),
+        (DecisionRule.WITHIN_CONTROL, within, Verdict.INCONCLUSIVE, Grade.OPEN),
+        (DecisionRule.FAMILY_TEST, certain, None, Grade.CERTAIN),
+        (DecisionRule.DISCOVERY_RATE, likely, None, Grade.LIKELY),
+        (DecisionRule.EQUAL, row.equal, Verdict.EQUIVALENT, Grade.EQUAL),
+        (DecisionRule.BOUND, np.ones_like(lost), Verdict.INCONCLUSIVE, Grade.OPEN),
     ]
     chosen = np.argmax([holds for _, holds, _, _ in table], axis=0)
     lines = [table[at] for at in chosen]
@@ -166,7 +166,7 @@ def decided(table: pl.DataFrame, floor: float) -> pl.DataFrame:
 
     by_loss = table.get_column("by_loss").fill_null(0).to_numpy()
     lost = (pl.col("lost").fill_null(0) + pl.col("base_lost").fill_null(0)) > 0
-    row = Evidence(
+    row = RowEvidence(
         refused=flags((pl.col("refused").fill_null("") != "") & ~pl.col("empty")),
         failed=flags(pl.col("failed")),
         skipped=flags(pl.col("absent").is_not_null()),

@@ -16,7 +16,7 @@ from bareline.vocabulary.model import Layer, Metric
 from bareline.vocabulary.place import KEY, Place
 from bareline.vocabulary.rows import Bounds
 from bareline.vocabulary.units import plain
-from bareline.vocabulary.verdicts import Grade, Rule, Verdict, sure_words
+from bareline.vocabulary.verdicts import DecisionRule, Grade, Verdict, sure_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -177,7 +177,7 @@ class Cell:
     difference: Estimate | None = None
     verdict: Verdict | None = None
     grade: Grade | None = None
-    rule: Rule | None = None
+    rule: DecisionRule | None = None
     caveats: tuple[Caveat, ...] = ()
     own_caveats: tuple[Caveat, ...] = ()
     reason: str = ""
@@ -260,7 +260,7 @@ def _cell(own: _Row | None, compared: _Row | None) -> Cell:
         difference=_estimate(other, "difference", "difference_lo", "difference_hi"),
         verdict=Verdict(verdict) if verdict else None,
         grade=Grade(other["grade"]) if other.get("grade") else None,
-        rule=Rule(other["rule"]) if other.get("rule") else None,
+        rule=DecisionRule(other["rule"]) if other.get("rule") else None,
         caveats=read_caveats(caveats),
         own_caveats=tuple(c for c in read_caveats(other.get("own")) if c.code not in base),
         reason=reason_of(other) if verdict else "",

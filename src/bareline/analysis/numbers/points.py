@@ -24,7 +24,7 @@ from bareline.analysis.numbers.summary import (
 )
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import CASE, KEY
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Rule, Verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, DecisionRule, Grade, Verdict
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class _Ratio(MetricRow):
     p_adjusted: float | None
     verdict: Verdict | None
     grade: Grade | None
-    rule: Rule
+    rule: DecisionRule
     caveats: list[str]
 
 

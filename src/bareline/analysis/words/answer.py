@@ -48,7 +48,7 @@ from bareline.analysis.words.remarks import (
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import nodes_words
 from bareline.vocabulary.units import format_value, listing, percent, significant
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Rule, Verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, DecisionRule, Grade, Verdict
 
 #: Losses that are named with their figures where nothing was asked, and names of what never ended.
 _MOST_LOSSES = 3
@@ -355,7 +355,7 @@ def _open(own: AnswerScope) -> list[_Clause]:
         return []
     widest = max(cells, key=lambda cell: (cell.ratio.hi or 0.0) if cell.ratio else 0.0)
     why = outlook_words([widest], own.margin)
-    if widest.rule is Rule.WITHIN_CONTROL:
+    if widest.rule is DecisionRule.WITHIN_CONTROL:
         why = "as small as the baseline's difference from itself"
     name = own.name(widest) if len(own.cells) > 1 or len(cells) > 1 else ""
     of = f" of {len(cells)}, most {name}" if len(cells) > 1 else f" of {name}" if name else ""

@@ -37,7 +37,7 @@ from bareline.analysis.words.remarks import launches_words, seen_range, undecide
 from bareline.vocabulary.caveats import briefs
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value, listing, percent
-from bareline.vocabulary.verdicts import Grade, Rule, Verdict
+from bareline.vocabulary.verdicts import DecisionRule, Grade, Verdict
 
 _Clause = list[Piece]
 #: Findings that are described where launches are too few to judge them.
@@ -267,7 +267,7 @@ def _why_open(group: Sequence[Finding], margin: float) -> _Clause:
     elif label:
         pieces = [f"at {label} "]
     pieces.append(reach(point, finding.rate, margin))
-    if point.rule is Rule.WITHIN_CONTROL:
+    if point.rule is DecisionRule.WITHIN_CONTROL:
         return [*pieces, "; as small as the baseline's difference from itself"]
     needed = outlook_words([one for _, one in every], margin)
     return [*pieces, f"; {needed}" if needed else ""]
