@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -47,9 +48,17 @@ def run_commands(tmp_path, monkeypatch, capsys):
         text = printed.err if as_json else printed.out + printed.err
         return Run(argv, ended.value.code, text, rows)
 
+    def prepare(argv):
+        if argv[0].startswith("!"):
+            subprocess.run([argv[0][1:], *argv[1:]], check=True, timeout=60)
+        else:
+            assert run_one(argv).code == 0
+
     def run_all(case):
         monkeypatch.chdir(tmp_path)
         shutil.copytree(CASES / case["name"], tmp_path / "in")
+        for argv in case.get("before", []):
+            prepare(argv)
         runs = [run_one(argv) for argv in case["commands"]]
         for path in sorted((tmp_path / "in").rglob("*"), reverse=True):
             for run in runs:
@@ -160,7 +169,13 @@ def has_value(value, query):
     return value is not None and any(abs(value - one) <= within * abs(one) for one in wanted)
 
 
-@pytest.mark.parametrize("case", EXPECTED, ids=lambda case: case["name"])
+def marked(case):
+    """Return a case as a parameter, marked with the needs that are markers."""
+    marks = [pytest.mark.mpi] if "mpi" in case.get("needs", []) else []
+    return pytest.param(case, id=case["name"], marks=marks)
+
+
+@pytest.mark.parametrize("case", [marked(case) for case in EXPECTED])
 def test_case(case, run_commands):
     runs = run_commands(case)
     for run in runs:
