@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -47,9 +48,17 @@ def run_commands(tmp_path, monkeypatch, capsys):
         text = printed.err if as_json else printed.out + printed.err
         return Run(argv, ended.value.code, text, rows)
 
+    def prepare(argv):
+        if argv[0].startswith("!"):
+            subprocess.run([argv[0][1:], *argv[1:]], check=True, timeout=60)
+        else:
+            assert run_one(argv).code == 0
+
     def run_all(case):
         monkeypatch.chdir(tmp_path)
         shutil.copytree(CASES / case["name"], tmp_path / "in")
+        for argv in case.get("before", []):
+            prepare(argv)
         runs = [run_one(argv) for argv in case["commands"]]
         for path in sorted((tmp_path / "in").rglob("*"), reverse=True):
             for run in runs:
@@ -70,7 +79,7 @@ def problems_of(runs, right):
         ]
     for key, wanted in (("says", True), ("never", False)):
         for verb, pattern in right.get(key, {}).items():
-            text = "\n".join(run.text for run in runs if verb in ("any", run.argv[0]))
+            text = "\n".join(run.text for run in runs if is_meant(run, verb))
             if bool(re.search(pattern, text, re.IGNORECASE | re.MULTILINE)) is not wanted:
                 problems.append(f"{key} {pattern!r}: {text}")
     shown = [row for run in runs if run.argv[0] == "show" for row in run.rows]
@@ -79,7 +88,14 @@ def problems_of(runs, right):
     problems += [
         p for query in right.get("compared", []) if (p := row_problem(compared, query, "ratio"))
     ]
+    over_runs = [row for run in runs if run.argv[0] == "trend" for row in run.rows]
+    problems += [p for query in right.get("over", []) if (p := row_problem(over_runs, query, ""))]
     return problems + counts_problems(shown, right)
+
+
+def is_meant(run, verb):
+    """Whether a condition on a subcommand, on "any" or on "help" concerns a run."""
+    return verb in ("any", run.argv[0]) or (verb == "help" and "--help" in run.argv)
 
 
 def counts_problems(shown, right):
@@ -133,6 +149,8 @@ def matches(row, query, figure):
         return False
     if any(row.get(key) != query[key] for key in ("n", "n_baseline") if key in query):
         return False
+    if "last" in query and not has_value(row["runs"][-1]["value"], {"value": query["last"]}):
+        return False
     return has_caveat(row, query) and has_value(row.get(figure), query)
 
 
@@ -151,7 +169,13 @@ def has_value(value, query):
     return value is not None and any(abs(value - one) <= within * abs(one) for one in wanted)
 
 
-@pytest.mark.parametrize("case", EXPECTED, ids=lambda case: case["name"])
+def marked(case):
+    """Return a case as a parameter, marked with the needs that are markers."""
+    marks = [pytest.mark.mpi] if "mpi" in case.get("needs", []) else []
+    return pytest.param(case, id=case["name"], marks=marks)
+
+
+@pytest.mark.parametrize("case", [marked(case) for case in EXPECTED])
 def test_case(case, run_commands):
     runs = run_commands(case)
     for run in runs:

@@ -130,3 +130,14 @@ def test_mdtest_rates_of_phases_that_ran():
     assert values(trial)["file_creation"] == 6041.201
     (only,) = read("composed/mdtest.v3_create-only.out")
     assert set(values(only)) == {"file_creation", "tree_creation"}
+
+
+@pytest.mark.parametrize("malformed", [None, 7, "torn", [], {}, {"name": 1}])
+def test_a_malformed_case_of_a_reframe_report_costs_only_itself(malformed):
+    report = json.loads((DATA / "reframe.report.out").read_text())
+    whole = [found.imported for found in read_text(json.dumps(report), Path("report"))]
+    report["runs"][0]["testcases"].insert(1, malformed)
+    trials = [found.imported for found in read_text(json.dumps(report), Path("report"))]
+    lost = [trial for trial in trials if trial.probe == "reframe.unknown"]
+    assert [trial.outcome.stage for trial in lost] == [Stage.PARSE]
+    assert [trial for trial in trials if trial not in lost] == whole

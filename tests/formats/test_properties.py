@@ -104,3 +104,15 @@ def test_a_line_less_in_one_output_changes_no_other_output(pair):
         for text in (cut + other, other + cut):
             kept = trials_of(text)
             assert all(kept[trial] >= n for trial, n in expected.items()), (at, lines[at])
+
+
+@pytest.mark.parametrize("program", ["imb", "osu", "perftest", "sockperf", "stream"])
+def test_a_launch_that_lost_its_title_changes_no_launch_behind_it(program):
+    outputs = [path for path in OUTPUTS if path.name.partition(".")[0] == program]
+    for path, path_behind in itertools.product(outputs, repeat=2):
+        first, other = (ends_its_lines(each.read_text()) for each in (path, path_behind))
+        lines = first.splitlines(keepends=True)
+        expected = trials_of(other)
+        for at in range(4):
+            kept = trials_of("".join(lines[:at] + lines[at + 1 :]) + other)
+            assert all(kept[trial] >= n for trial, n in expected.items()), (path, path_behind, at)

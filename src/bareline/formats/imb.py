@@ -45,6 +45,8 @@ TITLE = re.compile(
     re.MULTILINE,
 )
 _SECTION = re.compile(r"# Benchmarking (?:Multi-)?(?P<name>\w+)\s*$")
+#: The same where a whole text is searched.
+_SECTION_LINE = re.compile(rf"^{_SECTION.pattern}", re.MULTILINE)
 _PROCESSES = re.compile(r"# #processes = (\d{1,9})\b(; rank order)?")
 _GROUPS = re.compile(r"# \( (\d{1,9}) groups? of (\d{1,9}) processes")
 _IDLE = re.compile(r"# \( (\d{1,9}) additional process(?:es)? waiting")
@@ -120,6 +122,9 @@ class _Part:
 
 def read(text: str) -> Iterable[Reading]:
     """Read every section, and name the listed benchmarks that have none."""
+    title = TITLE.search(text)
+    if title is None:
+        raise ParseError("there is no title of the Intel MPI Benchmarks")
     parts, listed = _parts(text), _listed(text)
     launch = ImbLaunch(
         _year(text),
@@ -127,10 +132,9 @@ def read(text: str) -> Iterable[Reading]:
         largest_bytes=int(largest[1]) if (largest := _LARGEST.search(text)) else None,
         any_after_zero=_CHOSEN_SIZES.search(text) is not None,
     )
-    title = TITLE.search(text)
     for part in parts:
         # Another program with benchmarks of the same names, which it measures in its own way.
-        if title and title["part"] == "IMB-P2P":
+        if title["part"] == "IMB-P2P":
             part.params["part"] = "p2p"
         yield _imported(part, launch)
     # Of a whole output, sections of some benchmarks may lack (too few processes), but not all.
@@ -299,7 +303,7 @@ IMPORTER = Importer(
     name="imb",
     title="Intel MPI Benchmarks 3.2 to 2021",
     sniff=holding(TITLE),
-    starts=starts_at(TITLE),
+    starts=starts_at(TITLE, inside=_SECTION_LINE),
     parse=read,
     started=moment_in(_DATE, "%a %b %d %H:%M:%S %Y"),
     facts=facts_in(_FACTS),

@@ -56,9 +56,48 @@ def moment_in(mark: re.Pattern[str], form: str) -> Callable[[str], datetime | No
     return started
 
 
-def starts_at(mark: re.Pattern[str]) -> Callable[[str], Sequence[int]]:
-    """Return a function that gives the offsets in a text at which a mark begins a launch."""
-    return lambda text: [match.start() for match in mark.finditer(text)]
+def starts_at(
+    title: re.Pattern[str],
+    inside: re.Pattern[str] | None = None,
+    last: re.Pattern[str] | None = None,
+) -> Callable[[str], Sequence[int]]:
+    """Return a function that gives the offsets in a text at which launches begin.
+
+    - `title`: begins a launch.
+    - `inside`: a line that stands below a title. Without a title above it, it begins a launch whose
+      title is lost, so that this launch is not read as a part of its neighbour.
+    - `last`: the same, for a line that a launch has once: behind it, the launch has no other
+      line of these marks.
+    """
+    return lambda text: sorted(
+        [
+            *(match.start() for match in title.finditer(text)),
+            *lost_titles(text, title, inside, last),
+        ]
+    )
+
+
+def lost_titles(
+    text: str,
+    title: re.Pattern[str],
+    inside: re.Pattern[str] | None,
+    last: re.Pattern[str] | None = None,
+) -> Sequence[int]:
+    """Return the offsets of the launches in a text whose titles are lost; see `starts_at`."""
+    marks = [
+        (match.start(), order)
+        for order, mark in enumerate((title, inside, last))
+        if mark is not None
+        for match in mark.finditer(text)
+    ]
+    starts: list[int] = []
+    has_begun = False
+    for offset, order in sorted(marks):
+        is_title, is_last = order == 0, order == 2
+        if not is_title and not has_begun:
+            starts.append(offset)
+        has_begun = not is_last
+    return starts
 
 
 def _whole(text: str) -> Sequence[str]:

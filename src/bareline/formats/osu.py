@@ -18,7 +18,7 @@ from functools import partial
 from bareline.formats.damage import Omission
 from bareline.formats.ends import death_caveat, death_in
 from bareline.formats.foreign import scalar
-from bareline.formats.importer import Importer, holding, version_in
+from bareline.formats.importer import Importer, holding, lost_titles, version_in
 from bareline.formats.osu_programs import OsuProgram, program_of, words_of
 from bareline.formats.reading import (
     BANDWIDTH,
@@ -99,6 +99,8 @@ _HEADER_START = re.compile(
     r"#\s*(?:Size\s|(?:Avg )?Latency ?\(us\)|Overall ?\(us\)|Bandwidth ?\(MB/s\)|MB/s)"
     r"|\s+Overall ?\(us\)"  # 5.x, where there is no size
 )
+#: Titles of columns above a row, where a whole text is searched.
+_TABLE = re.compile(rf"^(?:{_HEADER_START.pattern})[^\n]*\n\s*\d", re.MULTILINE)
 _PAIRS = re.compile(r"\[ pairs: (\d{1,9}) \](?: \[ window size: (\w{1,9}) \])?")
 _BUFFERS = re.compile(
     r"(?:Send Buffer|Rank 0 Memory) on .*?\((\w+)\) and (?:Receive Buffer|Rank 1 Memory)"
@@ -400,14 +402,18 @@ def _init(text: str) -> Reading:
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return where launches begin: at titles, or at the comments that stand before them."""
+    """Return where launches begin: at titles, or at the comments that stand before them.
+
+    The table of a launch whose title is lost begins a launch of its own.
+    """
     starts: list[int] = []
     titles = list(TITLE.finditer(text))
     for title in titles:
         before = max(starts[-1] + 1 if starts else 0, title.start() - _LONGEST_COMMENTS)
         comments = _BEFORE_TITLE.search(text, before, title.start())
         starts.append(comments.start() if comments else title.start())
-    return sorted([*starts, *_untitled_starts(text, titles)])
+    untitled = _untitled_starts(text, titles)
+    return sorted([*starts, *untitled, *lost_titles(text, TITLE, inside=_TABLE)])
 
 
 def _untitled_starts(text: str, titles: Sequence[re.Match[str]]) -> Iterator[int]:

@@ -283,7 +283,7 @@ IMPORTER = Importer(
     name="perftest",
     title="perftest (ib_write_bw, ib_write_lat, ...)",
     sniff=holding(_TITLE),
-    starts=starts_at(_TITLE),
+    starts=starts_at(_TITLE, last=_HEADER),
     identity=_identity,
     parse=read,
     facts=facts_in(_FACTS),

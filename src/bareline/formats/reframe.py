@@ -157,7 +157,7 @@ class _Case(JsonModel):
 
 
 class _Run(JsonModel):
-    testcases: list[dict[str, Any]]
+    testcases: list[Any]
 
 
 class _Report(JsonModel):
@@ -165,8 +165,11 @@ class _Report(JsonModel):
     runs: list[dict[str, Any]]
 
 
-def _contents(report: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Give the cases of a report, each behind its run; ParseError where it is damaged."""
+def _contents(report: Mapping[str, Any]) -> list[tuple[dict[str, Any], Any]]:
+    """Give the cases of a report, each behind its run; ParseError where it is damaged.
+
+    A case is whatever the list contains: a malformed one must not take the others with it.
+    """
     runs = read_object(_Report, report).runs
     return [(run, case) for run in runs for case in read_object(_Run, run).testcases]
 
@@ -176,9 +179,9 @@ def split(text: str) -> Sequence[str]:
     if _TITLES.search(text):
         return _lines(text) or (text,)
     try:
-        _reported(text)
         report = find_object(text)
         cases = _contents(report)
+        _check_units(_sound_checks([case for _, case in cases]))
     except ParseError:
         return (text,)
     if len(cases) <= 1:
@@ -208,37 +211,56 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _reported(text: str) -> Sequence[_Check]:
+    checks = [_check_of(content) for _, content in _contents(find_object(text))]
+    _check_units(checks)
+    return checks
+
+
+def _sound_checks(contents: Iterable[Any]) -> Sequence[_Check]:
+    """Return the checks of the cases that are not malformed."""
     checks = []
-    for _, content in _contents(find_object(text)):
-        case = read_object(_Case, content)
-        tasks = case.num_tasks or case.check_vars.get("num_tasks")
-        place = f"{case.system}:{case.partition}" if case.partition else case.system
-        environ = case.environ or case.environment
-        check = _Check(
-            name=case.display_name or case.name,
-            where=f"{place}+{environ}" if environ else place,
-            result=case.result,
-            phase=case.fail_phase or "",
-            reason=case.fail_reason or "",
-            ranks=tasks if isinstance(tasks, int) and tasks > 0 else 1,
-            figures={
-                one.name: _figure(
-                    _value(one),
-                    one.unit,
-                    lower=one.thres_lower is not None,
-                    upper=one.thres_upper is not None,
-                )
-                for one in (*(case.perfvars or ()), *_variables(case))
-            },
-        )
-        checks.append(check)
+    for content in contents:
+        try:
+            checks.append(_check_of(content))
+        except ParseError:
+            continue  # it becomes a failed trial of its own
+    return checks
+
+
+def _check_of(content: Any) -> _Check:
+    if not isinstance(content, dict):
+        raise ParseError(f"a case of the report is no object: {str(content)[:40]}")
+    case = read_object(_Case, content)
+    tasks = case.num_tasks or case.check_vars.get("num_tasks")
+    place = f"{case.system}:{case.partition}" if case.partition else case.system
+    environ = case.environ or case.environment
+    return _Check(
+        name=case.display_name or case.name,
+        where=f"{place}+{environ}" if environ else place,
+        result=case.result,
+        phase=case.fail_phase or "",
+        reason=case.fail_reason or "",
+        ranks=tasks if isinstance(tasks, int) and tasks > 0 else 1,
+        figures={
+            one.name: _figure(
+                _value(one),
+                one.unit,
+                lower=one.thres_lower is not None,
+                upper=one.thres_upper is not None,
+            )
+            for one in (*(case.perfvars or ()), *_variables(case))
+        },
+    )
+
+
+def _check_units(checks: Iterable[_Check]) -> None:
+    """Refuse checks of one name whose variable has different units."""
     units: dict[tuple[str, str], str] = {}
     for check in checks:
         for name, one in check.figures.items():
             unit = units.setdefault((check.name.partition(" ")[0], name), one.unit)
             if unit != one.unit:
                 raise ParseError(f"'{name}' of {check.name} is in {one.unit} and in {unit}")
-    return checks
 
 
 def _value(variable: _Variable) -> float | None:
@@ -324,7 +346,8 @@ def _started(text: str) -> datetime | None:
     else:
         try:
             report = find_object(text)
-            ended = [case.get("job_completion_time") for _, case in _contents(report)[:1]]
+            first = [case for _, case in _contents(report)[:1] if isinstance(case, dict)]
+            ended = [case.get("job_completion_time") for case in first]
             time = next(filter(None, ended), report["session_info"].get("time_start"))
         except ParseError:
             return None

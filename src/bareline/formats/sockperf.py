@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from bareline.formats.importer import Importer, version_in
+from bareline.formats.importer import Importer, holding, starts_at, version_in
 from bareline.formats.reading import LATENCY, MESSAGE_RATE, Reading, as_detail, outcome_of
-from bareline.formats.table import check_whole, number, rounding, split_before
+from bareline.formats.table import check_whole, number, rounding
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
@@ -31,6 +31,8 @@ _PERCENTILE = re.compile(
 )
 _RATE = re.compile(_PREFIX + r"Summary: Message Rate is (\S+) \[msg/sec\]", re.MULTILINE)
 _BANDWIDTH = re.compile(_PREFIX + r"Summary: BandWidth is (\S+) MBps \((\S+) Mbps\)", re.MULTILINE)
+_CLIENT = re.compile(r"^sockperf\[CLIENT\] send on:", re.MULTILINE)
+_SUMMARY = re.compile(_PREFIX + r"Summary: (?:Latency|Round trip|Message Rate) is ", re.MULTILINE)
 _SIZE = re.compile(r"(?:message size: ?|(?<!-)\bmsg-size=)(\d{1,9})")
 _RUN = re.compile(r"\b(PingPong|ping-pong|under-load|throughput|playback)\b")
 _PROTOCOL = re.compile(r"\bPORT += +\d+ +# (TCP|UDP)\s*$", re.MULTILINE)
@@ -163,8 +165,8 @@ def _throughput_samples(text: str) -> Iterable[Sample]:
 IMPORTER = Importer(
     name="sockperf",
     title="sockperf 2.x and 3.x",
-    sniff=lambda text: TITLE.search(text) is not None or _LATENCY.search(text) is not None,
-    launches=partial(split_before, TITLE),
+    sniff=holding(TITLE, _LATENCY),
+    starts=starts_at(TITLE, inside=_CLIENT, last=_SUMMARY),
     parse=read,
     facts=version_in("import.sockperf", TITLE),
 )

@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from bareline.formats.importer import Importer, version_in
+from bareline.formats.importer import Importer, holding, starts_at, version_in
 from bareline.formats.reading import BANDWIDTH, Reading, outcome_of
-from bareline.formats.table import check_whole, number, rounding, split_before
+from bareline.formats.table import check_whole, number, rounding
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
@@ -107,8 +107,8 @@ def _checked_rate(name: str, fields: list[str], moved_bytes: int) -> float:
 IMPORTER = Importer(
     name="stream",
     title="STREAM 5.x",
-    sniff=lambda text: TITLE.search(text) is not None,
-    launches=partial(split_before, _BEGIN),
+    sniff=holding(TITLE),
+    starts=starts_at(_BEGIN, inside=_ELEMENT, last=_TITLES),
     parse=read,
     facts=version_in("import.stream", TITLE),
 )
