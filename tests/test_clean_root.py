@@ -84,17 +84,12 @@ def waiting(tmp_path):
         child.kill()
 
 
-def processes_in(root):
-    """List the processes whose root folder is this one."""
-    roots = Path("/proc").glob("[0-9]*/root")
-    return [link for link in roots if os.path.lexists(link) and _target(link) == str(root)]
-
-
-def _target(link):
-    try:
-        return str(link.readlink())
-    except OSError:  # it ended meanwhile
-        return ""
+def descendants(pid):
+    """Return the folders in /proc of a process's children, and of theirs."""
+    folders = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        folders += [Path("/proc", child), *descendants(int(child))]
+    return folders
 
 
 @pytest.mark.slow
@@ -105,11 +100,12 @@ def _target(link):
 )
 def test_an_interrupted_command_leaves_nothing(waiting, number, code):
     child, root = waiting
-    assert processes_in(root)
+    inside = descendants(child.pid)
+    assert any("sleep" in (process / "cmdline").read_text() for process in inside)
     child.send_signal(number)
     assert child.wait(60) == code
     assert not root.exists()
-    assert not processes_in(root)
+    assert not any(process.exists() for process in inside)
 
 
 @pytest.mark.slow

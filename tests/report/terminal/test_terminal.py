@@ -151,7 +151,7 @@ def test_status_and_plan() -> None:
     row = {
         "run": "runs/q", "study": "quick", "created": "2025-11-20T14:03:22+00:00", "seed": 1,
         "baseline": "bare", "planned": 20, "measured": 11, "failed": 1, "skipped": 0, "saved": 0,
-        "remaining": 8, "active": False,
+        "remaining": 8, "looks": [], "active": False,
         "platforms": {"bare": {"planned": 20, "measured": 11, "failed": 1, "seconds": 90.0,
                                "core_hours": 0.05, "cost": 1.25, "currency": "EUR",
                                "running": "2 instances for 0.4 h (process 7)"}},
