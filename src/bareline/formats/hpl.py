@@ -41,6 +41,10 @@ _HPCC = re.compile(
     r"HPC Challenge Benchmark(?s:.*?)(?:^End of HPC Challenge tests\.|\Z)", re.MULTILINE
 )
 
+_HPCC_END = re.compile(r"^End of HPC Challenge tests\.", re.MULTILINE)
+_HPCC_SECTION = re.compile(r"^Begin of \w+ section\.", re.MULTILINE)
+_HPCC_RULE = re.compile(r"^#{40,}$", re.MULTILINE)
+
 METRICS: Mapping[str, Metric] = {
     "rate": Metric("flop/s", "higher"),
     "time": Metric("s", "lower", detail=True),
@@ -168,10 +172,29 @@ def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) 
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return where launches begin that are no part of HPC Challenge's output."""
+    """Return where outputs of HPL begin; not those within HPC Challenge, which runs HPL itself."""
     parts = [match.span() for match in _HPCC.finditer(text)]
+    parts += _hpcc_without_title(text)
     starts = [match.start() for match in TITLE.finditer(text)]
     return [start for start in starts if not any(low <= start < high for low, high in parts)]
+
+
+def _hpcc_without_title(text: str) -> list[tuple[int, int]]:
+    """Return the spans of HPC Challenge's outputs that have lost their titles.
+
+    Its sections and its last line show them; a rule of ``#`` closes its head.
+    """
+    spans = []
+    previous_end = 0
+    for match in _HPCC_END.finditer(text):
+        section = _HPCC_SECTION.search(text, previous_end, match.start())
+        if section is not None:
+            rules = [
+                rule.start() for rule in _HPCC_RULE.finditer(text, previous_end, section.start())
+            ]
+            spans.append((rules[-1] if rules else previous_end, match.end()))
+        previous_end = match.end()
+    return spans
 
 
 IMPORTER = Importer(
