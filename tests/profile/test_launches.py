@@ -166,7 +166,9 @@ def test_a_rank_that_never_ends_properly_is_named(bench: Bench, run: Run, way: s
         assert ended.startswith("ended before rank")
         assert "2" in ended
     calls = read_profile(done.path).call_table
-    assert calls.filter(call="MPI_Allreduce")["count"].sum() == 3
+    recorded = calls.filter(call="MPI_Allreduce")["count"].sum()
+    # Hydra ends the other ranks at once, perhaps before their call has returned.
+    assert recorded == 3 or (bench.mpi.flavour == "mpich" and recorded == 2)
 
 
 def test_a_late_rank_ends_the_merge_and_not_the_program(bench: Bench, run: Run) -> None:
