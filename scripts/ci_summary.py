@@ -40,7 +40,9 @@ EXCUSES = {
     "a contract that does not apply": r"^its nodes cannot be taken twice$|^it takes no \w+$",
     "an output whose lines need their titles": r"^the lines of a performance log need its titles$",
     # One list of tests for every MPI library.
-    "another MPI library has it": r"under Open MPI alone$|an option of Open MPI$|^MPICH .* cannot spawn",
+    "another MPI library has it": (
+        r"under Open MPI alone$|an option of Open MPI$|^MPICH .* cannot spawn"
+    ),
     # No set-up installs these: they are not packages of Debian, or take minutes to make.
     "EasyBuild": r"\bEasyBuild\b",
     "Docker": r"^docker is not installed$",
