@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+from dataclasses import fields
+
 import pytest
 
-from bareline.testing.bench import keeping
+from bareline.testing.bench import Bench, keeping
 from bareline.testing.platforms import MpiContract, PlatformContract
 
 pytestmark = [pytest.mark.netns, pytest.mark.slurm]
@@ -22,10 +25,27 @@ def bench(kept):
     return kept.bench("slurm", mpi="openmpi", launcher="srun", **OPTIONS)
 
 
+class SrunBench(Bench):
+    """Starts a job once more whose rank crashed in MPI_Init, as some of `srun --mpi=pmix` do.
+
+    That is a defect of Open MPI 4.1.4 with Slurm 22.05 (docs/how-to/clusters.md), whatever else the
+    machine does. bareline itself repeats only launches that have printed nothing.
+    """
+
+    def ranks(self, *arguments, **more):
+        output = super().ranks(*arguments, **more)
+        if output.exit_code == 128 + signal.SIGSEGV and "signal" not in arguments:
+            output = super().ranks(*arguments, **more)
+        return output
+
+
 @pytest.fixture(params=["srun", "mpirun"])
 def mpi_bench(request, kept, rank_program):
     program = rank_program("openmpi")
-    return kept.bench("slurm", program, mpi="openmpi", launcher=request.param, **OPTIONS)
+    bench = kept.bench("slurm", program, mpi="openmpi", launcher=request.param, **OPTIONS)
+    if request.param == "mpirun":
+        return bench
+    return SrunBench(**{field.name: getattr(bench, field.name) for field in fields(bench)})
 
 
 class TestSlurm(PlatformContract):
