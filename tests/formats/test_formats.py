@@ -599,3 +599,105 @@ def test_sockperf_throughput():
     assert trial.probe == "sockperf.throughput"
     assert trial.params == {"protocol": "tcp", "message_bytes": 1024}
     assert values(trial) == {"bandwidth": 513.618 * 8 * 2**20, "message_rate": 525945}
+
+
+# NPB ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "probe", "problem_class", "ranks", "threads", "rate", "time_s"),
+    [
+        ("v2_mpi_lu", "lu", "A", 4, 1, 1500.04e6, 79.52),
+        ("v2_serial_mg", "mg", "S", 1, 1, 391.37e6, 0.02),
+        ("v3_mpi_cg", "cg", "A", 8, 1, 5763.84e6, 0.26),
+        ("v3_mpi_is", "is", "B", 16, 1, 645.28e6, 0.52),
+        ("v3_omp_ft", "ft", "A", 1, 8, 7282.16e6, 0.98),
+        ("v3_serial_ep", "ep", "S", 1, 1, 18.41e6, 1.82),
+        ("v3_zones_bt", "bt_mz", "A", 4, 4, 9610.88e6, 9.35),
+    ],
+)
+def test_npb_of_every_kind(name, probe, problem_class, ranks, threads, rate, time_s):
+    (trial,) = read(f"composed/npb.{name}.out")
+    assert (trial.probe, trial.layer) == (f"npb.reference.{probe}", "npb")
+    assert (trial.params, trial.ranks, trial.threads) == ({"class": problem_class}, ranks, threads)
+    assert next(iter(trial.metrics)) == "rate"
+    assert values(trial) == {"rate": rate, "time": time_s}
+
+
+def npb_with(old, new):
+    text = (DATA / "composed" / "npb.v3_mpi_cg.out").read_text()
+    assert old in text
+    (found,) = read_text(text.replace(old, new), Path("npb"))
+    return found.imported
+
+
+def test_npb_that_was_too_fast_for_its_clock_keeps_its_rate():
+    trial = npb_with("    0.26", "    0.00")
+    assert values(trial) == {"rate": 5763.84e6}
+    assert [each.lost for each in trial.left_out] == [False]
+
+
+def test_npb_on_fewer_processes_than_were_started_is_another_case():
+    trial = npb_with("Total processes =                        8", "Total processes = 9")
+    assert (trial.ranks, trial.params) == (8, {"class": "A", "started_ranks": 9})
+
+
+def test_npb_that_writes_is_another_case():
+    trial = npb_with(" Benchmark completed ", " BTIO -- FULL MPI-IO  write interval:   5")
+    assert trial.params == {"class": "A", "io": "full"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("                  720.48", "                  702.48", "contradict each other"),
+        ("Mop/s/process", "Mop/s/proxess", "no line 'Mop/s/process'"),
+        ("                        A", "                       A1", "not one of NPB"),
+        ("CG Benchmark Completed", "DT Benchmark Completed", "not operations"),
+        ("                 5763.84", "                    0.00", "take a larger class"),
+        ("                 5763.84", "            ************", "not a number"),
+        ("npb@nas.nasa.gov", "npb", "truncated"),
+        ("Active processes=                        8", "Active processes= 0", "is 0"),
+    ],
+)
+def test_doubtful_npb_summaries_fail_with_a_reason(old, new, reason):
+    trial = npb_with(old, new)
+    assert isinstance(trial.outcome, Failed)
+    assert reason in trial.outcome.reason
+
+
+def test_npb_without_processes_is_serial_only_by_its_title():
+    text = (DATA / "composed" / "npb.v3_serial_ep.out").read_text()
+    (found,) = read_text(text.replace("(NPB3.4-SER)", "3.4"), Path("npb"))
+    assert "serial" in found.imported.outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "probe", "reason"),
+    [
+        ("npb.v3_wrong", "npb.reference.cg", "verification unsuccessful"),
+        ("npb.v3_torn", "npb.reference.cg", "the summary has no end"),
+        ("npb.v3_killed", "npb.reference.cg", "the job died: 'slurmstepd: error: *** JOB 4711"),
+    ],
+)
+def test_spoiled_npb_fails_with_a_reason(name, probe, reason):
+    text = (DATA / "spoiled" / f"{name}.out").read_text()
+    (found,) = read_text(text, Path(name))
+    assert found.imported.probe == probe
+    assert isinstance(found.imported.outcome, Failed)
+    assert reason in found.imported.outcome.reason
+
+
+def test_npb_launches_of_one_log_are_apart():
+    names = ("v2_mpi_lu", "v3_mpi_cg", "v3_omp_ft", "v3_serial_ep", "v3_mpi_cg")
+    texts = [(DATA / "composed" / f"npb.{name}.out").read_text() for name in names]
+    found = read_text("".join(texts), Path("log"))
+    assert [each.imported.probe.rpartition(".")[2] for each in found] == [
+        "lu", "cg", "ft", "ep", "cg",
+    ]  # fmt: skip
+    assert all(isinstance(each.imported.outcome, Measured) for each in found)
+
+
+def test_an_npb_summary_with_a_long_line_is_read_at_once():
+    trial = npb_with(" Compile options:", " " * 1_000_000 + "x")
+    assert isinstance(trial.outcome, Measured)
