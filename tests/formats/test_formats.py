@@ -701,3 +701,143 @@ def test_npb_launches_of_one_log_are_apart():
 def test_an_npb_summary_with_a_long_line_is_read_at_once():
     trial = npb_with(" Compile options:", " " * 1_000_000 + "x")
     assert isinstance(trial.outcome, Measured)
+
+
+# IPM ----------------------------------------------------------------------------------------------
+
+
+def test_ipm_gives_the_time_and_the_share_of_mpi():
+    (trial,) = read("composed/ipm.v2_full.out")
+    assert (trial.probe, trial.layer, trial.ranks) == ("ipm.program", "app", 8)
+    assert trial.params == {"command": "heat3d -n 512", "nodes": 2}
+    assert next(iter(trial.metrics)) == "time"
+    assert values(trial) == {
+        "time": 85.36, "time_mean": 85.32, "mpi_time": 13.67, "mpi_time_max": 16.03,
+        "mpi_share": 100 * 109.34 / 682.59, "memory": 4.24 * 2**30,
+    }  # fmt: skip
+    assert values(trial, call="MPI_Allreduce") == {"call_time": 40.55 / 8}
+
+
+def test_ipm_gives_each_region_a_case():
+    whole, solver, rest = read("composed/ipm.v2_regions.out")
+    assert "region" not in whole.params
+    assert (solver.params["region"], rest.params["region"]) == ("solver", "ipm_noregion")
+    assert {each.threads for each in (whole, solver, rest)} == {6}
+    assert values(whole)["io_time_max"] == 0.41
+    assert (values(whole)["time"], values(solver)["time"]) == (21.11, 15.25)
+
+
+def ipm_with(old, new):
+    text = (DATA / "composed" / "ipm.v2_full.out").read_text()
+    assert old in text
+    (found,) = read_text(text.replace(old, new), Path("ipm"))
+    return found.imported
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("wallclock : 85.36", "wallclock : 85.63", "not that of the table"),
+        ("%comm     : 16.02", "%comm     : 61.02", "contradicts the times"),
+        ("8 on 2 nodes", "7 on 2 nodes", "not that of 7 ranks"),
+        ("     682.59        85.32", "     682.59        58.32", "not between min and max"),
+        ("     682.59        85.32", "     ******        85.32", "not a number"),
+        ("# command   :", "# comand    :", "lines are missing"),
+        ("#" * 67, "#", "a table has no end"),
+    ],
+)
+def test_doubtful_ipm_banners_fail_with_a_reason(old, new, reason):
+    trial = ipm_with(old, new)
+    assert isinstance(trial.outcome, Failed)
+    assert reason in trial.outcome.reason
+
+
+def test_a_damaged_row_of_an_ipm_banner_costs_itself():
+    text = (DATA / "spoiled" / "ipm.v2_row.out").read_text()
+    (found,) = read_text(text, Path("ipm"))
+    assert "line 21: MPI_Waitall: the share contradicts the times" in map(str, found.left_out)
+    assert values(found.imported, call="MPI_Isend") == {"call_time": 5.21 / 8}
+    assert not values(found.imported, call="MPI_Waitall")
+
+
+def test_a_torn_ipm_banner_fails():
+    text = (DATA / "spoiled" / "ipm.v2_torn.out").read_text()
+    (found,) = read_text(text, Path("ipm"))
+    assert "truncated" in found.imported.outcome.reason
+
+
+# mpiP ---------------------------------------------------------------------------------------------
+
+
+def test_mpip_gives_times_and_those_of_functions():
+    (trial,) = read("composed/mpip.v3_callsites.out")
+    assert (trial.probe, trial.layer, trial.ranks) == ("mpip.program", "app", 4)
+    assert trial.params == {"command": "heat3d -n 512", "nodes": 2}
+    assert next(iter(trial.metrics)) == "time"
+    assert values(trial) == {
+        "time": 34.5, "mpi_time": 6.67, "mpi_time_max": 7.07, "mpi_share": 19.33,
+    }  # fmt: skip
+    # Two sites: 2000 calls of 3.08 ms and 40 of 0.413 ms.
+    assert values(trial, call="Allreduce") == {
+        "call_time": pytest.approx((2000 * 3.08 + 40 * 0.413) / 4e3)
+    }
+
+
+def test_mpip_without_callsites_keeps_its_times():
+    (trial,) = read("composed/mpip.v2_concise.out")
+    assert set(trial.metrics) == {"time", "mpi_time", "mpi_time_max", "mpi_share"}
+    assert [each.lost for each in trial.left_out] == [False]
+
+
+def test_mpip_reads_numbers_with_exponents():
+    (trial,) = read("composed/mpip.v3_large.out")
+    assert values(trial)["time"] == 2.02e4
+
+
+def mpip_with(old, new):
+    text = (DATA / "composed" / "mpip.v3_callsites.out").read_text()
+    assert old in text
+    (found,) = read_text(text.replace(old, new), Path("mpip"))
+    return found.imported
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("   1       34.5", "   1       43.5", "MPI% contradicts"),
+        ("   *        138", "   *        183", "MPI% contradicts"),
+        ("   1       34.5", "   2       34.5", "does not list each rank"),
+        ("@ Command", "@ Comand", "names no command"),
+        (": 3 node2", ": 4 node2", "tasks are assigned"),
+        ("   0       34.5", "   0          0", "AppTime is 0"),
+        ("End of Report", "End of Rep", "truncated"),
+        ("@--- Callsites: 4", "@--- MPI Time (seconds)", "appears twice"),
+    ],
+)
+def test_doubtful_mpip_reports_fail_with_a_reason(old, new, reason):
+    trial = mpip_with(old, new)
+    assert isinstance(trial.outcome, Failed)
+    assert reason in trial.outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("Callsites: 4", "Callsites: 5", "are missing"),
+        ("Bcast                4    *      8", "Bcast                4    *      7", "fewer calls"),
+        ("Bcast                4    0", "Reduce               4    0", "two functions"),
+        ("Bcast                4    0", "Bcast                4    O", "no row of a callsite"),
+    ],
+)
+def test_doubtful_mpip_callsites_cost_the_times_of_calls_alone(old, new, reason):
+    trial = mpip_with(old, new)
+    assert values(trial)["time"] == 34.5
+    assert not values(trial, call="Bcast")
+    assert reason in trial.left_out[0].reason
+
+
+def test_spoiled_mpip_reports():
+    (torn,) = read_text((DATA / "spoiled" / "mpip.v3_torn.out").read_text(), Path("torn"))
+    assert "truncated" in torn.imported.outcome.reason
+    (lost,) = read_text((DATA / "spoiled" / "mpip.v3_site_lost.out").read_text(), Path("lost"))
+    assert "a site has no sum" in lost.imported.left_out[0].reason

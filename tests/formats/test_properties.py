@@ -106,7 +106,9 @@ def test_a_line_less_in_one_output_changes_no_other_output(pair):
             assert all(kept[trial] >= n for trial, n in expected.items()), (at, lines[at])
 
 
-@pytest.mark.parametrize("program", ["imb", "npb", "osu", "perftest", "sockperf", "stream"])
+@pytest.mark.parametrize(
+    "program", ["imb", "ipm", "mpip", "npb", "osu", "perftest", "sockperf", "stream"]
+)
 def test_a_launch_that_lost_its_title_changes_no_launch_behind_it(program):
     outputs = [path for path in OUTPUTS if path.name.partition(".")[0] == program]
     for path, path_behind in itertools.product(outputs, repeat=2):
