@@ -1,0 +1,283 @@
+"""Phoronix Test Suite's ``composite.xml``: every result of every system in it.
+
+Each run of a test is a launch, so that each value of a ``RawString`` is a trial. The XML is read
+by expat: declarations of types and entities are refused, and depth and number of elements have
+bounds.
+
+References
+----------
+Phoronix Media, "Phoronix Test Suite", https://github.com/phoronix-test-suite/phoronix-test-suite.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import NoReturn
+from xml.parsers import expat
+
+from bareline.formats.foreign import figure, plain_name
+from bareline.formats.importer import Importer, holding, lost_titles, moment_in, version_in
+from bareline.formats.reading import UNTOLD, Reading, outcome_of, unread
+from bareline.formats.settings import Settings
+from bareline.formats.table import number, rounding
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Better, Failed, Layer, Measured, Metric, Sample, Scalar, Stage
+
+_ROOT = "PhoronixTestSuite"
+_BEGIN = re.compile(rf"^[ \t]*<{_ROOT}>", re.MULTILINE)
+_END = f"</{_ROOT}>"
+_LAST = re.compile(_END)
+#: Elements below the first one; one that nothing precedes is of a document that lost its first.
+_INSIDE = re.compile(r"^[ \t]*<(?:Generated|System|Result)>", re.MULTILINE)
+_PROLOG = re.compile(r"^<\?xml ", re.MULTILINE)
+#: What stands between the declaration of XML and the first element is shorter.
+_LONGEST_PROLOG = 2000
+_TIME = re.compile(r"<TimeStamp>(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)</TimeStamp>")
+_VERSION = re.compile(r"<TestClientVersion>v?(?P<version>\d[\w.]{0,20})</TestClientVersion>")
+_MOST_BYTES = 32 << 20
+_MOST_ELEMENTS = 1_000_000
+_DEEPEST = 8
+#: Results with these are figures; others are pictures, sensors over time, or passed and failed.
+_FIGURES = frozenset(("", "BAR_GRAPH", "HORIZONTAL_BAR_GRAPH"))
+_BETTER: Mapping[str, Better] = {"HIB": "higher", "LIB": "lower"}
+_TEST = re.compile(r"(?P<test>.*?)-(?P<version>\d+\.\d+\.\d+)")
+SETTINGS = Settings(
+    labels=frozenset(("Title", "DisplayFormat")),
+    results=frozenset(("Scale", "Proportion")),
+    defaults={"Arguments": ("",), "Description": ("",), "AppVersion": ("",)},
+)
+
+
+@dataclass(slots=True)
+class _Element:
+    """A result or an entry: the texts of its elements, and which of them came twice."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    entries: list[_Element] = field(default_factory=list)
+    twice: set[str] = field(default_factory=set)
+
+    def text(self, name: str) -> str:
+        """Return an element's text, "" of none; raises ParseError where it came twice."""
+        if name in self.twice:
+            raise ParseError(f"'{name}' appears twice")
+        return self.texts.get(name, "")
+
+
+class _Document:
+    """Collects the results of a document while expat reads it."""
+
+    def __init__(self) -> None:
+        self.results: list[_Element] = []
+        self._path: list[str] = []
+        self._words: list[str] = []
+        self._elements = 0
+        self._result = _Element()
+        self._entry = _Element()
+
+    def read(self, xml: str) -> list[_Element]:
+        """Return the results; raises ParseError where the XML is damaged or not of its kind."""
+        parser = expat.ParserCreate()
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._words.append
+        parser.StartDoctypeDeclHandler = self._refuse
+        parser.EntityDeclHandler = self._refuse
+        parser.ExternalEntityRefHandler = self._refuse
+        try:
+            parser.Parse(xml, True)
+        except (expat.ExpatError, UnicodeError) as error:
+            raise ParseError(f"the XML is damaged: {error}") from error
+        return self.results
+
+    @staticmethod
+    def _refuse(*_: object) -> NoReturn:
+        raise ParseError("the XML declares a type or entities, which no result of the suite does")
+
+    def _start(self, name: str, _: Mapping[str, str]) -> None:
+        self._elements += 1
+        self._path.append(name)
+        self._words.clear()
+        if len(self._path) > _DEEPEST:
+            raise ParseError(f"the XML is nested more than {_DEEPEST} deep")
+        if self._elements > _MOST_ELEMENTS:
+            raise ParseError(f"the XML has more than {_MOST_ELEMENTS:,} elements")
+        if self._path[1:] == ["Result"]:
+            self._result = _Element()
+        elif self._path[1:] == ["Result", "Data", "Entry"]:
+            self._entry = _Element()
+
+    def _end(self, name: str) -> None:
+        parents = self._path[1:-1]
+        text = "".join(self._words).strip()
+        self._words.clear()
+        self._path.pop()
+        if parents == ["Result"]:
+            _put(self._result, name, text)
+        elif parents == ["Result", "Data", "Entry"]:
+            _put(self._entry, name, text)
+        elif parents == ["Result", "Data"] and name == "Entry":
+            self._result.entries.append(self._entry)
+        elif not parents and name == "Result":
+            self.results.append(self._result)
+
+
+def _put(element: _Element, name: str, text: str) -> None:
+    if name in element.texts:
+        element.twice.add(name)
+    element.texts[name] = text
+
+
+def starts(text: str) -> Sequence[int]:
+    """Return the offsets at which documents begin, with their declaration of XML."""
+    offsets = list(lost_titles(text, _BEGIN, _INSIDE, _LAST))
+    for match in _BEGIN.finditer(text):
+        low = max(0, match.start() - _LONGEST_PROLOG)
+        low = max(low, text.rfind(_END, low, match.start()))
+        prologs = [each.start() for each in _PROLOG.finditer(text, low, match.start())]
+        offsets.append(prologs[-1] if prologs else match.start())
+    return sorted(offsets)
+
+
+def read(text: str) -> Iterable[Reading]:
+    """Read every value of every entry of a document."""
+    try:
+        results = _Document().read(_document(text))
+        if not results:
+            raise ParseError("the document has no result")
+    except ParseError as error:
+        yield _failed("unknown", {}, unread(error))
+        return
+    for result in results:
+        yield from _result(result)
+
+
+def _document(text: str) -> str:
+    """Return the document alone: a launcher's lines may precede and follow it.
+
+    Raises ParseError: its end is missing, or it is too large.
+    """
+    begins, end = starts(text), text.find(_END)
+    if not begins or end < begins[0]:
+        raise ParseError(f"{_END} is missing: the document is truncated")
+    xml = text[begins[0] : end + len(_END)]
+    if len(xml) > _MOST_BYTES:
+        raise ParseError(f"the document is larger than {_MOST_BYTES >> 20} MiB")
+    return xml
+
+
+def _result(result: _Element) -> Iterable[Reading]:
+    test = result.texts.get("Identifier", "") or "unnamed"
+    try:
+        settings = {name: result.text(name) for name in ("Arguments", "Description", "AppVersion")}
+        labels = {name: result.text(name) for name in ("Title", "Scale", "Proportion")}
+        shape = result.text("DisplayFormat")
+        test = result.text("Identifier")
+        if not test:
+            raise ParseError("a result has no identifier")
+    except ParseError as error:
+        yield _failed(test, {}, unread(error))
+        return
+    if settings["Arguments"]:
+        labels["Description"] = settings.pop("Description")
+    params = SETTINGS.case(settings)
+    match = _TEST.fullmatch(test)
+    if match is not None:
+        params["test_version"] = match["version"]
+    if shape not in _FIGURES:
+        reason = f"{shape[:40]} is not a figure: a picture, a sensor over time, or no value at all"
+        yield _failed(test, params, Failed(Stage.ABSENT, reason))
+        return
+    ignored = SETTINGS.ignored({**labels, **settings})
+    for entry in result.entries:
+        yield from _entry(test, params, labels, ignored, entry)
+    if not result.entries:
+        yield _failed(test, params, Failed(Stage.ABSENT, "the result has no entry"))
+
+
+def _entry(
+    test: str,
+    params: Mapping[str, Scalar],
+    labels: Mapping[str, str],
+    ignored: tuple[str, ...],
+    entry: _Element,
+) -> Iterable[Reading]:
+    """Give a trial of each value of a system's entry."""
+    system = entry.texts.get("Identifier", "")
+    measured = figure("result", labels["Scale"], _BETTER.get(labels["Proportion"], "none"))
+    metrics = {measured.name: measured.metric}
+    try:
+        if not entry.text("Identifier"):
+            raise ParseError("an entry names no system")
+        values = _values(entry)
+    except ParseError as error:
+        yield _reading(test, params, metrics, unread(error), system, ignored)
+        return
+    for value in values:
+        samples = [Sample(measured.name, value * measured.factor)]
+        outcome = outcome_of(metrics, samples.copy)
+        yield _reading(test, params, metrics, outcome, system, ignored)
+
+
+def _values(entry: _Element) -> list[float]:
+    """Return the value of each run, of which the entry's value is the mean, least or largest.
+
+    Raises ParseError: there is none, one is no number, or they contradict each other.
+    """
+    value_text, raw = entry.text("Value"), entry.text("RawString")
+    if not value_text:
+        raise ParseError("the test gave no value")
+    value = number(value_text, "Value")
+    if value == 0:
+        raise ParseError("Value = 0 is no measured value")
+    texts = [text for text in raw.split(":") if text]
+    if not texts:
+        return [value]
+    values = [number(text, "RawString") for text in texts]
+    off = 1.01 * (rounding(value_text) + max(map(rounding, texts)))
+    if not any(
+        math.isclose(value, taken, rel_tol=1e-9, abs_tol=off)
+        for taken in (fmean(values), min(values), max(values))
+    ):
+        raise ParseError("Value is not the mean of RawString")
+    return values
+
+
+def _failed(test: str, params: Mapping[str, Scalar], failed: Failed) -> Reading:
+    return _reading(test, params, UNTOLD, failed, "", ())
+
+
+def _reading(
+    test: str,
+    params: Mapping[str, Scalar],
+    metrics: Mapping[str, Metric],
+    outcome: Measured | Failed,
+    system: str,
+    ignored: tuple[str, ...],
+) -> Reading:
+    match = _TEST.fullmatch(test)
+    name = plain_name(match["test"] if match else test) or "unnamed"
+    return Reading(
+        probe=f"phoronix.{name}",
+        title=f"the test {name} (Phoronix Test Suite)",
+        layer=Layer.APP,
+        metrics=metrics,
+        params=params,
+        platform=system,
+        ignored=ignored,
+        outcome=outcome,
+    )
+
+
+IMPORTER = Importer(
+    name="phoronix",
+    title="Phoronix Test Suite's composite.xml",
+    sniff=holding(_BEGIN),
+    starts=starts,
+    parse=read,
+    started=moment_in(_TIME, "%Y-%m-%d %H:%M:%S"),
+    facts=version_in("import.phoronix", _VERSION),
+)
