@@ -841,3 +841,43 @@ def test_spoiled_mpip_reports():
     assert "truncated" in torn.imported.outcome.reason
     (lost,) = read_text((DATA / "spoiled" / "mpip.v3_site_lost.out").read_text(), Path("lost"))
     assert "a site has no sum" in lost.imported.left_out[0].reason
+
+
+# IMB-IO -------------------------------------------------------------------------------------------
+
+
+def test_imb_io_is_of_storage_and_has_a_case_for_each_mode():
+    trials = read("composed/imb.v2021_io.out")
+    assert {trial.layer for trial in trials} == {"io"}
+    writes = [trial for trial in trials if trial.probe == "imb.p_write_shared"]
+    assert [trial.params["mode"] for trial in writes] == ["aggregate", "non-aggregate"]
+    assert {trial.ranks for trial in writes} == {4}
+    last = values(writes[1], size_bytes=1 << 24)
+    # One process's bytes, whatever the number of processes.
+    assert last["bandwidth"] == pytest.approx((1 << 24) / last["latency_max"].expected, rel=1e-4)
+    (reading,) = (trial for trial in trials if trial.probe == "imb.c_iread_indv")
+    assert values(reading, size_bytes=1 << 24)["overlap"] == 66.3
+    (opening,) = (trial for trial in trials if trial.probe == "imb.open_close")
+    assert values(opening)["latency"] == 189.3e-6
+
+
+def test_imb_io_that_ends_before_its_largest_portion_is_truncated():
+    text = (DATA / "composed" / "imb.v2021_io.out").read_text()
+    lines = [line for line in text.splitlines(keepends=True) if "16777216 " not in line[:22]]
+    found = read_text("".join(lines), Path("io"))
+    failed = [each for each in found if isinstance(each.imported.outcome, Failed)]
+    assert len(failed) == len(found) - 3  # Open_Close has no sizes.
+
+
+def test_imb_io_rates_are_of_one_process():
+    text = (DATA / "composed" / "imb.v2021_io.out").read_text()
+    begin = text.rindex("# Benchmarking P_Read_Shared")
+    end = text.index("# Benchmarking C_IRead_Indv")
+    lines = []
+    for line in text[begin:end].splitlines(keepends=True):
+        rate = line[-13:].strip()
+        is_row = len(line.split()) == 6 and line.split()[0].isdigit()
+        lines.append(f"{line[:-13]}{2 * float(rate):12.2f}\n" if is_row else line)
+    found = read_text(text[:begin] + "".join(lines) + text[end:], Path("io"))
+    (trial,) = (each.imported for each in found if each.imported.probe == "imb.p_read_shared")
+    assert "Mbytes/sec contradicts" in trial.outcome.reason
