@@ -836,6 +836,14 @@ def test_doubtful_mpip_callsites_cost_the_times_of_calls_alone(old, new, reason)
     assert reason in trial.left_out[0].reason
 
 
+def test_an_empty_section_of_mpip_costs_the_times_of_calls_alone():
+    text = (DATA / "composed" / "mpip.v3_callsites.out").read_text()
+    begin = text.index("\n", text.index("@--- Callsite Time")) + 1
+    (found,) = read_text(text[:begin] + text[text.index("@--- End of Report") :], Path("empty"))
+    assert values(found.imported)["time"] == 34.5
+    assert "sites of the list" in found.imported.left_out[0].reason
+
+
 def test_spoiled_mpip_reports():
     (torn,) = read_text((DATA / "spoiled" / "mpip.v3_torn.out").read_text(), Path("torn"))
     assert "truncated" in torn.imported.outcome.reason

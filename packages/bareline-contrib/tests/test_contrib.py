@@ -225,3 +225,10 @@ def test_phoronix_systems_are_platforms_and_a_lost_value_costs_itself():
     assert len(build) == 2
     (torn,) = read("spoiled/phoronix.v10_torn.out")
     assert "truncated" in torn.outcome.reason
+
+
+def test_perfkit_metadata_that_is_not_finite_is_a_text():
+    text = (DATA / "composed" / "perfkit.v1_iperf.out").read_text().splitlines()[0]
+    text = text.replace('"runtime_in_seconds": 60', '"runtime_in_seconds": 1e999')
+    (found,) = read_text(text + "\n", Path("infinite"))
+    assert "runtime_in_seconds=inf" in found.imported.case().params

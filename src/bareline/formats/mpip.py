@@ -216,7 +216,8 @@ def _calls(
     try:
         sites = _whole_sites(sections, title, total)
     except ParseError as error:
-        left_out.append(Omission(f"the times of calls: {error}", sections[title][0].number - 1))
+        first_line = sections[title][0].number if sections[title] else 0
+        left_out.append(Omission(f"the times of calls: {error}", first_line))
         return []
     ordered = sorted(sites, key=lambda site: site.call)
     return [
