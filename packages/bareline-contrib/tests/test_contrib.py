@@ -7,6 +7,7 @@ import pytest
 from bareline_contrib import asv, googlebench, perfkit, phoronix, ramble
 
 from bareline.formats.files import read_text
+from bareline.session.intake import import_files
 from bareline.testing.importers import ImporterContract
 from bareline.vocabulary.model import Failed, Measured, Stage
 
@@ -118,7 +119,8 @@ def test_perfkit_repetitions_are_trials_and_metadata_is_the_case():
         "vm_count": 2, "sending_thread_count": 1, "protocol": "TCP", "runtime_in_seconds": 60,
     }  # fmt: skip
     assert len({trial.case() for trial in trials}) == 2
-    assert [values(trial)["Throughput"] for trial in trials[:3]] == pytest.approx(
+    single = [trial for trial in trials if trial.params["sending_thread_count"] == 1]
+    assert [values(trial)["Throughput"] for trial in single] == pytest.approx(
         [9410.2e6, 9388.7e6, 9401.5e6]
     )
     assert "hostnames = pkb-4f1d-0,pkb-4f1d-1: the platform" in trials[0].ignored
@@ -232,3 +234,29 @@ def test_perfkit_metadata_that_is_not_finite_is_a_text():
     text = text.replace('"runtime_in_seconds": 60', '"runtime_in_seconds": 1e999')
     (found,) = read_text(text + "\n", Path("infinite"))
     assert "runtime_in_seconds=inf" in found.imported.case().params
+
+
+@pytest.mark.parametrize(("name", "trials"), [("perfkit.v1_iperf", 6), ("phoronix.v10_stream", 3)])
+def test_every_repetition_is_kept_in_a_run(name, trials, tmp_path):
+    intake = import_files([DATA / "composed" / f"{name}.out"], None, tmp_path / "run")
+    assert [row["trial"] for row in intake.rows] == list(range(trials))
+    again = import_files([DATA / "composed" / f"{name}.out"], None, tmp_path / "run")
+    assert all(row["trial"] is None for row in again.rows)
+
+
+def test_phoronix_documents_that_are_too_large_to_split_keep_their_means(monkeypatch):
+    monkeypatch.setattr(phoronix, "_MOST_SPLIT_BYTES", 100)
+    (trial,) = read("composed/phoronix.v10_stream.out")
+    assert values(trial) == {"result": 41210.6e6}
+    assert trial.caveats == ("the value is that of 3 runs",)
+
+
+def test_a_failure_of_a_phoronix_document_is_named_once():
+    text = (DATA / "composed" / "phoronix.v10_stream.out").read_text()
+    broken = text[text.index("  <Result>") : text.index("</PhoronixTestSuite>")]
+    broken = broken.replace("41210.6", "0")
+    found = read_text(
+        text.replace("</PhoronixTestSuite>", f"{broken}</PhoronixTestSuite>"), Path("x")
+    )
+    assert sum(isinstance(each.imported.outcome, Failed) for each in found) == 1
+    assert len(found) == 4

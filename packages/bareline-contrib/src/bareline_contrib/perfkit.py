@@ -1,8 +1,8 @@
 """PerfKitBenchmarker's JSON lines: the samples of one run of a benchmark.
 
 A run (``run_uri``) of a benchmark is a launch. Samples with the same metadata are one case; where
-one metric comes several times with the same metadata, each time is a trial. The program writes 0
-for a value that it does not have, so that a time or rate of 0 is left out.
+one metric comes several times with the same metadata, the run is split, so that each time is a
+trial. The program writes 0 for a value that it does not have: a time or rate of 0 is left out.
 
 References
 ----------
@@ -12,9 +12,11 @@ Google, "PerfKit Benchmarker", https://github.com/GoogleCloudPlatform/PerfKitBen
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 from pydantic import Field
@@ -79,36 +81,22 @@ class _Line(JsonModel):
     test: str
 
 
-@dataclass(slots=True)
-class _Trial:
-    """Samples of one case, in which each metric comes once; the keys are names of metrics."""
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """A measured sample; `source` is the name of its metric in the file."""
 
-    samples: dict[str, tuple[ForeignFigure, float]] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _Case:
-    """Trials of one case; `sources` are the metrics' names in the file."""
-
+    source: str
+    measured: ForeignFigure
+    value: float
     platform: str
     params: Mapping[str, Scalar]
     ignored: tuple[str, ...]
-    trials: list[_Trial] = field(default_factory=list)
-    sources: dict[str, str] = field(default_factory=dict)
 
-    def add(self, source: str, measured: ForeignFigure, value: float) -> None:
-        """Add a value to the first trial that lacks its metric.
-
-        Raises ParseError: two metrics of the file have the same name here.
-        """
-        if self.sources.setdefault(measured.name, source) != source:
-            other = self.sources[measured.name]
-            raise ParseError(f"'{source[:60]}' and '{other[:60]}' have the same name here")
-        for trial in self.trials:
-            if measured.name not in trial.samples:
-                trial.samples[measured.name] = (measured, value)
-                return
-        self.trials.append(_Trial({measured.name: (measured, value)}))
+    @property
+    def case(self) -> tuple[str, ...]:
+        """What the samples of one case have in common."""
+        params = sorted((name, str(value)) for name, value in self.params.items())
+        return (self.platform, *(word for pair in params for word in pair))
 
 
 def starts(text: str) -> Sequence[int]:
@@ -137,24 +125,54 @@ def _key(name: str, line: str) -> str:
     return match[1] if match else ""
 
 
+def split(text: str) -> Sequence[str]:
+    """Return the runs of a text, one for each time that a metric of a case comes."""
+    later = starts(text)[1:]
+    runs = [text[low:high] for low, high in pairwise([0, *later, len(text)])]
+    return [launch for run in runs for launch in _rounds(run)]
+
+
+def _rounds(run: str) -> list[str]:
+    """Return the samples of a run such that each metric of a case comes once in each text.
+
+    What is no sample stays in the first text, in its line.
+    """
+    first: list[str] = []
+    others: dict[int, list[str]] = defaultdict(list)
+    times: Counter[tuple[str, ...]] = Counter()
+    for line in run.splitlines(keepends=True):
+        try:
+            sample = _sample(line) if _SAMPLE.match(line) else None
+        except ParseError:
+            sample = None
+        position = 0
+        if sample is not None:
+            key = (sample.source, *sample.case)
+            position = times[key]
+            times[key] += 1
+        if position:
+            others[position].append(line)
+        first.append("\n" if position else line)
+    return ["".join(first), *("".join(lines) for _, lines in sorted(others.items()))]
+
+
 def read(text: str) -> Iterable[Reading]:
     """Read the samples of a run of a benchmark."""
     left_out: list[Omission] = []
-    cases: dict[tuple[Any, ...], _Case] = {}
+    cases: dict[tuple[str, ...], dict[str, _Sample]] = {}
     test = _key("test", text) or "unknown"
     for number, line in enumerate(text.splitlines(), 1):
         if not line.startswith("{"):
             continue
         try:
-            _take(line, cases)
+            sample = _sample(line)
+            if sample is not None:
+                _add(cases.setdefault(sample.case, {}), sample)
         except ParseError as error:
             left_out.append(Omission(str(error), number))
-    first = True
-    for case in cases.values():
-        for trial in case.trials:
-            yield _reading(test, case, trial, left_out if first else [])
-            first = False
-    if first:
+    for position, samples in enumerate(cases.values()):
+        yield _reading(test, list(samples.values()), () if position else tuple(left_out))
+    if not cases:
         reason = str(left_out[0]) if left_out else "the run has no sample with a value"
         yield Reading(
             probe=f"perfkit.{plain_name(test) or 'unknown'}",
@@ -165,26 +183,39 @@ def read(text: str) -> Iterable[Reading]:
         )
 
 
-def _take(line: str, cases: dict[tuple[Any, ...], _Case]) -> None:
-    """Add the sample of a line to its case; raises ParseError where it is no measured value."""
-    sample = read_object(_Line, find_object(line))
-    if sample.metric in _DESCRIPTIONS:
-        return
-    measured = figure(sample.metric, sample.unit)
-    if sample.value == 0 and measured.metric.directed:
-        raise ParseError(f"'{sample.metric[:60]}' = 0 may be a value that the program lacks")
-    given = sample.metadata or {key: scalar(text) for key, text in _LABEL.findall(sample.labels)}
+def _add(samples: dict[str, _Sample], sample: _Sample) -> None:
+    """Add a sample to its case; raises ParseError where the case has its metric."""
+    name = sample.measured.name
+    if name in samples:
+        other = samples[name].source
+        raise ParseError(f"'{sample.source[:60]}' and '{other[:60]}' have the same name here")
+    samples[name] = sample
+
+
+def _sample(line: str) -> _Sample | None:
+    """Return the sample of a line, None of a description of the machine.
+
+    Raises ParseError: it is no measured value.
+    """
+    content = read_object(_Line, find_object(line))
+    if content.metric in _DESCRIPTIONS:
+        return None
+    measured = figure(content.metric, content.unit)
+    if content.value == 0 and measured.metric.directed:
+        raise ParseError(f"'{content.metric[:60]}' = 0 may be a value that the program lacks")
+    labels = {key: scalar(text) for key, text in _LABEL.findall(content.labels)}
+    given = content.metadata or labels
     machines = {key: value for key, value in given.items() if _of_platform(key)}
     settings = {key: value for key, value in given.items() if key not in machines}
-    params = SETTINGS.case(settings)
-    platform = _platform(machines)
-    key = (platform, *sorted((name, str(value)) for name, value in params.items()))
-    if key not in cases:
-        about = tuple(
-            f"{name} = {str(value)[:60]}: the platform" for name, value in machines.items()
-        )
-        cases[key] = _Case(platform, params, (*about, *SETTINGS.ignored(settings)))
-    cases[key].add(sample.metric, measured, sample.value * measured.factor)
+    about = [f"{name} = {str(value)[:60]}: the platform" for name, value in machines.items()]
+    return _Sample(
+        source=content.metric,
+        measured=measured,
+        value=content.value * measured.factor,
+        platform=_platform(machines),
+        params=SETTINGS.case(settings),
+        ignored=(*about, *SETTINGS.ignored(settings)),
+    )
 
 
 def _of_platform(key: str) -> bool:
@@ -205,21 +236,21 @@ def _platform(machines: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def _reading(test: str, case: _Case, trial: _Trial, left_out: list[Omission]) -> Reading:
-    metrics = {name: measured.metric for name, (measured, _) in trial.samples.items()}
-    samples = [Sample(name, value) for name, (_, value) in trial.samples.items()]
+def _reading(test: str, samples: Sequence[_Sample], left_out: tuple[Omission, ...]) -> Reading:
+    metrics = {sample.measured.name: sample.measured.metric for sample in samples}
+    values = [Sample(sample.measured.name, sample.value) for sample in samples]
     name = plain_name(test) or "unknown"
-    reading = Reading(
+    return Reading(
         probe=f"perfkit.{name}",
         title=f"the benchmark {name} (PerfKitBenchmarker)",
         layer=Layer.APP,
         metrics=metrics,
-        params=case.params,
-        platform=case.platform,
-        ignored=case.ignored,
-        outcome=outcome_of(metrics, lambda: samples),
+        params=samples[0].params,
+        platform=samples[0].platform,
+        ignored=samples[0].ignored,
+        outcome=outcome_of(metrics, lambda: values),
+        left_out=left_out,
     )
-    return replace(reading, left_out=tuple(left_out))
 
 
 def _started(text: str) -> datetime | None:
@@ -239,6 +270,7 @@ IMPORTER = Importer(
     name="perfkit",
     title="PerfKitBenchmarker's JSON lines",
     sniff=holding(_SAMPLE),
+    launches=split,
     starts=starts,
     parse=read,
     started=_started,

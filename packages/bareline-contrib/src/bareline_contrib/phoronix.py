@@ -1,8 +1,8 @@
 """Phoronix Test Suite's ``composite.xml``: every result of every system in it.
 
-Each run of a test is a launch, so that each value of a ``RawString`` is a trial. The XML is read
-by expat: declarations of types and entities are refused, and depth and number of elements have
-bounds.
+Each run of a test is a launch, so that each value of a ``RawString`` is a trial: a document is
+split into one for each run, with its number. The XML is read by expat: declarations of types and
+entities are refused, and depth and number of elements have bounds.
 
 References
 ----------
@@ -14,7 +14,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from statistics import fmean
 from typing import NoReturn
 from xml.parsers import expat
@@ -23,7 +24,7 @@ from bareline.formats.foreign import figure, plain_name
 from bareline.formats.importer import Importer, holding, lost_titles, moment_in, version_in
 from bareline.formats.reading import UNTOLD, Reading, outcome_of, unread
 from bareline.formats.settings import Settings
-from bareline.formats.table import number, rounding
+from bareline.formats.table import integer, number, rounding
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Better, Failed, Layer, Measured, Metric, Sample, Scalar, Stage
 
@@ -39,6 +40,11 @@ _LONGEST_PROLOG = 2000
 _TIME = re.compile(r"<TimeStamp>(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)</TimeStamp>")
 _VERSION = re.compile(r"<TestClientVersion>v?(?P<version>\d[\w.]{0,20})</TestClientVersion>")
 _MOST_BYTES = 32 << 20
+_RAW = re.compile(r"<RawString>([^<]*)</RawString>")
+#: The number of a run, from 1, in the document that was made of it.
+_RUN = "Run"
+#: The documents of all runs together are not larger; values of larger ones stay means.
+_MOST_SPLIT_BYTES = 128 << 20
 _MOST_ELEMENTS = 1_000_000
 _DEEPEST = 8
 #: Results with these are figures; others are pictures, sensors over time, or passed and failed.
@@ -72,14 +78,15 @@ class _Document:
 
     def __init__(self) -> None:
         self.results: list[_Element] = []
+        self.run = ""
         self._path: list[str] = []
         self._words: list[str] = []
         self._elements = 0
         self._result = _Element()
         self._entry = _Element()
 
-    def read(self, xml: str) -> list[_Element]:
-        """Return the results; raises ParseError where the XML is damaged or not of its kind."""
+    def read(self, xml: str) -> None:
+        """Take the results and the run; raises ParseError where the XML is damaged or another."""
         parser = expat.ParserCreate()
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -91,7 +98,6 @@ class _Document:
             parser.Parse(xml, True)
         except (expat.ExpatError, UnicodeError) as error:
             raise ParseError(f"the XML is damaged: {error}") from error
-        return self.results
 
     @staticmethod
     def _refuse(*_: object) -> NoReturn:
@@ -123,6 +129,8 @@ class _Document:
             self._result.entries.append(self._entry)
         elif not parents and name == "Result":
             self.results.append(self._result)
+        elif not parents and name == _RUN:
+            self.run = text
 
 
 def _put(element: _Element, name: str, text: str) -> None:
@@ -142,17 +150,42 @@ def starts(text: str) -> Sequence[int]:
     return sorted(offsets)
 
 
-def read(text: str) -> Iterable[Reading]:
-    """Read every value of every entry of a document."""
+def split(text: str) -> Sequence[str]:
+    """Return a document for each run of the tests in each document of a text."""
+    later = starts(text)[1:]
+    documents = [text[low:high] for low, high in pairwise([0, *later, len(text)])]
+    return [run for document in documents for run in _runs(document)]
+
+
+def _runs(document: str) -> list[str]:
+    """Return a document for each run; a document of one run, or a damaged one, as it is."""
+    root = f"<{_ROOT}>"
+    runs = max((raw.count(":") + 1 for raw in _RAW.findall(document)), default=1)
+    is_one = runs == 1 or f"<{_RUN}>" in document or _END not in document
+    if is_one or root not in document or runs * len(document) > _MOST_SPLIT_BYTES:
+        return [document]
     try:
-        results = _Document().read(_document(text))
-        if not results:
+        _Document().read(_document(document))
+    except ParseError:
+        return [document]  # It fails once, not once for each run.
+    return [
+        document.replace(root, f"{root}<{_RUN}>{run}</{_RUN}>", 1) for run in range(1, runs + 1)
+    ]
+
+
+def read(text: str) -> Iterable[Reading]:
+    """Read the values of a run of every entry of a document."""
+    document = _Document()
+    try:
+        document.read(_document(text))
+        if not document.results:
             raise ParseError("the document has no result")
+        run = integer(document.run, _RUN) if document.run else 0
     except ParseError as error:
         yield _failed("unknown", {}, unread(error))
         return
-    for result in results:
-        yield from _result(result)
+    for result in document.results:
+        yield from _result(result, run)
 
 
 def _document(text: str) -> str:
@@ -169,7 +202,15 @@ def _document(text: str) -> str:
     return xml
 
 
-def _result(result: _Element) -> Iterable[Reading]:
+def _result(result: _Element, run: int) -> Iterable[Reading]:
+    """Give the trials of a result: failures in the first run alone."""
+    readings = _readings(result, run)
+    for reading in readings:
+        if run < 2 or isinstance(reading.outcome, Measured):
+            yield reading
+
+
+def _readings(result: _Element, run: int) -> Iterable[Reading]:
     test = result.texts.get("Identifier", "") or "unnamed"
     try:
         settings = {name: result.text(name) for name in ("Arguments", "Description", "AppVersion")}
@@ -193,7 +234,7 @@ def _result(result: _Element) -> Iterable[Reading]:
         return
     ignored = SETTINGS.ignored({**labels, **settings})
     for entry in result.entries:
-        yield from _entry(test, params, labels, ignored, entry)
+        yield from _entry(test, params, labels, ignored, entry, run)
     if not result.entries:
         yield _failed(test, params, Failed(Stage.ABSENT, "the result has no entry"))
 
@@ -204,8 +245,12 @@ def _entry(
     labels: Mapping[str, str],
     ignored: tuple[str, ...],
     entry: _Element,
+    run: int,
 ) -> Iterable[Reading]:
-    """Give a trial of each value of a system's entry."""
+    """Give the trial of a run of a system's entry, if it has so many.
+
+    - `run`: its number, from 1; 0 for the value of all runs.
+    """
     system = entry.texts.get("Identifier", "")
     measured = figure("result", labels["Scale"], _BETTER.get(labels["Proportion"], "none"))
     metrics = {measured.name: measured.metric}
@@ -213,13 +258,18 @@ def _entry(
         if not entry.text("Identifier"):
             raise ParseError("an entry names no system")
         values = _values(entry)
+        mean = number(entry.text("Value"), "Value")
     except ParseError as error:
         yield _reading(test, params, metrics, unread(error), system, ignored)
         return
-    for value in values:
-        samples = [Sample(measured.name, value * measured.factor)]
-        outcome = outcome_of(metrics, samples.copy)
-        yield _reading(test, params, metrics, outcome, system, ignored)
+    if run > len(values):
+        return
+    value = values[run - 1] if run else mean
+    samples = [Sample(measured.name, value * measured.factor)]
+    reading = _reading(test, params, metrics, outcome_of(metrics, samples.copy), system, ignored)
+    if not run and len(values) > 1:
+        reading = replace(reading, caveats=(f"the value is that of {len(values)} runs",))
+    yield reading
 
 
 def _values(entry: _Element) -> list[float]:
@@ -276,6 +326,7 @@ IMPORTER = Importer(
     name="phoronix",
     title="Phoronix Test Suite's composite.xml",
     sniff=holding(_BEGIN),
+    launches=split,
     starts=starts,
     parse=read,
     started=moment_in(_TIME, "%Y-%m-%d %H:%M:%S"),
