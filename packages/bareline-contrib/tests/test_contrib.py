@@ -198,7 +198,10 @@ def phoronix_with(old, new, name="composed/phoronix.v10_stream.out"):
         ("BAR_GRAPH", "LINE_GRAPH", "is not a figure"),
         ("<JSON></JSON>", "<Value>41210.6</Value>", "'Value' appears twice"),
         ("<Scale>MB/s</Scale>", "<Scale>MB/s</Scale><Scale>s</Scale>", "'Scale' appears twice"),
-        ("        <Identifier>node 7</Identifier>", "", "names no system"),
+        ("        <Identifier>node 7</Identifier>", "", "'Identifier' is missing"),
+        ("<Identifier>node 7</Identifier>\n        <V", "<Identifier/><V", "names no system"),
+        ("<Scale>MB/s</Scale>", "", "'Scale' is missing"),
+        ("<RawString>41188.2:41230.9:41212.7</RawString>", "", "'RawString' is missing"),
     ],
 )
 def test_doubtful_phoronix_results_fail_with_a_reason(old, new, reason):

@@ -67,10 +67,15 @@ class _Element:
     twice: set[str] = field(default_factory=set)
 
     def text(self, name: str) -> str:
-        """Return an element's text, "" of none; raises ParseError where it came twice."""
+        """Return an element's text, which may be empty.
+
+        Raises ParseError: it is missing or came twice.
+        """
         if name in self.twice:
             raise ParseError(f"'{name}' appears twice")
-        return self.texts.get(name, "")
+        if name not in self.texts:
+            raise ParseError(f"'{name}' is missing")
+        return self.texts[name]
 
 
 class _Document:
@@ -214,7 +219,7 @@ def _readings(result: _Element, run: int) -> Iterable[Reading]:
     test = result.texts.get("Identifier", "") or "unnamed"
     try:
         settings = {name: result.text(name) for name in ("Arguments", "Description", "AppVersion")}
-        labels = {name: result.text(name) for name in ("Title", "Scale", "Proportion")}
+        labels = {name: result.text(name) for name in ("Scale", "Proportion")}
         shape = result.text("DisplayFormat")
         test = result.text("Identifier")
         if not test:
@@ -222,6 +227,7 @@ def _readings(result: _Element, run: int) -> Iterable[Reading]:
     except ParseError as error:
         yield _failed(test, {}, unread(error))
         return
+    labels["Title"] = result.texts.get("Title", "")
     if settings["Arguments"]:
         labels["Description"] = settings.pop("Description")
     params = SETTINGS.case(settings)
