@@ -727,6 +727,15 @@ def test_ipm_gives_each_region_a_case():
     assert (values(whole)["time"], values(solver)["time"]) == (21.11, 15.25)
 
 
+def test_an_ipm_region_that_is_displaced_takes_no_other_figures():
+    text = (DATA / "composed" / "ipm.v2_regions.out").read_text()
+    line = "# region    :'solver'\n"
+    text = text.replace(line, "").replace("# OMP       :", f"{line}# OMP       :", 1)
+    outcomes = [each.imported.outcome for each in read_text(text, Path("ipm"))]
+    assert [isinstance(outcome, Failed) for outcome in outcomes] == [True, True, False]
+    assert "names no region" in outcomes[0].reason
+
+
 def ipm_with(old, new):
     text = (DATA / "composed" / "ipm.v2_full.out").read_text()
     assert old in text

@@ -201,6 +201,7 @@ def phoronix_with(old, new, name="composed/phoronix.v10_stream.out"):
         ("        <Identifier>node 7</Identifier>", "", "'Identifier' is missing"),
         ("<Identifier>node 7</Identifier>\n        <V", "<Identifier/><V", "names no system"),
         ("<Scale>MB/s</Scale>", "", "'Scale' is missing"),
+        ("stream-1.3.4", "stream-x.3.4", "not the identifier of a test"),
         ("<RawString>41188.2:41230.9:41212.7</RawString>", "", "'RawString' is missing"),
     ],
 )

@@ -130,13 +130,13 @@ def _table(
 ) -> Reading:
     """Return the trial of a table."""
     params = dict(launch.params)
-    named = next(filter(None, (_REGION.fullmatch(line.text) for line in lines)), None)
-    if named is not None:
-        params["region"] = named[1]
+    named = [match for line in lines if (match := _REGION.fullmatch(line.text))]
+    if named and not is_program:
+        params["region"] = named[0][1]
     left_out: list[Omission] = []
     try:
-        if not is_program and named is None:
-            raise ParseError("a table behind the first one names no region")
+        if len(named) != (0 if is_program else 1):
+            raise ParseError("the first table alone is that of the program and names no region")
         rows = _rows(lines, launch.ranks, left_out)
         if is_program:
             _check_head(launch, rows)

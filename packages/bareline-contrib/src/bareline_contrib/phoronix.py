@@ -50,7 +50,9 @@ _DEEPEST = 8
 #: Results with these are figures; others are pictures, sensors over time, or passed and failed.
 _FIGURES = frozenset(("", "BAR_GRAPH", "HORIZONTAL_BAR_GRAPH"))
 _BETTER: Mapping[str, Better] = {"HIB": "higher", "LIB": "lower"}
-_TEST = re.compile(r"(?P<test>.*?)-(?P<version>\d+\.\d+\.\d+)")
+_TEST = re.compile(r"(?P<test>[^\s.]{1,200}?)-(?P<version>\d{1,9}\.\d{1,9}\.\d{1,9})")
+#: A test without a version, as early releases have them.
+_PLAIN_TEST = re.compile(r"[\w/+-]{1,200}")
 SETTINGS = Settings(
     labels=frozenset(("Title", "DisplayFormat")),
     results=frozenset(("Scale", "Proportion")),
@@ -222,8 +224,8 @@ def _readings(result: _Element, run: int) -> Iterable[Reading]:
         labels = {name: result.text(name) for name in ("Scale", "Proportion")}
         shape = result.text("DisplayFormat")
         test = result.text("Identifier")
-        if not test:
-            raise ParseError("a result has no identifier")
+        if not (_TEST.fullmatch(test) or _PLAIN_TEST.fullmatch(test)):
+            raise ParseError(f"'{test[:60]}' is not the identifier of a test")
     except ParseError as error:
         yield _failed(test, {}, unread(error))
         return
