@@ -688,6 +688,12 @@ def test_spoiled_npb_fails_with_a_reason(name, probe, reason):
     assert reason in found.imported.outcome.reason
 
 
+def test_an_npb_summary_that_lost_its_processes_is_of_no_other_case():
+    text = (DATA / "composed" / "npb.v3_zones_bt.out").read_text()
+    (found,) = read_text(text.replace("Total processes", "Total procxsses"), Path("npb"))
+    assert "OpenMP alone" in found.imported.outcome.reason
+
+
 def test_npb_launches_of_one_log_are_apart():
     names = ("v2_mpi_lu", "v3_mpi_cg", "v3_omp_ft", "v3_serial_ep", "v3_mpi_cg")
     texts = [(DATA / "composed" / f"npb.{name}.out").read_text() for name in names]

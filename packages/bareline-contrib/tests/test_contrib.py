@@ -192,6 +192,7 @@ def phoronix_with(old, new, name="composed/phoronix.v10_stream.out"):
         ("<Value>41210.6", "<Value>42110.6", "not the mean of RawString"),
         ("<Value>41210.6", "<Value>0", "no measured value"),
         (":41230.9:", ":4123O.9:", "is no number"),
+        (":41230.9:", ":41230:9:", "not the mean of RawString"),
         ("<!--Phor", "<!DOCTYPE x [<!ENTITY a 'b'>]><!--Phor", "declares a type or entities"),
         ("<Title>node 7", "<Title>&b;", "the XML is damaged"),
         ("<Title>node 7", "<a><b><c><d><e><f><g>", "nested more than 8 deep"),

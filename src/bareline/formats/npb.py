@@ -31,6 +31,7 @@ _COMPLETED = re.compile(r"^ *([A-Z]{2}(?:-MZ)?) Benchmark Completed\.?[ \r]*$", 
 _NAME = re.compile(r"[A-Za-z/ ]+")
 _VERSION = re.compile(r"^ *Version +=? +(?P<version>\d[\w.]*)[ \r]*$", re.MULTILINE)
 _SERIAL = re.compile(r"-SER\b|\bserial\b", re.IGNORECASE)
+_OPENMP = re.compile(r"-OMP\b|\bOpenMP\b", re.IGNORECASE)
 #: How BT was told to write its solution: another benchmark than BT.
 _BTIO = re.compile(r"^ *BTIO -- (\w+)", re.MULTILINE)
 #: Every version ends by naming the address that results may be sent to.
@@ -168,12 +169,8 @@ def _reading(text: str, summary: NpbSummary) -> Reading:
     started = summary.count("Total processes")
     ranks = summary.count(*_ACTIVE) or started
     threads = summary.count("Total threads", "Threads")
-    title = TITLE.search(text)
-    serial = title is not None and _SERIAL.search(title["variant"]) is not None
-    if ranks is None and threads is None and not serial:
-        raise ParseError(
-            "the summary has neither processes nor threads, and no title says that it is serial"
-        )
+    if ranks is None:
+        _check_without_mpi(text, threads)
     params: dict[str, Scalar] = {"class": problem_class}
     if started is not None and started != ranks:
         params["started_ranks"] = started
@@ -194,6 +191,16 @@ def _reading(text: str, summary: NpbSummary) -> Reading:
         outcome=outcome_of(METRICS, read_samples, left_out),
     )
     return replace(reading, left_out=tuple(left_out))
+
+
+def _check_without_mpi(text: str, threads: int | None) -> None:
+    """Raise ParseError unless the title says that a program without processes has none."""
+    title = TITLE.search(text)
+    variant = title["variant"] if title else ""
+    expected = _SERIAL if threads is None else _OPENMP
+    if "MPI" in variant or expected.search(variant) is None:
+        kind = "serial" if threads is None else "of OpenMP alone"
+        raise ParseError(f"the summary has no processes, and no title says that it is {kind}")
 
 
 def _threads_of_a_rank(ranks: int, threads: int) -> int:

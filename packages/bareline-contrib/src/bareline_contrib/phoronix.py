@@ -295,10 +295,17 @@ def _values(entry: _Element) -> list[float]:
     if not texts:
         return [value]
     values = [number(text, "RawString") for text in texts]
-    off = 1.01 * (rounding(value_text) + max(map(rounding, texts)))
+    least = min(range(len(values)), key=values.__getitem__)
+    most = max(range(len(values)), key=values.__getitem__)
+    offs = [rounding(text) for text in texts]
+    summaries = (
+        (fmean(values), fmean(offs)),
+        (values[least], offs[least]),
+        (values[most], offs[most]),
+    )
     if not any(
-        math.isclose(value, taken, rel_tol=1e-9, abs_tol=off)
-        for taken in (fmean(values), min(values), max(values))
+        math.isclose(value, taken, rel_tol=1e-9, abs_tol=1.01 * (rounding(value_text) + off))
+        for taken, off in summaries
     ):
         raise ParseError("Value is not the mean of RawString")
     return values
