@@ -52,7 +52,8 @@ def kept(*names):
     def make(folder):
         for name in names:
             with tarfile.open(KEPT) as packed:
-                packed.extractall(folder)  # our own; Python 3.11.2 has no filters
+                filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+                packed.extractall(folder, **filters)  # Python 3.11.2 has no filters
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / "demo").rename(folder / name)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mpmd import skip_where_two_programs_crash
 
 from bareline.cli.main import main
 
@@ -177,6 +178,8 @@ def marked(case):
 
 @pytest.mark.parametrize("case", [marked(case) for case in EXPECTED])
 def test_case(case, run_commands):
+    if any(":" in command for command in case["commands"]):
+        skip_where_two_programs_crash("mpirun")
     runs = run_commands(case)
     for run in runs:
         assert "Traceback" not in run.text

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from mpmd import skip_where_two_programs_crash
 
 from bareline.profile.files import read_profile
 from bareline.profile.journal import journal_of
@@ -53,6 +54,7 @@ def other_program(bench: Bench) -> Path:
 
 @pytest.mark.parametrize("same", [True, False])
 def test_a_launch_of_several_programs_has_one_profile(bench: Bench, run: Run, same: bool) -> None:
+    skip_where_two_programs_crash(bench.mpi.mpirun)
     first = str(bench.program("leaving"))
     second = first if same else str(other_program(bench))
     line = [bench.mpi.mpirun, "-n", "1", first, ":", "-n", "2", second]
@@ -68,6 +70,7 @@ def test_a_launch_of_several_programs_has_one_profile(bench: Bench, run: Run, sa
 def test_a_file_of_programs_is_profiled(bench: Bench, run: Run) -> None:
     if bench.mpi.flavour != "openmpi":
         pytest.skip("--app is an option of Open MPI")
+    skip_where_two_programs_crash(bench.mpi.mpirun)
     programs = bench.folder / "programs"
     text = f"# two\n-np 1 {bench.program('leaving')}\n\n-np 1 {other_program(bench)} last\n"
     programs.write_text(text)
