@@ -599,3 +599,308 @@ def test_sockperf_throughput():
     assert trial.probe == "sockperf.throughput"
     assert trial.params == {"protocol": "tcp", "message_bytes": 1024}
     assert values(trial) == {"bandwidth": 513.618 * 8 * 2**20, "message_rate": 525945}
+
+
+# NPB ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "probe", "problem_class", "ranks", "threads", "rate", "time_s"),
+    [
+        ("v2_mpi_lu", "lu", "A", 4, 1, 1500.04e6, 79.52),
+        ("v2_serial_mg", "mg", "S", 1, 1, 391.37e6, 0.02),
+        ("v3_mpi_cg", "cg", "A", 8, 1, 5763.84e6, 0.26),
+        ("v3_mpi_is", "is", "B", 16, 1, 645.28e6, 0.52),
+        ("v3_omp_ft", "ft", "A", 1, 8, 7282.16e6, 0.98),
+        ("v3_serial_ep", "ep", "S", 1, 1, 18.41e6, 1.82),
+        ("v3_zones_bt", "bt_mz", "A", 4, 4, 9610.88e6, 9.35),
+    ],
+)
+def test_npb_of_every_kind(name, probe, problem_class, ranks, threads, rate, time_s):
+    (trial,) = read(f"composed/npb.{name}.out")
+    assert (trial.probe, trial.layer) == (f"npb.reference.{probe}", "npb")
+    assert (trial.params, trial.ranks, trial.threads) == ({"class": problem_class}, ranks, threads)
+    assert next(iter(trial.metrics)) == "rate"
+    assert values(trial) == {"rate": rate, "time": time_s}
+
+
+def npb_with(old, new):
+    text = (DATA / "composed" / "npb.v3_mpi_cg.out").read_text()
+    assert old in text
+    (found,) = read_text(text.replace(old, new), Path("npb"))
+    return found.imported
+
+
+def test_npb_that_was_too_fast_for_its_clock_keeps_its_rate():
+    trial = npb_with("    0.26", "    0.00")
+    assert values(trial) == {"rate": 5763.84e6}
+    assert [each.lost for each in trial.left_out] == [False]
+
+
+def test_npb_on_fewer_processes_than_were_started_is_another_case():
+    trial = npb_with("Total processes =                        8", "Total processes = 9")
+    assert (trial.ranks, trial.params) == (8, {"class": "A", "started_ranks": 9})
+
+
+def test_npb_that_writes_is_another_case():
+    trial = npb_with(" Benchmark completed ", " BTIO -- FULL MPI-IO  write interval:   5")
+    assert trial.params == {"class": "A", "io": "full"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("                  720.48", "                  702.48", "contradict each other"),
+        ("Mop/s/process", "Mop/s/proxess", "no line 'Mop/s/process'"),
+        ("                        A", "                       A1", "not one of NPB"),
+        ("CG Benchmark Completed", "DT Benchmark Completed", "not operations"),
+        ("                 5763.84", "                    0.00", "take a larger class"),
+        ("                 5763.84", "            ************", "not a number"),
+        ("npb@nas.nasa.gov", "npb", "truncated"),
+        ("Active processes=                        8", "Active processes= 0", "is 0"),
+    ],
+)
+def test_doubtful_npb_summaries_fail_with_a_reason(old, new, reason):
+    trial = npb_with(old, new)
+    assert isinstance(trial.outcome, Failed)
+    assert reason in trial.outcome.reason
+
+
+def test_npb_without_processes_is_serial_only_by_its_title():
+    text = (DATA / "composed" / "npb.v3_serial_ep.out").read_text()
+    (found,) = read_text(text.replace("(NPB3.4-SER)", "3.4"), Path("npb"))
+    assert "serial" in found.imported.outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "probe", "reason"),
+    [
+        ("npb.v3_wrong", "npb.reference.cg", "verification unsuccessful"),
+        ("npb.v3_torn", "npb.reference.cg", "the summary has no end"),
+        ("npb.v3_killed", "npb.reference.cg", "the job died: 'slurmstepd: error: *** JOB 4711"),
+    ],
+)
+def test_spoiled_npb_fails_with_a_reason(name, probe, reason):
+    text = (DATA / "spoiled" / f"{name}.out").read_text()
+    (found,) = read_text(text, Path(name))
+    assert found.imported.probe == probe
+    assert isinstance(found.imported.outcome, Failed)
+    assert reason in found.imported.outcome.reason
+
+
+def test_an_npb_summary_that_lost_its_processes_is_of_no_other_case():
+    text = (DATA / "composed" / "npb.v3_zones_bt.out").read_text()
+    (found,) = read_text(text.replace("Total processes", "Total procxsses"), Path("npb"))
+    assert "OpenMP alone" in found.imported.outcome.reason
+
+
+def test_npb_launches_of_one_log_are_apart():
+    names = ("v2_mpi_lu", "v3_mpi_cg", "v3_omp_ft", "v3_serial_ep", "v3_mpi_cg")
+    texts = [(DATA / "composed" / f"npb.{name}.out").read_text() for name in names]
+    found = read_text("".join(texts), Path("log"))
+    assert [each.imported.probe.rpartition(".")[2] for each in found] == [
+        "lu", "cg", "ft", "ep", "cg",
+    ]  # fmt: skip
+    assert all(isinstance(each.imported.outcome, Measured) for each in found)
+
+
+def test_an_npb_summary_with_a_long_line_is_read_at_once():
+    trial = npb_with(" Compile options:", " " * 1_000_000 + "x")
+    assert isinstance(trial.outcome, Measured)
+
+
+# IPM ----------------------------------------------------------------------------------------------
+
+
+def test_ipm_gives_the_time_and_the_share_of_mpi():
+    (trial,) = read("composed/ipm.v2_full.out")
+    assert (trial.probe, trial.layer, trial.ranks) == ("ipm.program", "app", 8)
+    assert trial.params == {"command": "heat3d -n 512", "nodes": 2}
+    assert next(iter(trial.metrics)) == "time"
+    assert values(trial) == {
+        "time": 85.36, "time_mean": 85.32, "mpi_time": 13.67, "mpi_time_max": 16.03,
+        "mpi_share": 100 * 109.34 / 682.59, "memory": 4.24 * 2**30,
+    }  # fmt: skip
+    assert values(trial, call="MPI_Allreduce") == {"call_time": 40.55 / 8}
+
+
+def test_ipm_gives_each_region_a_case():
+    whole, solver, rest = read("composed/ipm.v2_regions.out")
+    assert "region" not in whole.params
+    assert (solver.params["region"], rest.params["region"]) == ("solver", "ipm_noregion")
+    assert {each.threads for each in (whole, solver, rest)} == {6}
+    assert values(whole)["io_time_max"] == 0.41
+    assert (values(whole)["time"], values(solver)["time"]) == (21.11, 15.25)
+
+
+def test_an_ipm_region_that_is_displaced_takes_no_other_figures():
+    text = (DATA / "composed" / "ipm.v2_regions.out").read_text()
+    line = "# region    :'solver'\n"
+    text = text.replace(line, "").replace("# OMP       :", f"{line}# OMP       :", 1)
+    outcomes = [each.imported.outcome for each in read_text(text, Path("ipm"))]
+    assert [isinstance(outcome, Failed) for outcome in outcomes] == [True, True, False]
+    assert "names no region" in outcomes[0].reason
+
+
+def ipm_with(old, new):
+    text = (DATA / "composed" / "ipm.v2_full.out").read_text()
+    assert old in text
+    (found,) = read_text(text.replace(old, new), Path("ipm"))
+    return found.imported
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("wallclock : 85.36", "wallclock : 85.63", "not that of the table"),
+        ("%comm     : 16.02", "%comm     : 61.02", "contradicts the times"),
+        ("8 on 2 nodes", "7 on 2 nodes", "not that of 7 ranks"),
+        ("     682.59        85.32", "     682.59        58.32", "not between min and max"),
+        ("     682.59        85.32", "     ******        85.32", "not a number"),
+        ("# command   :", "# comand    :", "lines are missing"),
+        ("#" * 67, "#", "a table has no end"),
+    ],
+)
+def test_doubtful_ipm_banners_fail_with_a_reason(old, new, reason):
+    trial = ipm_with(old, new)
+    assert isinstance(trial.outcome, Failed)
+    assert reason in trial.outcome.reason
+
+
+def test_a_damaged_row_of_an_ipm_banner_costs_itself():
+    text = (DATA / "spoiled" / "ipm.v2_row.out").read_text()
+    (found,) = read_text(text, Path("ipm"))
+    assert "line 21: MPI_Waitall: the share contradicts the times" in map(str, found.left_out)
+    assert values(found.imported, call="MPI_Isend") == {"call_time": 5.21 / 8}
+    assert not values(found.imported, call="MPI_Waitall")
+
+
+def test_a_torn_ipm_banner_fails():
+    text = (DATA / "spoiled" / "ipm.v2_torn.out").read_text()
+    (found,) = read_text(text, Path("ipm"))
+    assert "truncated" in found.imported.outcome.reason
+
+
+# mpiP ---------------------------------------------------------------------------------------------
+
+
+def test_mpip_gives_times_and_those_of_functions():
+    (trial,) = read("composed/mpip.v3_callsites.out")
+    assert (trial.probe, trial.layer, trial.ranks) == ("mpip.program", "app", 4)
+    assert trial.params == {"command": "heat3d -n 512", "nodes": 2}
+    assert next(iter(trial.metrics)) == "time"
+    assert values(trial) == {
+        "time": 34.5, "mpi_time": 6.67, "mpi_time_max": 7.07, "mpi_share": 19.33,
+    }  # fmt: skip
+    # Two sites: 2000 calls of 3.08 ms and 40 of 0.413 ms.
+    assert values(trial, call="Allreduce") == {
+        "call_time": pytest.approx((2000 * 3.08 + 40 * 0.413) / 4e3)
+    }
+
+
+def test_mpip_without_callsites_keeps_its_times():
+    (trial,) = read("composed/mpip.v2_concise.out")
+    assert set(trial.metrics) == {"time", "mpi_time", "mpi_time_max", "mpi_share"}
+    assert [each.lost for each in trial.left_out] == [False]
+
+
+def test_mpip_reads_numbers_with_exponents():
+    (trial,) = read("composed/mpip.v3_large.out")
+    assert values(trial)["time"] == 2.02e4
+
+
+def mpip_with(old, new):
+    text = (DATA / "composed" / "mpip.v3_callsites.out").read_text()
+    assert old in text
+    (found,) = read_text(text.replace(old, new), Path("mpip"))
+    return found.imported
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("   1       34.5", "   1       43.5", "MPI% contradicts"),
+        ("   *        138", "   *        183", "MPI% contradicts"),
+        ("   1       34.5", "   2       34.5", "does not list each rank"),
+        ("@ Command", "@ Comand", "names no command"),
+        (": 3 node2", ": 4 node2", "tasks are assigned"),
+        ("   0       34.5", "   0          0", "AppTime is 0"),
+        ("End of Report", "End of Rep", "truncated"),
+        ("@--- Callsites: 4", "@--- MPI Time (seconds)", "appears twice"),
+    ],
+)
+def test_doubtful_mpip_reports_fail_with_a_reason(old, new, reason):
+    trial = mpip_with(old, new)
+    assert isinstance(trial.outcome, Failed)
+    assert reason in trial.outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("Callsites: 4", "Callsites: 5", "are missing"),
+        ("Bcast                4    *      8", "Bcast                4    *      7", "fewer calls"),
+        ("Bcast                4    0", "Reduce               4    0", "two functions"),
+        ("Bcast                4    0", "Bcast                4    O", "no row of a callsite"),
+    ],
+)
+def test_doubtful_mpip_callsites_cost_the_times_of_calls_alone(old, new, reason):
+    trial = mpip_with(old, new)
+    assert values(trial)["time"] == 34.5
+    assert not values(trial, call="Bcast")
+    assert reason in trial.left_out[0].reason
+
+
+def test_an_empty_section_of_mpip_costs_the_times_of_calls_alone():
+    text = (DATA / "composed" / "mpip.v3_callsites.out").read_text()
+    begin = text.index("\n", text.index("@--- Callsite Time")) + 1
+    (found,) = read_text(text[:begin] + text[text.index("@--- End of Report") :], Path("empty"))
+    assert values(found.imported)["time"] == 34.5
+    assert "sites of the list" in found.imported.left_out[0].reason
+
+
+def test_spoiled_mpip_reports():
+    (torn,) = read_text((DATA / "spoiled" / "mpip.v3_torn.out").read_text(), Path("torn"))
+    assert "truncated" in torn.imported.outcome.reason
+    (lost,) = read_text((DATA / "spoiled" / "mpip.v3_site_lost.out").read_text(), Path("lost"))
+    assert "a site has no sum" in lost.imported.left_out[0].reason
+
+
+# IMB-IO -------------------------------------------------------------------------------------------
+
+
+def test_imb_io_is_of_storage_and_has_a_case_for_each_mode():
+    trials = read("composed/imb.v2021_io.out")
+    assert {trial.layer for trial in trials} == {"io"}
+    writes = [trial for trial in trials if trial.probe == "imb.p_write_shared"]
+    assert [trial.params["mode"] for trial in writes] == ["aggregate", "non-aggregate"]
+    assert {trial.ranks for trial in writes} == {4}
+    last = values(writes[1], size_bytes=1 << 24)
+    # One process's bytes, whatever the number of processes.
+    assert last["bandwidth"] == pytest.approx((1 << 24) / last["latency_max"].expected, rel=1e-4)
+    (reading,) = (trial for trial in trials if trial.probe == "imb.c_iread_indv")
+    assert values(reading, size_bytes=1 << 24)["overlap"] == 66.3
+    (opening,) = (trial for trial in trials if trial.probe == "imb.open_close")
+    assert values(opening)["latency"] == 189.3e-6
+
+
+def test_imb_io_that_ends_before_its_largest_portion_is_truncated():
+    text = (DATA / "composed" / "imb.v2021_io.out").read_text()
+    lines = [line for line in text.splitlines(keepends=True) if "16777216 " not in line[:22]]
+    found = read_text("".join(lines), Path("io"))
+    failed = [each for each in found if isinstance(each.imported.outcome, Failed)]
+    assert len(failed) == len(found) - 3  # Open_Close has no sizes.
+
+
+def test_imb_io_rates_are_of_one_process():
+    text = (DATA / "composed" / "imb.v2021_io.out").read_text()
+    begin = text.rindex("# Benchmarking P_Read_Shared")
+    end = text.index("# Benchmarking C_IRead_Indv")
+    lines = []
+    for line in text[begin:end].splitlines(keepends=True):
+        rate = line[-13:].strip()
+        is_row = len(line.split()) == 6 and line.split()[0].isdigit()
+        lines.append(f"{line[:-13]}{2 * float(rate):12.2f}\n" if is_row else line)
+    found = read_text(text[:begin] + "".join(lines) + text[end:], Path("io"))
+    (trial,) = (each.imported for each in found if each.imported.probe == "imb.p_read_shared")
+    assert "Mbytes/sec contradicts" in trial.outcome.reason

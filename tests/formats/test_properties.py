@@ -17,7 +17,17 @@ from bareline.vocabulary.model import Measured, format_point
 DATA = Path(__file__).parent / "data"
 CONTRIB = Path(__file__).parents[2] / "packages" / "bareline-contrib" / "tests" / "data"
 pytestmark = pytest.mark.usefixtures("contrib")
-OUTPUTS = tuple(sorted((*DATA.glob("*.out"), *DATA.glob("composed/*.out"), *CONTRIB.glob("*.out"))))
+COMPOSED = ("perfkit", "phoronix")
+OUTPUTS = tuple(
+    sorted(
+        (
+            *DATA.glob("*.out"),
+            *DATA.glob("composed/*.out"),
+            *CONTRIB.glob("*.out"),
+            *(path for name in COMPOSED for path in CONTRIB.glob(f"composed/{name}.*.out")),
+        )
+    )
+)
 
 
 def trials_of(text):
@@ -77,7 +87,7 @@ def test_splitting_before_any_launch_gives_the_same_trials(output):
 
 @pytest.mark.parametrize("output", OUTPUTS, ids=lambda path: path.name)
 def test_importing_twice_changes_nothing(output, tmp_path):
-    own = output.name.startswith(("reframe", "asv"))
+    own = output.name.startswith(("reframe", "asv", "perfkit", "phoronix"))
     platform = None if own else "p"
     import_files([output], platform, tmp_path / "run")
     before = [record.outcome for record in Run.open(tmp_path / "run").records()]
@@ -106,7 +116,10 @@ def test_a_line_less_in_one_output_changes_no_other_output(pair):
             assert all(kept[trial] >= n for trial, n in expected.items()), (at, lines[at])
 
 
-@pytest.mark.parametrize("program", ["imb", "osu", "perftest", "sockperf", "stream"])
+@pytest.mark.parametrize(
+    "program",
+    ["imb", "ipm", "mpip", "npb", "osu", "perftest", "phoronix", "sockperf", "stream"],
+)
 def test_a_launch_that_lost_its_title_changes_no_launch_behind_it(program):
     outputs = [path for path in OUTPUTS if path.name.partition(".")[0] == program]
     for path, path_behind in itertools.product(outputs, repeat=2):

@@ -84,6 +84,12 @@ def plain_key(text: str) -> str:
     return key if key[:1].isalpha() or key.startswith("_") else f"p_{key}"
 
 
+def plain_command(command: str) -> str:
+    """Return a command line without the folder of its program, which is only a label."""
+    program, _, arguments = " ".join(command.split()).partition(" ")
+    return f"{program.rpartition('/')[2] or program} {arguments}".strip()
+
+
 def scalar(text: str) -> Scalar:
     """Give the number that a text spells, or the text."""
     if _INTEGER.fullmatch(text):

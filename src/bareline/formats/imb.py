@@ -51,8 +51,12 @@ _PROCESSES = re.compile(r"# #processes = (\d{1,9})\b(; rank order)?")
 _GROUPS = re.compile(r"# \( (\d{1,9}) groups? of (\d{1,9}) processes")
 _IDLE = re.compile(r"# \( (\d{1,9}) additional process(?:es)? waiting")
 _MODE = re.compile(r"#\s+MODE: (\S+)")
-_LARGEST = re.compile(r"^# Maximum message length in bytes:\s+(\d{1,15})\s*$", re.MULTILINE)
-_USER_LENGTHS = re.compile(r"Message lengths were user defined|[ /]-msglen\b")
+_LARGEST = re.compile(
+    r"^# Maximum (?:message length|io portion) in bytes:\s+(\d{1,15})\s*$", re.MULTILINE
+)
+_USER_LENGTHS = re.compile(r"(?:Message|IO) lengths were user defined|[ /]-msglen\b")
+#: Benchmarks of IMB-IO.
+_IO = re.compile(r"[SPC]_I?(?:Read|Write)_\w+|Open_Close")
 _CHOSEN_SIZES = re.compile(r"^# .*[ /]-msglog\b", re.MULTILINE)
 _CUT = re.compile(r"(out-of-mem\.|time-out\.|int-overflow\.)")
 #: The last line of a whole output.
@@ -291,7 +295,7 @@ def _reading(part: _Part, metrics: Mapping[str, Metric], outcome: Measured | Fai
     return Reading(
         probe=f"imb.{part.name.lower()}{'.subset' if subset else ''}",
         title=f"IMB {part.name}{' on some of the processes' if subset else ''}",
-        layer=Layer.MPI,
+        layer=Layer.IO if _IO.fullmatch(part.name) else Layer.MPI,
         metrics=metrics,
         params=part.params,
         ranks=part.ranks,

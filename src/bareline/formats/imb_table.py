@@ -53,6 +53,8 @@ PLAIN = ("Group", "#bytes", "#repetitions", "defects")
 _RATES = ("Uniband", "Biband")
 #: Messages that a process sends and receives per iteration, by which IMB scales Mbytes/sec.
 _FACTORS = (1.0, 2.0, 4.0)
+#: Benchmarks that read and write files, of which IMB counts the bytes of one process.
+_FILES = ("S_", "P_", "C_")
 _FACTOR = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
 
 
@@ -199,7 +201,7 @@ def _mega(
         if name in _FACTOR:
             raise ParseError(f"{name} reports Mbytes/sec, but these rows have none")
         return _MEGA[0], table
-    factors = _FACTORS if timed else (1.0,)
+    factors = _FACTORS if timed and not name.startswith(_FILES) else (1.0,)
     if timed and name in _FACTOR:
         factors = (_FACTOR[name],)
     megas = _MEGA if year >= DECIMAL_SINCE else _MEGA[::-1]  # the usual one first

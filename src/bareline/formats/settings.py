@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -38,7 +39,7 @@ class Settings:
             if value in self.defaults.get(key, ()):
                 continue
             name = self.names.get(key) or plain_key(key)
-            chosen[name] = value if isinstance(value, int | float | str) else str(value)
+            chosen[name] = _scalar(value)
         return chosen
 
     def ignored(self, given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -52,3 +53,10 @@ class Settings:
             elif value in self.defaults.get(key, ()):
                 words.append(f"{key} = {value}: the default")
         return tuple(words)
+
+
+def _scalar(value: Any) -> Scalar:
+    """Return a value as a parameter may have it: numbers that are not finite become texts."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, int | float | str) else str(value)

@@ -9,11 +9,12 @@ on, and mean the same.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from bareline.formats.npb import HALF_DIGIT, NpbSummary, read_summary
+from bareline.formats.table import integer
 from bareline.probes.base import Probe, find_probe
 from bareline.probes.mpi.installed import check_folder
 from bareline.probes.npb.kernels import ProblemClass, operation_count
@@ -50,14 +51,6 @@ exit 2
 """
 _SCRIPT_NAME = "npb-reference.sh"
 
-_LINE = re.compile(r" *([A-Za-z/ ]+?) *= *(\S(?:.*\S)?)[ \r]*")
-_COMPLETED = re.compile(r" *([A-Z]{2}) Benchmark Completed\.?[ \r]*")
-_DECIMAL = re.compile(r"\d+\.\d+")
-_WHOLE = re.compile(r"\d+")
-#: Every version ends by naming the address that results may be sent to.
-_LAST_WORD = "npb@nas.nasa.gov"
-#: NPB prints seconds and Mop/s with two decimals.
-_HALF_DIGIT = 0.006
 #: Its operation counts hold constants of single precision.
 _SINGLE_PRECISION = 1e-5
 
@@ -116,17 +109,18 @@ class Reference(Probe[ReferenceParams]):
         )
 
     def parse(self, params: ReferenceParams, output: Output) -> Iterable[Sample]:
-        summary = _read_summary(output.stdout, params)
-        time_s = _decimal(summary, "Time in seconds")
-        rate = _decimal(summary, "Mop/s total") * 1e6
+        summary = read_summary(output.stdout)
+        ranks = _checked_ranks(summary, params)
+        time_s = summary.decimal("Time in seconds")
+        rate = summary.decimal("Mop/s total") * 1e6
         if rate <= 0:
             raise ParseError("Mop/s are zero: NPB could not resolve the time; take a larger class")
-        ranks, share = int(summary["Total processes"]), _decimal(summary, "Mop/s/process")
-        if abs(rate / 1e6 - ranks * share) > _HALF_DIGIT * (ranks + 2):
+        share = summary.decimal("Mop/s/process")
+        if abs(rate / 1e6 - ranks * share) > HALF_DIGIT * (ranks + 2):
             raise ParseError("Mop/s in total and by process contradict each other")
         # Seconds have two decimals, Mop/s more digits: from them the time is known better.
         precise_s = operation_count(params.kernel, params.problem_class) / rate
-        if abs(precise_s - time_s) > _HALF_DIGIT + _SINGLE_PRECISION * precise_s:
+        if abs(precise_s - time_s) > HALF_DIGIT + _SINGLE_PRECISION * precise_s:
             raise ParseError(
                 f"{time_s} s and {rate / 1e6} Mop/s contradict each other for NPB 3.4's count of "
                 "operations"
@@ -135,51 +129,25 @@ class Reference(Probe[ReferenceParams]):
         yield Sample("rate", rate)
 
 
-def _read_summary(text: str, params: ReferenceParams) -> Mapping[str, str]:
-    lines = text.splitlines()
-    starts = [number for number, line in enumerate(lines) if _COMPLETED.fullmatch(line)]
-    if not starts:
-        raise ParseError("the output has no summary: the program did not come to its end")
-    if len(starts) > 1:
-        raise ParseError(
-            f"{len(starts)} summaries instead of one: the ranks do not know of each other, so "
-            "the program was compiled for another MPI library than the platform's, or for none"
-        )
-    if not any(line.rstrip().endswith(_LAST_WORD) for line in lines[starts[0] :]):
-        raise ParseError("the output is truncated: the summary has no end")
-    summary: dict[str, str] = {}
-    for match in filter(None, map(_LINE.fullmatch, lines[starts[0] + 1 :])):
-        if match[1] in summary:
-            raise ParseError(f"'{match[1]}' appears twice in the summary")
-        summary[match[1]] = match[2]
-    kernel = lines[starts[0]].split()[0].lower()
+def _checked_ranks(summary: NpbSummary, params: ReferenceParams) -> int:
+    """Return the number of processes, all of which took part.
+
+    Raises ParseError: the summary is not that of the benchmark and class, or is of a wrong result.
+    """
+    kernel = summary.benchmark.lower()
     if kernel != params.kernel:
         raise ParseError(f"the output is of {kernel} instead of {params.kernel}")
-    if _field(summary, "Class") != params.problem_class:
-        raise ParseError(f"class {summary['Class']} instead of {params.problem_class}")
-    verification = _field(summary, "Verification")
-    if verification != "SUCCESSFUL":
-        raise ParseError(f"the result is wrong: NPB says verification {verification.lower()}")
-    total = _field(summary, "Total processes")
-    if not _WHOLE.fullmatch(total):
-        raise ParseError(f"total processes are '{total}'")
-    for used in ("Active processes", "Compiled procs"):
-        if summary.get(used, total) != total:
-            raise ParseError(f"{summary[used]} of {total} processes took part")
-    return summary
-
-
-def _field(summary: Mapping[str, str], name: str) -> str:
-    if name not in summary:
-        raise ParseError(f"the summary has no line '{name}'; is it NPB's version for MPI?")
-    return summary[name]
-
-
-def _decimal(summary: Mapping[str, str], name: str) -> float:
-    text = _field(summary, name)
-    if not _DECIMAL.fullmatch(text):
-        raise ParseError(f"'{name}' is '{text}', not a number with decimals")
-    return float(text)
+    if summary.field("Class") != params.problem_class:
+        raise ParseError(f"class {summary.field('Class')} instead of {params.problem_class}")
+    summary.check_verified()
+    if "Total processes" not in summary.fields:
+        raise ParseError("the summary has no 'Total processes'; is it NPB's version for MPI?")
+    total = integer(summary.field("Total processes"), "Total processes")
+    for name in ("Active processes", "Active procs", "Compiled procs"):
+        used = summary.fields.get(name, str(total))
+        if used != str(total):
+            raise ParseError(f"{used} of {total} processes took part")
+    return total
 
 
 PROBE = Reference()

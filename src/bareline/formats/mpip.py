@@ -1,0 +1,328 @@
+"""mpiP's report: the time of a program, MPI's share of it, and the time of each MPI function.
+
+The report prints three significant digits. Its table of callsites lists each site with each rank;
+here the sites of a function are added, as means over ranks, because their numbers change with the
+program's code.
+
+References
+----------
+J. S. Vetter, M. O. McCracken, "Statistical scalability analysis of communication operations in
+distributed applications", PPoPP 2001, doi:10.1145/379539.379590.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from bareline.formats.damage import Omission
+from bareline.formats.ends import death_caveat, death_in
+from bareline.formats.foreign import plain_command
+from bareline.formats.importer import Importer, holding, moment_in, starts_at, version_in
+from bareline.formats.reading import UNKNOWN_RANKS, Reading, as_detail, outcome_of, unread
+from bareline.formats.table import NumberedLine, integer, number, number_lines, rounding
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
+
+TITLE = re.compile(r"^@ mpiP[ \r]*$", re.MULTILINE)
+_VERSION = re.compile(r"^@ Version +: (?P<version>\d[\w.]*)[ \r]*$", re.MULTILINE)
+_COMMAND = re.compile(r"^@ Command +: (\S.*)$", re.MULTILINE)
+_START = re.compile(r"^@ Start time +: (\d{4} \d\d \d\d \d\d:\d\d:\d\d)[ \r]*$", re.MULTILINE)
+_TASK = re.compile(r"^@ MPI Task Assignment +: (\d{1,9}) (\S{1,255})[ \r]*$", re.MULTILINE)
+_SECTION = re.compile(r"@--- (\S.*?) -+[ \r]*")
+#: The last line of a whole report.
+_END = re.compile(r"^@--- End of Report -+[ \r]*$", re.MULTILINE)
+_TIMES = "MPI Time (seconds)"
+_SITES = re.compile(r"Callsites: (\d{1,9})")
+_SITE_TIMES = re.compile(r"Callsite Time statistics \(all, milliseconds\)(?:: \d{1,9})?")
+_TIME_ROW = re.compile(r" *(\d+|\*) +(\S+) +(\S+) +(\S+) *")
+_SITE_ROW = re.compile(
+    r"([A-Za-z]\w{0,40}) +(\d+) +(\d+|\*) +(\d+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) *"
+)
+
+_TIME = Metric("s", "lower")
+_METRICS: Mapping[str, Metric] = {
+    "time": _TIME,
+    "mpi_time": _TIME,
+    "mpi_time_max": as_detail(_TIME),
+    "mpi_share": Metric("%", "lower"),
+}
+_CALL_TIME: Mapping[str, Metric] = {"call_time": as_detail(_TIME)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Amount:
+    """A printed number and how far it may be off."""
+
+    value: float
+    off: float
+
+    @classmethod
+    def of(cls, text: str, name: str) -> _Amount:
+        """Return a number of three significant digits, or of three decimals.
+
+        Raises ParseError: it is none.
+        """
+        value = number(text, name)
+        off = rounding(text)
+        if value > 0:  # %g prints 3e+04 for a number between 29950 and 30050.
+            off = min(off, 0.5 * 10.0 ** (math.floor(math.log10(value)) - 2))
+        return cls(value, 1.01 * off)
+
+
+@dataclass(frozen=True, slots=True)
+class _RankTimes:
+    """A row of the table of times; `rank` is None in that of the whole program."""
+
+    rank: int | None
+    app: _Amount
+    mpi: _Amount
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """The calls from one place: of one rank, or, where `rank` is None, of all ranks."""
+
+    call: str
+    number: int
+    rank: int | None
+    count: int
+    most: _Amount
+    mean: _Amount
+    least: _Amount
+
+
+def read(text: str) -> Iterable[Reading]:
+    """Read the report of a program."""
+    command = _COMMAND.search(text)
+    params: dict[str, Scalar] = {}
+    if command is not None:
+        params["command"] = plain_command(command[1])
+    nodes = {host for _, host in _TASK.findall(text)}
+    if nodes:
+        params["nodes"] = len(nodes)
+    left_out: list[Omission] = []
+    try:
+        if command is None:
+            raise ParseError("the report names no command: lines are missing")
+        if _END.search(text) is None:
+            death = death_in(text)
+            died = f": the job died: '{death.words}'" if death else ""
+            raise ParseError(f"the report has no end: it is truncated{died}")
+        sections = _sections(text)
+        *ranks, total = _times(sections)
+        _check_ranks(text, len(ranks))
+        samples = list(_samples(ranks, total))
+    except ParseError as error:
+        yield _reading(params, UNKNOWN_RANKS, _METRICS, unread(error))
+        return
+    calls = _calls(sections, len(ranks), total, left_out)
+    samples += calls
+    metrics = {**_METRICS, **(_CALL_TIME if calls else {})}
+    outcome = outcome_of(metrics, lambda: samples, left_out)
+    reading = _reading(params, len(ranks), metrics, outcome)
+    yield replace(reading, left_out=tuple(left_out), caveats=death_caveat(text))
+
+
+def _sections(text: str) -> dict[str, list[NumberedLine]]:
+    """Return the lines of each section by its title.
+
+    Raises ParseError: two sections have one title.
+    """
+    sections: dict[str, list[NumberedLine]] = {}
+    lines: list[NumberedLine] = []
+    for line in number_lines(text):
+        match = _SECTION.fullmatch(line.text)
+        if match is None:
+            lines.append(line)
+            continue
+        if match[1] in sections:
+            raise ParseError(f"the section '{match[1][:60]}' appears twice")
+        lines = []
+        sections[match[1]] = lines
+    return sections
+
+
+def _times(sections: Mapping[str, Sequence[NumberedLine]]) -> list[_RankTimes]:
+    """Return the rows of times, that of the program last.
+
+    Raises ParseError: a rank is missing, or rows contradict themselves or each other.
+    """
+    rows = []
+    for line in sections.get(_TIMES, ()):
+        match = _TIME_ROW.fullmatch(line.text)
+        if match is not None:
+            try:
+                rows.append(_rank_times(match.groups()))
+            except ParseError as error:
+                raise ParseError(f"line {line.number}: {error}") from error
+    if len(rows) < 2 or [row.rank for row in rows] != [*range(len(rows) - 1), None]:
+        raise ParseError("the table of times does not list each rank and the program")
+    *ranks, total = rows
+    for name in ("app", "mpi"):
+        amounts = [getattr(row, name) for row in ranks]
+        whole = getattr(total, name)
+        off = whole.off + math.fsum(amount.off for amount in amounts)
+        if abs(whole.value - math.fsum(amount.value for amount in amounts)) > off:
+            raise ParseError(f"the {name} times of the ranks are not that of the program")
+    return rows
+
+
+def _rank_times(texts: Sequence[str]) -> _RankTimes:
+    rank, app_text, mpi_text, percent_text = texts
+    app = _Amount.of(app_text, "AppTime")
+    mpi = _Amount.of(mpi_text, "MPITime")
+    percent = _Amount.of(percent_text, "MPI%")
+    if app.value <= 0:
+        raise ParseError("AppTime is 0")
+    low = 100 * max(0.0, mpi.value - mpi.off) / (app.value + app.off)
+    high = 100 * (mpi.value + mpi.off) / (app.value - app.off)
+    if not low - 0.0051 <= percent.value <= high + 0.0051:
+        raise ParseError("MPI% contradicts AppTime and MPITime")
+    number_of_rank = None if rank == "*" else integer(rank, "Task")
+    return _RankTimes(number_of_rank, app, mpi, percent.value)
+
+
+def _check_ranks(text: str, ranks: int) -> None:
+    """Hold the table of times against the list of tasks, where a report has it."""
+    tasks = [int(rank) for rank, _ in _TASK.findall(text)]
+    if tasks and tasks != list(range(ranks)):
+        raise ParseError(f"{len(tasks)} tasks are assigned, but {ranks} have times")
+
+
+def _samples(ranks: Sequence[_RankTimes], total: _RankTimes) -> Iterable[Sample]:
+    yield Sample("time", max(row.app.value for row in ranks))
+    yield Sample("mpi_time", math.fsum(row.mpi.value for row in ranks) / len(ranks))
+    yield Sample("mpi_time_max", max(row.mpi.value for row in ranks))
+    yield Sample("mpi_share", total.percent)
+
+
+def _calls(
+    sections: Mapping[str, Sequence[NumberedLine]],
+    ranks: int,
+    total: _RankTimes,
+    left_out: list[Omission],
+) -> list[Sample]:
+    """Return the time of each function, or none where the sites of the report are not whole."""
+    title = next(filter(_SITE_TIMES.fullmatch, sections), None)
+    if title is None:
+        left_out.append(Omission("the report has no times of all callsites", lost=False))
+        return []
+    try:
+        sites = _whole_sites(sections, title, total)
+    except ParseError as error:
+        first_line = sections[title][0].number if sections[title] else 0
+        left_out.append(Omission(f"the times of calls: {error}", first_line))
+        return []
+    ordered = sorted(sites, key=lambda site: site.call)
+    return [
+        Sample(
+            "call_time",
+            math.fsum(site.count * site.mean.value for site in group) / 1e3 / ranks,
+            {"call": call},
+        )
+        for call, group in groupby(ordered, key=lambda site: site.call)
+    ]
+
+
+def _whole_sites(
+    sections: Mapping[str, Sequence[NumberedLine]], title: str, total: _RankTimes
+) -> list[_Site]:
+    """Return the sums of all sites.
+
+    Raises ParseError: a site is missing or damaged, or their times are not that of the program.
+    """
+    rows = [_site(line) for line in sections[title] if _is_site(line)]
+    sums = [row for row in rows if row.rank is None]
+    listed = next(filter(None, map(_SITES.fullmatch, sections)), None)
+    numbers = sorted(site.number for site in sums)
+    if numbers != sorted({row.number for row in rows}):
+        raise ParseError("a site has no sum, or two")
+    if listed is None or len(numbers) != int(listed[1]):
+        raise ParseError("sites of the list of callsites are missing")
+    ranks_of_site: dict[int, list[_Site]] = defaultdict(list)
+    for row in rows:
+        if row.rank is not None:
+            ranks_of_site[row.number].append(row)
+    for site in sums:
+        _check_sum(site, ranks_of_site[site.number])
+    time_s = math.fsum(site.count * site.mean.value for site in sums) / 1e3
+    off_s = math.fsum(site.count * site.mean.off for site in sums) / 1e3
+    if abs(time_s - total.mpi.value) > off_s + total.mpi.off:
+        raise ParseError("their sum is not the MPITime of the program")
+    return sums
+
+
+def _is_site(line: NumberedLine) -> bool:
+    words = line.text.split()
+    return len(words) > 1 and words[0] not in ("Name", "Call") and not words[0].startswith("-")
+
+
+def _site(line: NumberedLine) -> _Site:
+    match = _SITE_ROW.fullmatch(line.text)
+    if match is None:
+        raise ParseError(f"line {line.number} is no row of a callsite")
+    where = f"line {line.number}"
+    most, mean, least = (_Amount.of(text, where) for text in match.groups()[4:7])
+    if not least.value - least.off <= mean.value <= most.value + most.off:
+        raise ParseError(f"{where}: Max, Mean and Min contradict each other")
+    return _Site(
+        call=match[1],
+        number=integer(match[2], where),
+        rank=None if match[3] == "*" else integer(match[3], where),
+        count=integer(match[4], where),
+        most=most,
+        mean=mean,
+        least=least,
+    )
+
+
+def _check_sum(site: _Site, ranks: Sequence[_Site]) -> None:
+    """Hold the sum of a site against its rows of ranks, all of which a threshold may leave out.
+
+    Raises ParseError: they contradict each other.
+    """
+    if any(row.call != site.call for row in ranks):
+        raise ParseError(f"the site {site.number} has calls of two functions")
+    count = sum(row.count for row in ranks)
+    if count > site.count:
+        raise ParseError(f"the site {site.number} has fewer calls than its ranks")
+    if count < site.count:
+        return
+    time_ms = math.fsum(row.count * row.mean.value for row in ranks)
+    off_ms = math.fsum(row.count * row.mean.off for row in ranks) + count * site.mean.off
+    if abs(time_ms - count * site.mean.value) > off_ms:
+        raise ParseError(f"the mean of the site {site.number} is not that of its ranks")
+
+
+def _reading(
+    params: Mapping[str, Scalar],
+    ranks: int,
+    metrics: Mapping[str, Metric],
+    outcome: Measured | Failed,
+) -> Reading:
+    return Reading(
+        probe="mpip.program",
+        title="the time of a program (mpiP)",
+        layer=Layer.APP,
+        metrics=metrics,
+        params=params,
+        ranks=ranks,
+        outcome=outcome,
+    )
+
+
+IMPORTER = Importer(
+    name="mpip",
+    title="mpiP 2.x and 3.x, its report",
+    sniff=holding(TITLE),
+    starts=starts_at(TITLE, inside=_COMMAND, last=_END),
+    parse=read,
+    started=moment_in(_START, "%Y %m %d %H:%M:%S"),
+    facts=version_in("import.mpip", _VERSION),
+)
