@@ -67,6 +67,7 @@ class Bench:
         *arguments: str,
         env: Mapping[str, str] | None = None,
         profiled: bool = True,
+        limit_s: float = 240,
     ) -> subprocess.CompletedProcess[str]:
         """Run a program as a batch script would: with nothing but environment variables."""
         path = self.program(program) if isinstance(program, str) else program
@@ -77,7 +78,7 @@ class Bench:
         variables = {**os.environ, **SETTINGS, **(preload if profiled else {}), **(env or {})}
         line = [self.mpi.mpirun, "-n", str(ranks), str(path), *arguments]
         return subprocess.run(
-            line, env=variables, capture_output=True, text=True, check=False, timeout=240
+            line, env=variables, capture_output=True, text=True, check=False, timeout=limit_s
         )
 
     def profile(

@@ -131,6 +131,7 @@ def test_the_launches_of_a_killed_command_do_not_mix_with_the_next(bench: Bench,
 
 
 def test_a_rank_without_the_profiler_stops_nothing(bench: Bench, run: Run) -> None:
+    skip_where_two_programs_crash(bench.mpi.mpirun)
     program = str(bench.program("leaving"))
     line = [bench.mpi.mpirun, "-n", "1", "env", "LD_PRELOAD=", program, ":", "-n", "2", program]
     began = time.monotonic()

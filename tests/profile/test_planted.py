@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import polars as pl
 import pytest
 
@@ -77,9 +79,14 @@ def test_persistent_collectives_and_large_counts(bench: Bench) -> None:
 
 
 def test_processes_that_are_spawned_have_a_profile_of_their_own(bench: Bench) -> None:
+    # Open MPI 5.0.7 of Debian 13 waits for ever in MPI_Comm_spawn, with and without a profiler.
+    try:
+        plain = bench.launch(2, "spawn", profiled=False, limit_s=40)
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"{bench.mpi.title} cannot spawn here: it does not end")
+    if plain.returncode != 0:
+        pytest.skip(f"{bench.mpi.title} cannot spawn here: {plain.stderr.strip()[:200]}")
     done = bench.launch(2, "spawn")
-    if done.returncode != 0 and bench.launch(2, "spawn", profiled=False).returncode != 0:
-        pytest.skip(f"{bench.mpi.title} cannot spawn here: {done.stderr.strip()[:200]}")
     parents = bench.profile_of(done)
     (path,) = bench.folder.glob("app.profile.spawned-*")
     child = read_profile(path)
