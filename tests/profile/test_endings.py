@@ -23,8 +23,8 @@ pytestmark = pytest.mark.mpi
 @pytest.mark.parametrize("way", ["return", "exit", "abort", "segv", "kill", "term"])
 def test_exit_code_and_output_are_the_programs_own(bench: Bench, way: str) -> None:
     path = bench.folder / "app.profile"
-    # The launchers of MPICH and Open MPI 5 now and then lose what a rank printed just before it died,
-    # or give the code of the rank that they killed then.
+    # The launchers of MPICH and Open MPI 5 now and then lose what a rank printed just before it
+    # died, or give the code of the rank that they killed then.
     for _ in range(6):
         path.unlink(missing_ok=True)
         journal_of(path).unlink(missing_ok=True)
