@@ -279,7 +279,9 @@ def test_compile_error_is_told_with_the_log(project):
 
 
 def test_configure_error_is_told(project):
-    (project.folder / "CMakeLists.txt").write_text("no_such_command()\n")
+    # Without a project, CMake would look for a C++ compiler first.
+    text = "cmake_minimum_required(VERSION 3.18)\nproject(tiny LANGUAGES C)\nno_such_command()\n"
+    (project.folder / "CMakeLists.txt").write_text(text)
     with pytest.raises(BuildError, match="no_such_command"):
         build_native(None, project.cache)
 
