@@ -96,7 +96,8 @@ class IntelMpi(Hydra):
     packages = ""
     signature = re.compile(r"Intel\(R\) MPI Library.*?Version\s+(\d[\w.]*)", re.DOTALL)
     library = re.compile(r"Intel\(R\) MPI Library (\d[\w.]*)")
-    compilers = ("mpiicx", "mpiicc", "mpicc")
+    #: Programs are compiled by the machine's cc, so its wrapper of gcc comes before those of icx.
+    compilers = ("mpicc", "mpiicx", "mpiicc")
     starter = "-bootstrap"
     ways: ClassVar = {
         "shm": {"I_MPI_FABRICS": "shm"},
