@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -174,17 +173,27 @@ def test_a_neighbour_that_stands_still_makes_the_trial_a_failure(
     assert marked_processes(bench.token) == []
 
 
+def _workers(token):
+    return {child for pid in marked_processes(token) for child in _children(pid)}
+
+
+def _is_disk_worker(pid):
+    return _name(pid).startswith("stress-ng-hdd")
+
+
 def test_neighbours_end_when_bareline_is_killed(tmp_path):
     _needs("disk")
     token = f"{uuid.uuid4().hex}-1"
     argv = [sys.executable, "-c", FOREVER, str(tmp_path), token, "disk"]
     with subprocess.Popen(argv) as runner:
-        until(lambda: (tmp_path / "running").exists() or runner.poll() is not None)
-        assert runner.poll() is None
-        # A worker carries no mark: stress-ng writes its title over it.
-        workers = {child for pid in marked_processes(token) for child in _children(pid)}
-        assert any(_name(pid).startswith("stress-ng-hdd") for pid in workers)
-        runner.send_signal(signal.SIGKILL)
+        try:
+            until(lambda: (tmp_path / "running").exists() or runner.poll() is not None)
+            assert runner.poll() is None
+            # A worker carries no mark: stress-ng writes its title over it, some time after its start.
+            until(lambda: any(map(_is_disk_worker, _workers(token))))
+            workers = _workers(token)
+        finally:
+            runner.kill()  # the context waits for it
     until(lambda: not marked_processes(token))
     until(lambda: not any(_name(pid).startswith("stress-ng") for pid in workers))
 
