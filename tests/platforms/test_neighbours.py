@@ -189,7 +189,7 @@ def test_neighbours_end_when_bareline_is_killed(tmp_path):
         try:
             until(lambda: (tmp_path / "running").exists() or runner.poll() is not None)
             assert runner.poll() is None
-            # A worker carries no mark: stress-ng writes its title over it, some time after its start.
+            # A worker carries no mark: stress-ng writes its title over it, a while after its start.
             until(lambda: any(map(_is_disk_worker, _workers(token))))
             workers = _workers(token)
         finally:
