@@ -3,6 +3,7 @@
 
     scripts/ci_summary.py FOLDER
     scripts/ci_summary.py --untested FOLDER
+    scripts/ci_summary.py --failed FOLDER
 
 FOLDER has for each part a file PART.record: a line of JSON for each test, with ``nodeid``,
 ``outcome`` (``passed``, ``failed``, ``skipped``) and ``reason`` (see tests/common/record.py). A
@@ -10,7 +11,8 @@ file of tests that was skipped as a whole has its own name as ``nodeid``. For a 
 also PART.log, the output of `make test`, and PART.times: seconds on the clock, and processor
 seconds of the user and of the system.
 
-``--untested`` prints the names of the tests that no part has run so far, one in a line, for pytest.
+``--untested`` prints the names of the tests that no part has run so far, one in a line, for pytest;
+``--failed`` those that failed in the part "rest".
 
 A test may be skipped in every part only for hardware that no ordinary machine has, where it belongs
 to a command of its own, or for one of the few other reasons in ``EXCUSES``. Exit code 1: others
@@ -127,11 +129,15 @@ def excuse_of(ending: Ending) -> str | None:
 def main() -> None:
     """Print the summary."""
     arguments = sys.argv[1:]
-    only_names = arguments[:1] == ["--untested"]
+    only_names = arguments[:1] in (["--untested"], ["--failed"])
     if len(arguments) != 1 + only_names:
-        sys.exit("usage: scripts/ci_summary.py [--untested] FOLDER")
+        sys.exit("usage: scripts/ci_summary.py [--untested | --failed] FOLDER")
     folder = Path(arguments[-1])
     parts = {path.stem: read_record(path) for path in sorted(folder.glob("*.record"))}
+    if arguments[0] == "--failed":
+        rest = parts.get("rest", {}).values()
+        print("\n".join(ending.nodeid for ending in rest if ending.outcome == "failed"))
+        return
     if only_names:
         print("\n".join(ending.nodeid for ending in never_run(parts.values())))
         return
