@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import outputs
+from grades import PROBES, SIZES
 from typer.testing import CliRunner
 
 from bareline.cli.main import app
@@ -33,19 +34,6 @@ from bareline.study.study import study_from_toml
 from bareline.vocabulary.model import Failed, Measured, Record, Sample, Stage, Trial
 
 SEED = 20_261_128
-#: Metric of each probe, and whether more is better.
-PROBES = {
-    "compute.dgemm": ("rate", True),
-    "memory.stream": ("bandwidth", True),
-    "net.nuttcp": ("rate", True),
-    "mpi.allreduce": ("latency", False),
-    "mpi.pingpong": ("latency", False),
-    "io.sequential": ("write_rate", True),
-    "npb.cg": ("time", False),
-    "npb.ep": ("time", False),
-    "app.ocean": ("time", False),
-}
-SIZES = (8, 1024, 65536, 1 << 20)
 KINDS = ("equal", "slower", "faster", "opposite", "crashes", "fails", "lost")
 SHARES = (0.42, 0.26, 0.10, 0.08, 0.05, 0.03, 0.06)
 
