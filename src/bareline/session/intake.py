@@ -40,10 +40,11 @@ from bareline.formats.launches import (
     text_hash,
 )
 from bareline.formats.reading import UNTOLD, Reading
-from bareline.session.dating import DATED_FACT, launch_date
+from bareline.session.dating import launch_date
 from bareline.store.beside import now
 from bareline.store.header import Header
 from bareline.store.run import Run
+from bareline.vocabulary.dates import DATED_FACT
 from bareline.vocabulary.errors import ParseError, StoreError, UsageError
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage, Trial
 from bareline.vocabulary.platform import PLATFORM_NAME, PLATFORM_NAME_HINT, platform_name
