@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,7 +80,7 @@ def report(
 
 def _document(paths: list[Path], baseline: str | None, margin: float | None) -> Document:
     """Gather what a page shows: a comparison, or the latest of many runs with their history."""
-    from bareline.analysis.judgements.trend import latest_of
+    from bareline.analysis.judgements.timeline import latest_of
     from bareline.analysis.words.comparison import Comparison
     from bareline.report.content.document import document_of
     from bareline.store.run import Run
@@ -146,6 +147,34 @@ def nodes(
         raise typer.Exit(EXIT_CONDITION)
 
 
+@dataclass(frozen=True, slots=True)
+class TrendReference:
+    """The level that the present one is compared with, and the changes that are accepted."""
+
+    since: Annotated[
+        Path | None,
+        option("--since", "RUN", "Compare the present level with that of RUN, a path or name."),
+    ] = None
+    last: Annotated[
+        int | None,
+        option("--last", "N", "Compare the present level with that of N runs ago.", min=1),
+    ] = None
+    accept: Annotated[
+        Path | None,
+        option("--accept", "RUN", "Accept the changes at RUN: no condition is met by them."),
+    ] = None
+    reason: Annotated[str | None, option("--reason", "TEXT", "Why they are accepted.")] = None
+
+    def check(self) -> None:
+        """Raise UsageError: options exclude each other, or one lacks the other."""
+        if self.since is not None and self.last is not None:
+            raise UsageError("--since and --last exclude each other", hint="leave one of them out")
+        if (self.accept is None) != (self.reason is None):
+            raise UsageError(
+                "--accept RUN and --reason TEXT go together", hint="give both, or neither of them"
+            )
+
+
 @app.command()
 @prints("trend", "analysis.judgements.trend.SeriesRow")
 def trend(
@@ -160,40 +189,24 @@ def trend(
             "--fail-if", "CONDITION", "Exit with 1 if e.g. 'mpi is slower' or 'is likely slower'."
         ),
     ] = None,
-    since: Annotated[
-        Path | None,
-        option("--since", "RUN", "Compare the present level with that of RUN, a path or name."),
-    ] = None,
-    last: Annotated[
-        int | None,
-        option("--last", "N", "Compare the present level with that of N runs ago.", min=1),
-    ] = None,
-    accept: Annotated[
-        Path | None,
-        option("--accept", "RUN", "Accept the changes at RUN: no condition is met by them."),
-    ] = None,
-    reason: Annotated[str | None, option("--reason", "TEXT", "Why they are accepted.")] = None,
     *,
+    reference: TrendReference,
     only: Only,
 ) -> None:
     """Show metrics over runs in the order of their dates: every change, since when, and why."""
     from bareline.analysis.judgements.conditions import parse_condition
-    from bareline.analysis.judgements.trend import accept_changes, trend_of
+    from bareline.analysis.judgements.timeline import accept_changes, trend_of
     from bareline.analysis.words.conditions import check_trend
     from bareline.report.terminal.histories import trend_blocks
 
-    if since is not None and last is not None:
-        raise UsageError("--since and --last exclude each other", hint="leave one of them out")
-    if (accept is None) != (reason is None):
-        raise UsageError(
-            "--accept RUN and --reason TEXT go together", hint="give both, or neither of them"
-        )
+    reference.check()
     conditions = [parse_condition(text) for text in fail_if or []]
     runs = list(dict.fromkeys(run for path in paths for run in _runs_at(path)))
-    found = trend_of(runs, margin, only.selection(), since if last is None else last)
-    if accept is not None and reason is not None:
-        accept_changes(found, accept, reason)
-        found = trend_of(runs, margin, only.selection(), since if last is None else last)
+    against = reference.since if reference.last is None else reference.last
+    found = trend_of(runs, margin, only.selection(), against)
+    if reference.accept is not None and reference.reason is not None:
+        accept_changes(found, reference.accept, reference.reason)
+        found = trend_of(runs, margin, only.selection(), against)
     outcomes = [check_trend(found, condition) for condition in conditions]
     emit_blocks(found.rows, lambda: trend_blocks(found, details=everything))
     complain_of(outcomes)

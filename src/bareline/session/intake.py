@@ -57,8 +57,6 @@ _STUDY = {
     "title": "Imported results",
     "description": "Existing outputs of benchmarks; bareline read them, but did not run them.",
 }
-
-
 _IMPORT = ("bareline", "import")
 #: So many losses are named for people.
 _NAMED_LOSSES = 20

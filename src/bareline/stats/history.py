@@ -171,10 +171,10 @@ class _Search:
         drifting: dict[int, _Stretch] = {}
         least_p: dict[int, float] = defaultdict(lambda: 1.0)
         while True:
-            split, kept = self._split(tested, p_of_cut, drifting, least_p)
+            split, closed = self._split(tested, p_of_cut, drifting, least_p)
             if not split:
                 break
-            tested = [*kept, *self._test(split)]
+            tested = [*closed, *self._test(split)]
         return [
             self._course(one, p_of_cut, drifting.get(one.series), least_p[one.series])
             for one in self._whole
@@ -189,14 +189,14 @@ class _Search:
     ) -> tuple[list[_Stretch], list[_Tested]]:
         """Return new stretches on both sides of changes, and what stays as it is."""
         parts: list[_Stretch] = []
-        kept: list[_Tested] = []
+        closed: list[_Tested] = []
         for one, p in zip(tested, _family_p(tested), strict=True):
             series = one.stretch.series
             least_p[series] = min(least_p[series], p)
             if p >= ALPHA:
-                kept.append(one)
+                closed.append(one)
             elif self._is_line(one):
-                kept.append(one)
+                closed.append(one)
                 drifting[series] = one.stretch
             else:
                 runs = one.stretch.runs
@@ -205,7 +205,7 @@ class _Search:
                 ends = [0, *one.cuts, len(runs)]
                 pairs = pairwise(ends)
                 parts += [_Stretch(series, runs[begin:end]) for begin, end in pairs]
-        return parts, kept
+        return parts, closed
 
     # Testing ---------------------------------------------------------------------------------
 

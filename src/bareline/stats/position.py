@@ -64,16 +64,16 @@ def locate(values: FloatArray) -> Position:
 def _shortest(weight: FloatArray) -> tuple[int, int]:
     """Return the ends of the stretch about the highest weight that reaches the confidence."""
     first = last = int(weight.argmax())
-    held = float(weight[first])
-    while held < _CONFIDENCE and (first > 0 or last < weight.size - 1):
+    enclosed = float(weight[first])
+    while enclosed < _CONFIDENCE and (first > 0 or last < weight.size - 1):
         left = float(weight[first - 1]) if first > 0 else -1.0
         right = float(weight[last + 1]) if last < weight.size - 1 else -1.0
         if left >= right:
             first -= 1
-            held += left
+            enclosed += left
         else:
             last += 1
-            held += right
+            enclosed += right
     return first, last
 
 

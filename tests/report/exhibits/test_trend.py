@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.analysis.judgements.trend import trend_of
+from bareline.analysis.judgements.timeline import trend_of
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.report.content.document import document_of

@@ -6,12 +6,9 @@ files that it was made from: a history of a thousand runs reads a thousand small
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,23 +19,17 @@ from bareline.analysis.numbers.dates import RunDate, date_of
 from bareline.analysis.numbers.parameters import Params, defaults_of
 from bareline.analysis.numbers.records import margin_of, read_runs
 from bareline.analysis.numbers.summary import summarize
-from bareline.host.cache import cache_folder
-from bareline.store.beside import SESSIONS_FILE
-from bareline.store.cases import LEFT_OUT_FILE, PLANNED_FILE
-from bareline.store.header import HEADER_FILE, RECORDS_FILE
+from bareline.store.digests import content_key, find_digest, keep_digest
+from bareline.store.header import RECORDS_FILE
 from bareline.store.run import Run
 from bareline.vocabulary.caveats import codes, read_caveats
-from bareline.vocabulary.errors import AnalysisError, BarelineError, StoreError
-from bareline.vocabulary.files import open_regular, read_bounded, replace_file
+from bareline.vocabulary.errors import AnalysisError, StoreError
+from bareline.vocabulary.files import open_regular
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import KEY
 
 #: Changes whenever a digest of the same files would have other content.
-_FORMAT = "1"
-#: What a digest is made from, in addition to the facts.
-_FILES = (HEADER_FILE, RECORDS_FILE, SESSIONS_FILE, LEFT_OUT_FILE, PLANNED_FILE)
-_MOST_DIGEST_BYTES = 64 << 20
-_BLOCK_BYTES = 1 << 20
+_FORM = "trend 1"
 #: Columns of a row of a digest; each value is the median of one run.
 ROW = ("platform", *KEY, "layer", "unit", "better", "headline", "value", "lo", "hi")
 _Column = list[str | bool | int | Annotated[float, Field(allow_inf_nan=False)] | None]
@@ -110,11 +101,11 @@ class RunDigest:
 def read_digest(path: Path) -> RunDigest | Incomplete:
     """Return what a history needs of the run at `path`, or why it cannot be a part of one."""
     try:
-        key = _content_key(path)
-        content = _kept(key)
+        key = content_key(path, _FORM)
+        content = _find(key)
         if content is None:
             content = _content_of(Run.open(path))
-            _keep(key, content)
+            keep_digest(key, _CONTENT.dump_json(content))
     except (AnalysisError, StoreError) as error:
         return Incomplete(path, error.what)
     except OSError as error:
@@ -122,7 +113,14 @@ def read_digest(path: Path) -> RunDigest | Incomplete:
     return _digest(path, content)
 
 
-# Making -----------------------------------------------------------------------------------------
+def _find(key: str) -> _Content | None:
+    data = find_digest(key)
+    if data is None:
+        return None
+    try:
+        return _CONTENT.validate_json(data)
+    except ValidationError:
+        return None
 
 
 def _content_of(run: Run) -> _Content:
@@ -184,51 +182,6 @@ def _digest(path: Path, content: _Content) -> RunDigest:
         facts=content.facts,
         table=table,
     )
-
-
-# Keeping ----------------------------------------------------------------------------------------
-
-
-def _content_key(path: Path) -> str:
-    """Return the hash of the files that a digest is made from, and of what makes it."""
-    key = hashlib.blake2b(f"{_FORMAT} {version('bareline')}".encode(), digest_size=20)
-    for name in _names(path):
-        file = path / name
-        try:
-            with open_regular(file, within=path) as content:
-                key.update(f"\0{name}\0{os.fstat(content.fileno()).st_size}\0".encode())
-                while block := content.read(_BLOCK_BYTES):
-                    key.update(block)
-        except OSError:
-            key.update(f"\0{name}\0-".encode())  # reading the run says what is wrong with it
-    return key.hexdigest()
-
-
-def _names(path: Path) -> Iterator[str]:
-    yield from _FILES
-    with suppress(OSError):
-        for folder, _, files in sorted(os.walk(path / "facts")):
-            for name in sorted(files):
-                yield str(Path(folder, name).relative_to(path))
-
-
-def _file_of(key: str) -> Path:
-    return cache_folder() / "digests" / key[:2] / f"{key[2:]}.json"
-
-
-def _kept(key: str) -> _Content | None:
-    try:
-        return _CONTENT.validate_json(read_bounded(_file_of(key), _MOST_DIGEST_BYTES))
-    except (OSError, BarelineError, ValidationError):
-        return None
-
-
-def _keep(key: str, content: _Content) -> None:
-    """Keep a digest; where the cache cannot be written, it is made again the next time."""
-    with suppress(OSError, BarelineError):
-        file = _file_of(key)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(file, _CONTENT.dump_json(content).decode(), durable=False)
 
 
 def read_digests(paths: Sequence[Path]) -> tuple[list[RunDigest], list[Incomplete]]:

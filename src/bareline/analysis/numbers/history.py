@@ -26,7 +26,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class RunHistory:
     """Runs in the order of their dates.
 
     - `table`: the columns of `ROW`, and the number of the run as "run".
@@ -40,7 +40,7 @@ class History:
     differences: tuple[str, ...]
 
 
-def history_from(runs: Sequence[RunDigest], incomplete: Sequence[Incomplete]) -> History:
+def history_from(runs: Sequence[RunDigest], incomplete: Sequence[Incomplete]) -> RunHistory:
     """Return the history of runs that are in the order of their dates.
 
     Raises AnalysisError: there is no complete run.
@@ -55,7 +55,7 @@ def history_from(runs: Sequence[RunDigest], incomplete: Sequence[Incomplete]) ->
     table = _with_case_texts(table, runs)
     table, left_out = _with_one_meaning(table, runs)
     differences = [*_studies(runs), *left_out, *_replaced_cases(table, runs)]
-    return History(tuple(runs), tuple(incomplete), table, tuple(differences))
+    return RunHistory(tuple(runs), tuple(incomplete), table, tuple(differences))
 
 
 def _with_case_texts(table: pl.DataFrame, runs: Sequence[RunDigest]) -> pl.DataFrame:

@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.judgements.trend import Trend, history_of, trend_of
+from bareline.analysis.judgements.timeline import history_of, trend_of
+from bareline.analysis.judgements.trend import Trend
 from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
