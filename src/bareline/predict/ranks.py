@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from bareline.predict.consistency import first_fault
 from bareline.predict.grid import (
     Grid,
     GridCall,
@@ -111,6 +112,15 @@ class Scaled:
         streams = tuple(maker.stream(rank) for rank in range(grid.ranks))
         own = self.largest.trace
         trace = Trace(own.path, grid.ranks, own.began_unix_ns, own.command, streams)
+        fault = first_fault(trace, exact=maker.off == 0)
+        if fault is not None:
+            raise AnalysisError(
+                f"the period of {program_of(self.largest)} that its laws make for {grid.ranks} "
+                f"ranks is not a program: {fault}",
+                where=str(own.path),
+                hint="the program follows another rule there: profile it on one more number of "
+                "ranks, with four or more along each side, or give its --grid",
+            )
         return Grown(grid, trace, maker.unchecked, maker.off / max(1, maker.bytes))
 
 
