@@ -101,5 +101,5 @@ def opposite(sides):
 
 def test_a_made_period_that_is_not_a_program_is_refused_with_its_call():
     periods = [opposite((2, 3, 3)), opposite((3, 3, 3))]
-    with pytest.raises(AnalysisError, match="not a program|other calls|Sendrecv"):
+    with pytest.raises(AnalysisError, match=r"not a program|other calls|Sendrecv"):
         scaled(periods).grown(Grid((4, 4, 4)))

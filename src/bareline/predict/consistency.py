@@ -108,16 +108,16 @@ class _Messages:
         for send in sends:
             waiting[send.shape.send_tag].append(send)
         for receive in receives:
-            send = _next_send(waiting, receive.shape.receive_tag)
-            if send is None:
+            sent = _next_send(waiting, receive.shape.receive_tag)
+            if sent is None:
                 shape = receive.shape
                 tag = "any tag" if shape.receive_tag == _ANY_TAG else f"tag {shape.receive_tag}"
                 return receive.fault(f"receives from rank {shape.from_}, which sends no {tag}")
-            self.sent_for[receive.rank, receive.at] = (send.rank, send.at)
+            self.sent_for[receive.rank, receive.at] = (sent.rank, sent.at)
             room = receive.shape.size
-            if self.exact and receive.shape.kind == "receive" and room < send.shape.sent:
+            if self.exact and receive.shape.kind == "receive" and room < sent.shape.sent:
                 return receive.fault(
-                    f"has room for {room} B, and rank {send.rank} sends {send.shape.sent} B"
+                    f"has room for {room} B, and rank {sent.rank} sends {sent.shape.sent} B"
                 )
         left = [send for queue in waiting.values() for send in queue]
         if not left:
@@ -198,7 +198,8 @@ class _Run:
             going = False
             for rank in range(len(self._calls)):
                 going = self._advance(rank) or going
-        stopped = [own[at] for own, at in zip(self._calls, self._next, strict=True) if at < len(own)]
+        pairs = zip(self._calls, self._next, strict=True)
+        stopped = [own[at] for own, at in pairs if at < len(own)]
         if not stopped:
             return None
         first = min(stopped, key=lambda call: (call.at, call.rank))
