@@ -151,6 +151,7 @@ def import_files(
     ranks: int | None = None,
     date: datetime | None = None,
     skip_unknown: bool = False,
+    unnamed: str | None = None,
 ) -> Intake:
     """Read existing outputs into a run, made if need be, as trials of their platforms.
 
@@ -162,6 +163,7 @@ def import_files(
     - `ranks`: number of ranks of outputs that do not say it.
     - `date`: when outputs were made that do not say it; else their files' times count.
     - `skip_unknown`: leave out files of no known format instead of refusing all.
+    - `unnamed`: what the platform is called of outputs that do not name theirs.
 
     Raises ImportRefused: a file cannot be read or is of no known format.
     Raises UsageError: the platform's name is impossible, missing, or one for several platforms; or
@@ -180,6 +182,8 @@ def import_files(
     with Spool() as spool:
         for found in found_in(files, skip_unknown=skip_unknown, skipped=skipped):
             spool.add(found)
+        if platform is None and not any(spool.titles):
+            platform = unnamed
         placed, unplaced = _placed(spool, platform)
         titles = {name: title or placing.title for name, placing in placed.items()}
         run, header = _open(out, titles, spool.probes)
