@@ -118,7 +118,10 @@ class GradedRows:
         return found
 
     def beyond(self, limit: float, *, above: bool) -> set[tuple[str, str, int]]:
-        """Give platform, baseline and "point_row" of what certainly, all together, lies beyond a limit."""
+        """Return platform, baseline and "point_row" of what certainly lies beyond a limit.
+
+        All of it together: the chance of any false one is at most 5 %.
+        """
         found = certainly_beyond(
             self._pairs, self._tested, self._weights, limit, above=above, looks=self.looks
         )

@@ -223,11 +223,10 @@ def read_runs(runs: Sequence[Run]) -> Records:
     trials, values, left_out = [], [], []
     planned: list[pl.DataFrame] | None = []
     offset = 0
-    for number, (run, frames) in enumerate(zip(runs, read, strict=True)):
+    for number, frames in enumerate(read):
         frames = frames.with_cases(partial(name_cases, texts=texts[number]))
         if shared:
-            apart = pl.when(pl.col("platform").is_in(sorted(shared)))
-            named = apart.then(pl.col("platform") + _run_name("", labels[number])).otherwise("platform")
+            named = _named_apart(shared, labels[number])
             frames = frames.with_cases(partial(pl.DataFrame.with_columns, platform=named))
         here = pl.col("row") + offset
         offset += 1 + int(frames.trials.get_column("row").to_numpy().max(initial=-1))
@@ -256,6 +255,12 @@ def read_runs(runs: Sequence[Run]) -> Records:
         labels=labels,
     )
     return _without_controls(whole)
+
+
+def _named_apart(shared: Collection[str], label: str) -> pl.Expr:
+    """Return the platforms' names, those of shared platforms with their run's label."""
+    is_shared = pl.col("platform").is_in(sorted(shared))
+    return pl.when(is_shared).then(pl.col("platform") + _run_name("", label)).otherwise("platform")
 
 
 def _without_controls(whole: Records) -> Records:
