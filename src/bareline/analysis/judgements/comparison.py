@@ -19,13 +19,13 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import GradedRows, question_of
 from bareline.analysis.judgements.grounds import measured_grounds
 from bareline.analysis.judgements.suitability import Judgement, judge_platforms
-from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.numbers.frames import ANY
 from bareline.analysis.numbers.models import emulated_platforms, model_errors, pair_of
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.points import COLUMNS, compare_points
 from bareline.analysis.numbers.programs import Splits, unprofiled
 from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.row import Row
 from bareline.analysis.numbers.selection import selector_filter
 from bareline.analysis.numbers.summary import summarize
 from bareline.vocabulary.errors import AnalysisError
@@ -172,13 +172,13 @@ class JudgedComparison:
         return rows.with_row_index("at")
 
     @cached_property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[Row, ...]:
         """The rows of `points` as cells."""
         return tuple(
             cell for cell in self.judged.cells if self.before.get(cell.platform) == cell.baseline
         )
 
-    def cells_in(self, rows: pl.DataFrame) -> tuple[Cell, ...]:
+    def cells_in(self, rows: pl.DataFrame) -> tuple[Row, ...]:
         """Return the cells of some rows of `points`."""
         return tuple(self.cells[at] for at in rows.get_column("at"))
 
@@ -260,7 +260,7 @@ class JudgedComparison:
         return [why_not(rule, name, *of) for name in self.others]
 
     @cached_property
-    def asked(self) -> tuple[Cell, ...]:
+    def asked(self) -> tuple[Row, ...]:
         """The rows that the study's question names."""
         asked = pl.any_horizontal([selector_filter(text) for text in question_of(self.records)])
         rows = self.points.filter(asked & (pl.col("better") != "none"))
