@@ -164,7 +164,7 @@ class _Shown:
 
 
 def _emit_comparison(comparison: Comparison, shown: _Shown) -> None:
-    from bareline.analysis.numbers.cell import read_cells
+    from bareline.analysis.numbers.row import read_rows
     from bareline.analysis.numbers.summary import as_rows
     from bareline.report.terminal.results import headline_blocks, selected_blocks
     from bareline.report.terminal.sizes import size_blocks
@@ -173,7 +173,7 @@ def _emit_comparison(comparison: Comparison, shown: _Shown) -> None:
         if shown.sizes:
             for part in comparison.parts:
                 yield from headline_blocks(part)
-            yield from size_blocks(read_cells(None, rows))
+            yield from size_blocks(read_rows(None, rows))
         elif shown.selection:
             yield from selected_blocks(rows, every, details=shown.details)
         else:
