@@ -8,7 +8,7 @@ import pytest
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.conditions import Result, check
+from bareline.analysis.words.conditions import GateResult, check
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.model import Failed, Sample, Stage
 from bareline.vocabulary.verdicts import Grade
@@ -97,10 +97,10 @@ def test_what_could_not_be_measured_meets_every_condition(plant_study, text):
 @pytest.mark.parametrize(
     ("text", "result"),
     [
-        ("null > 1.1", Result.UNDECIDED),
-        ("null is slower", Result.UNDECIDED),
-        ("null.ratio > 9", Result.UNDECIDED),
-        ("null.hi > 5", Result.MET),  # it asks for certainty
+        ("null > 1.1", GateResult.UNDECIDED),
+        ("null is slower", GateResult.UNDECIDED),
+        ("null.ratio > 9", GateResult.UNDECIDED),
+        ("null.hi > 5", GateResult.MET),  # it asks for certainty
     ],
 )
 def test_few_launches_decide_nothing(plant_study, text, result):
@@ -114,7 +114,7 @@ def test_few_launches_decide_nothing(plant_study, text, result):
     assert outcome.result is result
     (line,) = outcome.undecided or outcome.violations
     assert "cannot be judged: 5 trials, 6 are needed" in line
-    if result is Result.UNDECIDED:
+    if result is GateResult.UNDECIDED:
         assert outcome.remedy.endswith("6 could decide")
 
 
@@ -132,19 +132,19 @@ def spread(factor, noise):
 @pytest.mark.parametrize(
     ("factor", "noise", "text", "result"),
     [
-        (1.0, 0.002, "null > 1.1", Result.NOT_MET),
-        (1.3, 0.002, "null > 1.1", Result.MET),
-        (1.05, 0.1, "null > 1.1", Result.UNDECIDED),
-        (1.0, 0.3, "null > 1.1", Result.UNDECIDED),
-        (1.0, 0.3, "null is slower", Result.UNDECIDED),
-        (1.0, 0.002, "null is slower", Result.NOT_MET),
-        (0.7, 0.002, "null is slower", Result.NOT_MET),
-        (0.7, 0.002, "null < 0.9", Result.MET),
-        (0.9, 0.2, "null < 0.9", Result.UNDECIDED),
-        (1.0, 0.3, "null.ratio > 9", Result.NOT_MET),
-        (1.0, 0.3, "null.hi > 1.01", Result.MET),
-        (1.0, 0.3, "null is equal", Result.NOT_MET),
-        (1.0, 0.3, "null fails", Result.NOT_MET),
+        (1.0, 0.002, "null > 1.1", GateResult.NOT_MET),
+        (1.3, 0.002, "null > 1.1", GateResult.MET),
+        (1.05, 0.1, "null > 1.1", GateResult.UNDECIDED),
+        (1.0, 0.3, "null > 1.1", GateResult.UNDECIDED),
+        (1.0, 0.3, "null is slower", GateResult.UNDECIDED),
+        (1.0, 0.002, "null is slower", GateResult.NOT_MET),
+        (0.7, 0.002, "null is slower", GateResult.NOT_MET),
+        (0.7, 0.002, "null < 0.9", GateResult.MET),
+        (0.9, 0.2, "null < 0.9", GateResult.UNDECIDED),
+        (1.0, 0.3, "null.ratio > 9", GateResult.NOT_MET),
+        (1.0, 0.3, "null.hi > 1.01", GateResult.MET),
+        (1.0, 0.3, "null is equal", GateResult.NOT_MET),
+        (1.0, 0.3, "null fails", GateResult.NOT_MET),
     ],
 )
 def test_a_condition_has_three_results(plant_study, factor, noise, text, result):
@@ -172,7 +172,7 @@ def test_a_condition_and_the_table_do_not_differ(two_runs, launches):
     certain = set(comparison.points.filter(headline=True)["grade"]) == {"certain"}
     outcome = check(parse_condition("mpi.latency > 1.1"), comparison)
     assert certain is (launches >= 6)
-    assert outcome.result is (Result.MET if certain else Result.UNDECIDED)
+    assert outcome.result is (GateResult.MET if certain else GateResult.UNDECIDED)
 
 
 def test_a_row_that_its_mean_alone_makes_slower_is_said_so(plant_study):

@@ -80,8 +80,8 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What comes of a condition.
+class ConditionRows:
+    """The rows that a condition names, by what comes of it.
 
     - `tested`: how many rows the selector names.
     - `met`: the rows that meet it.
@@ -114,7 +114,7 @@ class FailCondition:
     verdict: Verdict | None = None
     grades: tuple[Grade, ...] = (Grade.CERTAIN,)
 
-    def held(self, comparison: JudgedComparison) -> Held:
+    def sort_rows(self, comparison: JudgedComparison) -> ConditionRows:
         """Return which of the rows that the selector names meet the condition, and which may.
 
         Raises UsageError: the selector matches no row.
@@ -139,7 +139,7 @@ class FailCondition:
                 undecided.append(row)
             else:
                 passed.append(row)
-        return Held(rows.height, tuple(met), tuple(undecided), tuple(passed))
+        return ConditionRows(rows.height, tuple(met), tuple(undecided), tuple(passed))
 
     @property
     def needs_certainty(self) -> bool:

@@ -27,7 +27,7 @@ from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict, with_sureness
 
 
-class Result(StrEnum):
+class GateResult(StrEnum):
     """What comes of a condition: whether it is met, or that these launches cannot decide it."""
 
     MET = "met"
@@ -54,11 +54,11 @@ class ConditionOutcome:
     nearest: str = ""
 
     @property
-    def result(self) -> Result:
+    def result(self) -> GateResult:
         """Whether any row meets it, else whether any may."""
         if self.violations:
-            return Result.MET
-        return Result.UNDECIDED if self.undecided else Result.NOT_MET
+            return GateResult.MET
+        return GateResult.UNDECIDED if self.undecided else GateResult.NOT_MET
 
 
 def check(condition: FailCondition, comparison: JudgedComparison) -> ConditionOutcome:
@@ -66,16 +66,16 @@ def check(condition: FailCondition, comparison: JudgedComparison) -> ConditionOu
 
     Raises UsageError: the selector matches no row.
     """
-    held = condition.held(comparison)
-    met = sorted(held.met, key=lambda match: _distance(condition, match.cell), reverse=True)
-    undecided = sorted(held.undecided, key=lambda row: _distance(condition, row), reverse=True)
+    rows = condition.sort_rows(comparison)
+    met = sorted(rows.met, key=lambda match: _distance(condition, match.cell), reverse=True)
+    undecided = sorted(rows.undecided, key=lambda row: _distance(condition, row), reverse=True)
     return ConditionOutcome(
         condition.text,
-        held.tested,
+        rows.tested,
         tuple(f"{_name(match.cell)}: {_words(condition, match)}" for match in met),
         tuple(f"{_name(row)}: {_open_words(row)}" for row in undecided),
         _remedy(condition, comparison, undecided),
-        _nearest(condition, comparison.margin, held.passed),
+        _nearest(condition, comparison.margin, rows.passed),
     )
 
 
