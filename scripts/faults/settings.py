@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,13 +60,25 @@ _SLURM = (
 #: What submits a job, and where a batch system has its script: as an argument, or as its input.
 _SUBMITS = {"slurm": "sbatch", "pbs": "qsub", "lsf": "bsub", "flux": "flux"}
 #: Where an unquoted value executes something, of each kind: proof that the canary is noticed.
-_PLANTED = (("ssh", "environment"), ("slurm", "modules"), ("submit", "out"))
+_PLANTED = (("ssh", "environment"), ("submit", "out"), ("submit", "folder"))
 _LISTS = {"hosts", "modules", "software"}
-#: Runs the script of a job as a batch system does, and answers as all of the four.
+#: Runs the job as its batch system does, and answers as that does.
 _BATCH = """#!/bin/sh
-for last; do :; done
-if [ -f "$last" ]; then sh "$last"; else sh; fi </dev/null >/dev/null 2>&1
-echo "Submitted batch job 7"; echo "Job <7> is submitted to queue <x>."; echo 7.server
+system=${0##*/}
+case $system in
+bsub) # joins the command, and hands it to a shell
+    while [ "$1" != /bin/sh ]; do shift || exit; done
+    sh -c "$*" ;;
+*)
+    for last; do :; done
+    sh "$last" ;;
+esac </dev/null >/dev/null 2>&1
+case $system in
+sbatch) echo 7 ;;
+qsub) echo 7.server ;;
+bsub) echo "Job <7> is submitted to queue <x>." ;;
+flux) echo f7 ;;
+esac
 """
 
 
@@ -92,18 +103,12 @@ def _platform(kind: str, setting: str, value: str) -> dict[str, object]:
     return {**table, setting: [value] if setting in _LISTS else value}
 
 
-#: A bareline that quotes nothing: the canary must be noticed then.
+#: A bareline that leaves the hostile value alone unquoted: the canary must be noticed then.
 _UNQUOTED = """
 import shlex
-shlex.quote = str
-shlex.join = lambda words: " ".join(map(str, words))
-import bareline
-import sys
-for _name, _module in list(sys.modules.items()):
-    if _name.startswith("bareline."):
-        for _word in ("quote", "join"):
-            if getattr(getattr(_module, _word, None), "__module__", "") == "shlex":
-                setattr(_module, _word, getattr(shlex, _word))
+_quote, _value = shlex.quote, {value!r}
+shlex.quote = lambda word: _value.join(_quote(part) if part else "" for part in word.split(_value))
+shlex.join = lambda words: " ".join(shlex.quote(word) or "''" for word in words)
 """
 
 
@@ -126,11 +131,13 @@ class _Host:
         self._bench = bench
         self._env = {"PATH": f"{_programs(bench)}:{os.environ['PATH']}"}
 
-    def run(self, case: _Case, patches: Sequence[str] = ()) -> tuple[Ended, list[Path]]:
+    def run(self, case: _Case, *, quoted: bool = True) -> tuple[Ended, list[Path]]:
         """Run or submit with a hostile value; return the end, and the canaries that were made."""
         place = self._bench.room("settings")
         canary = place / "OWNED"
-        text = case.value.format(canary=canary)
+        # A folder's name has no slash, so that its canary is made where the job runs.
+        named = case.setting in ("out", "folder") and case.kind == "submit"
+        text = case.value.format(canary=canary.name if named else canary)
         (place / "s.toml").write_text(STUDY_OF_HELLO)
         submits = case.kind == "submit"
         table = {"type": "local"} if submits else _platform(case.kind, case.setting, text)
@@ -144,14 +151,14 @@ class _Host:
         if submits and case.setting == "options":
             argv += [f"--batch-options={text}"]
         if submits and case.setting == "out":
-            out = text.replace("/", "_").replace(canary.name, "OWNED")
+            out = text.replace("/", "_")
         if submits and case.setting == "folder":
             cwd = place / text.replace("/", "_")[:200]
             cwd.mkdir()
+        patches = [] if quoted else [_UNQUOTED.format(value=text)]
         line = [verb, place / "s.toml", *argv, f"--out={out}"]
         ended = self._bench.zygote.run(line, cwd, env=self._env, patches=patches)
-        candidates = [*place.rglob("*OWNED"), *Path("/tmp").glob("OWNED*")]
-        return ended, [path for path in candidates if path.name == "OWNED"]
+        return ended, [*place.rglob(canary.name), *Path("/tmp").glob(canary.name)]
 
 
 def _all_cases() -> list[_Case]:
@@ -164,7 +171,7 @@ def _prove(host: _Host, count: Count) -> None:
     """Check that canaries are noticed, where bareline quotes nothing; raises NotHere."""
     for kind, setting in _PLANTED:
         for value in VALUES:
-            _, made = host.run(_Case(kind, setting, value), [_UNQUOTED])
+            _, made = host.run(_Case(kind, setting, value), quoted=False)
             if made:
                 count.record(f"planted: {_Case(kind, setting, value)}", verdict="noticed")
                 break
