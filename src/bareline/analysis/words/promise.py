@@ -72,21 +72,24 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
             f" Nothing can be certain on {listing(judged.short)} from {exchanged} {_unit(pairs)}: "
             f"{judged.needed} could decide."
         )
-    separate = [pair.platform for pair in pairs if not (pair.paired or pair.exact)]
-    noise = ""
-    if separate:
-        verb = "was" if len(separate) == 1 else "were"
-        noise = (
-            f" {listing(separate)} {verb} not measured in common blocks with the baseline: only what "
-            f"lies farther apart than {stats.APART_SPREADS:g} times the spread of launches is certain."
-        )
     few_boots = [pair.platform for pair in pairs if pair.boots.few]
     few = f" Of {listing(few_boots)} all holds for the boots measured alone." if few_boots else ""
     return (
         f"What is certain holds together at {percent(1 - stats.ALPHA)}, over {judged.tests} "
         f"comparisons ({how}); of what is likely, at most {level} are expected to be wrong (false "
         f"discovery rate, {rows} rows tested). Each 'equal' is wrong with at most 2.5 %."
-        f"{_looks(judged.looks)}{short}{noise}{few}" + (f" {apart}" if apart else "")
+        f"{_looks(judged.looks)}{short}{_separate(pairs)}{few}" + (f" {apart}" if apart else "")
+    )
+
+
+def _separate(pairs: Sequence[PlatformPair]) -> str:
+    """Return what is needed for certainty where a platform shares no blocks with its baseline."""
+    separate = [pair.platform for pair in pairs if not (pair.paired or pair.exact)]
+    if not separate:
+        return ""
+    return (
+        f" Without common blocks ({listing(separate)}) only what lies farther apart than "
+        f"{stats.APART_SPREADS:g} times the spread of launches is certain."
     )
 
 
