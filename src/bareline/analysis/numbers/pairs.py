@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
+import polars as pl
 
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, Cube, FloatCube, IntCube
@@ -76,6 +77,12 @@ _FIXED_WORK = (Layer.NPB.value, Layer.APP.value)
 
 #: The kind of noise of a point or mean whose spread says nothing of another one.
 _LIKE_NO_OTHER = -1
+
+
+def _kinds_of_noise(cube: Cube) -> IntCube:
+    """Return a number for each point: points of a layer, headlines or details, have alike noise."""
+    kinds = cube.points.select("layer", "headline").to_struct("kind")
+    return kinds.rank("dense").cast(pl.Int64).to_numpy()
 
 
 def mean_of(rows: FloatCube) -> FloatCube:
@@ -148,8 +155,7 @@ class PlatformPair:
         self.paired = bool((own_blocks & base_blocks).any())
         self._headline = cube.points.get_column("headline").fill_null(False).to_numpy()
         self.case: IntCube = cube.points.get_column("case").to_numpy()
-        kinds = cube.points.select("layer", "headline")
-        self._kind: IntCube = kinds.to_struct("kind").rank("dense").to_numpy()
+        self._kind = _kinds_of_noise(cube)
         # A simulation's time limit is none of the time that it simulates.
         fixed = cube.points.get_column("layer").is_in(_FIXED_WORK).to_numpy()
         self._fixed_work = fixed & self.directed & (not {platform, baseline} & set(noiseless))
