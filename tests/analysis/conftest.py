@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bareline.analysis.numbers.records import read_runs
-from bareline.analysis.words.comparison import Comparison
 from bareline.session import begin
 from bareline.session.origin import plan_of
 from bareline.session.variants import with_control
@@ -103,30 +101,3 @@ def _pingpong(factor=None, sizes=(8, 65536, 1 << 20), spread=0.01):
             yield Sample("bandwidth", size / time_s, {"size_bytes": size})
 
     return samples
-
-
-SIZES = [2**power for power in range(3, 23)]
-
-
-@pytest.fixture
-def two_runs(plant):
-    """Compare two runs of one platform each, of so many launches, the second so much slower."""
-
-    def make(loss, launches=6, spread=0.02):
-        def samples(factor):
-            def of(platform, block, generator):
-                for size in SIZES:
-                    noise = float(np.exp(spread * generator.standard_normal()))
-                    time_s = 1e-6 * factor * noise
-                    yield Sample("latency", time_s, {"size_bytes": size})
-                    yield Sample("bandwidth", size / time_s, {"size_bytes": size})
-
-            return of
-
-        first = plant(samples(1.0), platforms=("a",), launches=launches, min_launches=launches)
-        second = plant(
-            samples(loss), platforms=("b",), launches=launches, min_launches=launches, seed=12
-        )
-        return Comparison(read_runs([first, second]), "a")
-
-    return make
