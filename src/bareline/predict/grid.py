@@ -91,11 +91,11 @@ def grids_by_rule(known: Sequence[Grid], ranks: int) -> list[Grid]:
     """
     count = len(known[0].sides)
     found: list[Grid] = []
-    for kept in _constant_sides(known):
-        for order in permutations(range(count - len(kept))):
-            if any(_ruled(one, one.ranks, kept, order) != one for one in known):
+    for fixed in _constant_sides(known):
+        for order in permutations(range(count - len(fixed))):
+            if any(_ruled(one, one.ranks, fixed, order) != one for one in known):
                 continue
-            grid = _ruled(known[0], ranks, kept, order)
+            grid = _ruled(known[0], ranks, fixed, order)
             if grid is not None and grid not in found:
                 found.append(grid)
     return found
@@ -109,9 +109,9 @@ def _constant_sides(known: Sequence[Grid]) -> Iterator[tuple[int, ...]]:
         yield from combinations(constant, count)
 
 
-def _ruled(model: Grid, ranks: int, kept: Sequence[int], order: Sequence[int]) -> Grid | None:
+def _ruled(model: Grid, ranks: int, fixed: Sequence[int], order: Sequence[int]) -> Grid | None:
     """Return a grid with some sides of a model, and the others of the least sum in an order."""
-    rest, left = divmod(ranks, math.prod(model.sides[side] for side in kept))
+    rest, left = divmod(ranks, math.prod(model.sides[side] for side in fixed))
     if left:
         return None
     even = min(grids(rest, len(order)), key=lambda grid: (sum(grid.sides), grid), default=None)
@@ -120,7 +120,7 @@ def _ruled(model: Grid, ranks: int, kept: Sequence[int], order: Sequence[int]) -
     rising = sorted(even.sides)
     others = iter([rising[number] for number in order])
     sides = [
-        model.sides[side] if side in kept else next(others) for side in range(len(model.sides))
+        model.sides[side] if side in fixed else next(others) for side in range(len(model.sides))
     ]
     return Grid(tuple(sides))
 

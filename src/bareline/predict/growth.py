@@ -205,28 +205,21 @@ def _point(
     mean_s = float(np.mean([one.compute_s.sum() for one in grown.trace.streams])) or 1.0
     trace, run = _resized(grown.trace, law.at(grown.grid.ranks) / mean_s, 1.0), on.run
     period_s, parts = _replayed(trace, run)
-    ranks, ends = grown.grid.ranks, [period_s]
-    speed = first.period_s * first.ranks / (period_s * ranks) if first else 1.0
-    if (error := law.error or 0.0) > _EXACT or grown.off > _EXACT:
-        off = [(max(0.0, 1 + way * error), max(0.0, 1 + way * grown.off)) for way in (-1, 1)]
-        ends = [_period_s(_resized(trace, *each), run) for each in off]
+    speed = first.period_s * first.ranks / (period_s * grown.grid.ranks) if first else 1.0
     profiled = next((period for grid, period in own.counts if grid == grown.grid), None)
-    largest = own.largest
-    unchecked = grown.unchecked
-    # What is not checked may cost nothing, or as much again.
-    waits = unchecked.time_share * (1 - parts[COMPUTING] / period_s) if period_s else 0.0
-    ends = [*ends, min(ends) * (1 - waits), max(ends) * (1 + waits)]
+    largest, unchecked = own.largest, grown.unchecked
+    lo_s, hi_s = _band_s(trace, period_s, parts[COMPUTING], grown, law, run)
     return GrownRanks(
         program=program_of(largest),
         platform=on.name,
         clock="simulated" if on.simulated else "replayed",
-        ranks=ranks,
+        ranks=grown.grid.ranks,
         grid=str(grown.grid),
         profiled=profiled is not None,
         periods=largest.repeats,
         period_s=period_s,
-        period_lo_s=min(ends),
-        period_hi_s=max(ends),
+        period_lo_s=lo_s,
+        period_hi_s=hi_s,
         period_measured_s=profiled.time_s if profiled and not profiled.shared else None,
         time_s=period_s * largest.repeats,
         efficiency=speed,
@@ -235,7 +228,7 @@ def _point(
         ended_by=None,
         computing_from=law.source,
         computing_error=law.error,
-        times_largest=ranks / largest.ranks,
+        times_largest=grown.grid.ranks / largest.ranks,
         unchecked_calls=unchecked.calls,
         unchecked_call_share=unchecked.call_share,
         unchecked_byte_share=unchecked.byte_share,
@@ -245,6 +238,25 @@ def _point(
         calls_beside=largest.beside,
         notes=on.notes,
     )
+
+
+def _band_s(
+    trace: Trace,
+    period_s: float,
+    computing_s: float,
+    grown: Grown,
+    law: Computing,
+    run: Callable[[Trace], float],
+) -> tuple[float, float]:
+    """Return the shortest and longest period that computing, sizes and unchecked calls allow."""
+    ends = [period_s]
+    error = law.error or 0.0
+    if error > _EXACT or grown.off > _EXACT:
+        off = [(max(0.0, 1 + way * error), max(0.0, 1 + way * grown.off)) for way in (-1, 1)]
+        ends = [_period_s(_resized(trace, *each), run) for each in off]
+    # What is not checked may cost nothing, or as much again.
+    waits = grown.unchecked.time_share * (1 - computing_s / period_s) if period_s else 0.0
+    return min(ends) * (1 - waits), max(ends) * (1 + waits)
 
 
 def _each(trace: Trace, change: Callable[[CallStream], CallStream]) -> Trace:

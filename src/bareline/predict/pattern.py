@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bareline.predict.grid import BOTH_ENDS, MOST_SIDES, Grid, Place, grids
 from bareline.predict.members import MembersRule, common, rules_of
-from bareline.predict.relations import End, Seen
+from bareline.predict.relations import End, OtherEnds
 from bareline.profile.period import ProgramPeriod, calls_of
 from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import CallStream
@@ -251,7 +251,7 @@ def _ends_of(
     sides = np.array([grid.sides for grid, _, _ in rows])
     # Calls that concern the same ranks on all counts follow the same relations.
     unique, which = np.unique(others, axis=1, return_inverse=True)
-    ends = Seen(at, sides, sides.prod(axis=1), unique).ends()
+    ends = OtherEnds(at, sides, sides.prod(axis=1), unique).ends()
     return [ends[number] for number in which.reshape(-1).tolist()]
 
 

@@ -1,7 +1,7 @@
 """A program's period on more ranks than it was profiled on.
 
 What each rank calls is known from where it lies on the grid (`pattern`). How many bytes a call has
-follows a law in the sides of the grid, never in the number of ranks (`making`). Such a law holds
+follows a law in the sides of the grid, never in the number of ranks (`maker`). Such a law holds
 exactly at every profiled count, or the call is refused by name.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bareline.predict.consistency import first_fault
 from bareline.predict.grid import Grid, counts_that_check, grid_by_rule, grids
-from bareline.predict.making import Maker, Unchecked
+from bareline.predict.maker import Maker, Unchecked
 from bareline.predict.pattern import (
     JobCalls,
     Pattern,

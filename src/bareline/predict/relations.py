@@ -141,7 +141,7 @@ def _relation_words(relation: Relation) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class OtherEnds:
     """The other ends of the calls that ranks of one place make, on all counts.
 
     - `at`, `sides`: coordinates and grid of each rank, a row each.

@@ -45,7 +45,7 @@ class Key(NamedTuple):
         return sides[0] if len(sides) == 1 and len(way) > 1 else None
 
 
-class Sample(NamedTuple):
+class ProfiledCall(NamedTuple):
     """A call as it was profiled: the number of its count, its rank's place, and the call."""
 
     job: int
@@ -64,7 +64,7 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Concerned:
+class Concern:
     """Whom a call concerns; None: it has no such end, or no communicator."""
 
     to: End | None
@@ -72,12 +72,12 @@ class Concerned:
     root: End | None
     comm: tuple[MembersRule, ...] | None
 
-    def also(self, other: Concerned) -> Concerned:
+    def also(self, other: Concern) -> Concern:
         """Return what holds for calls of two places that follow the same relations."""
         comm = self.comm
         if comm is not None and other.comm is not None:
             comm = tuple(rule for rule in comm if rule in other.comm)
-        return Concerned(
+        return Concern(
             _both(self.to, other.to),
             _both(self.from_, other.from_),
             _both(self.root, other.root),
@@ -90,7 +90,7 @@ def _both(one: End | None, other: End | None) -> End | None:
 
 
 @dataclass
-class Observed:
+class Observations:
     """The calls of all counts, as they bear on a new grid.
 
     - `exact`: the sizes of a call do not differ from period to period.
@@ -121,16 +121,16 @@ class Observed:
         ]
         self._by_comm = self._rules_by_communicator()
 
-    def _collected(self) -> dict[Key, list[Sample]]:
-        found: dict[Key, list[Sample]] = {}
+    def _collected(self) -> dict[Key, list[ProfiledCall]]:
+        found: dict[Key, list[ProfiledCall]] = {}
         for count, (grid, job) in enumerate(self.pattern.counts):
             for rank in range(grid.ranks):
                 place = grid.place(rank)
                 for key, shape in zip(self.keys[place], shapes_of(job, rank), strict=True):
-                    found.setdefault(key, []).append(Sample(count, rank, place, shape))
+                    found.setdefault(key, []).append(ProfiledCall(count, rank, place, shape))
         return found
 
-    def _alike_steps(self) -> dict[tuple[Place, int], list[Sample]]:
+    def _alike_steps(self) -> dict[tuple[Place, int], list[ProfiledCall]]:
         """Return, for each call of a place, the calls of all places that are the same n-th step."""
         numbered: dict[tuple[Place, int], tuple[Step, int]] = {}
         for place, keys in self.keys.items():
@@ -138,23 +138,23 @@ class Observed:
             for at, key in enumerate(keys):
                 numbered[place, at] = (key.step, seen[key.step])
                 seen[key.step] += 1
-        found: dict[tuple[Step, int], list[Sample]] = {}
+        found: dict[tuple[Step, int], list[ProfiledCall]] = {}
         for count, (grid, job) in enumerate(self.pattern.counts):
             for rank in range(grid.ranks):
                 place = grid.place(rank)
                 for at, shape in enumerate(shapes_of(job, rank)):
-                    sample = Sample(count, rank, place, shape)
+                    sample = ProfiledCall(count, rank, place, shape)
                     found.setdefault(numbered[place, at], []).append(sample)
         return {where: found[step] for where, step in numbered.items()}
 
     # Whom calls concern --------------------------------------------------------------------------
 
-    def _shared_by_key(self) -> dict[Key, Concerned]:
+    def _shared_by_key(self) -> dict[Key, Concern]:
         """Return whom calls concern, by what holds in all places that make them."""
-        found: dict[Key, Concerned] = {}
+        found: dict[Key, Concern] = {}
         for place, template in self.pattern.templates.items():
             for at, key in enumerate(self.keys[place]):
-                own = Concerned(
+                own = Concern(
                     template.to[at], template.from_[at], template.root[at], template.comm[at]
                 )
                 found[key] = found[key].also(own) if key in found else own
@@ -226,7 +226,7 @@ class Observed:
 
     # Laws ----------------------------------------------------------------------------------------
 
-    def laws_of(self, samples: Sequence[Sample], index: int, along: int | None) -> list[Law]:
+    def laws_of(self, samples: Sequence[ProfiledCall], index: int, along: int | None) -> list[Law]:
         """Return the simplest laws of what calls move that hold exactly; none where no law does."""
         if not samples:
             return []
@@ -236,7 +236,9 @@ class Observed:
             self._laws[key] = simplest(rows, len(self.cells), along)
         return self._laws[key]
 
-    def close_laws(self, samples: Sequence[Sample], index: int, along: int | None) -> list[Law]:
+    def close_laws(
+        self, samples: Sequence[ProfiledCall], index: int, along: int | None
+    ) -> list[Law]:
         """Return the law nearest to what calls move, of sizes that differ between periods."""
         rows = sorted(self._law_rows(samples, index))
         key = ("close", along, tuple(rows))
@@ -245,14 +247,14 @@ class Observed:
         return self._laws[key]
 
     def _law_rows(
-        self, samples: Sequence[Sample], index: int
+        self, samples: Sequence[ProfiledCall], index: int
     ) -> set[tuple[int, tuple[float, ...], int]]:
         return {
             (sample.job, tuple(self._rows[sample.job][sample.rank]), sample.moved(index))
             for sample in samples
         }
 
-    def tag_laws_of(self, samples: Sequence[Sample], *, sends: bool) -> tuple[TagLaw, ...]:
+    def tag_laws_of(self, samples: Sequence[ProfiledCall], *, sends: bool) -> tuple[TagLaw, ...]:
         """Return the simplest laws of the tags that calls send with, or receive with."""
         rows = tuple(
             (self.grids[one.job].ranks, one.rank, *_partner_and_tag(one.shape, sends=sends))

@@ -18,7 +18,7 @@ from bareline.predict.laws import (
     terms_at,
 )
 from bareline.predict.members import MembersRule
-from bareline.predict.observed import Key, Observed, Sample
+from bareline.predict.observations import Key, Observations, ProfiledCall
 from bareline.predict.pattern import (
     Pattern,
     program_of,
@@ -60,7 +60,7 @@ class Unchecked:
 
 
 @dataclass(eq=False, slots=True)
-class Call:
+class PlaceCall:
     """A call of a place, with its laws, and what is made of it.
 
     - `at`: its number in the period; `sizes`: by root or not, of the size, sent, received.
@@ -103,11 +103,11 @@ class Maker:
     bytes: int = 0
     off: float = 0.0
     _comms: dict[frozenset[int], int] = field(default_factory=dict)
-    _templates: dict[Place, list[Call]] = field(default_factory=dict)
+    _templates: dict[Place, list[PlaceCall]] = field(default_factory=dict)
     _even: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._seen = Observed(self.pattern, self.grid, exact=self.spread == 0)
+        self._seen = Observations(self.pattern, self.grid, exact=self.spread == 0)
         self._times = _times(self.pattern)
 
     def assumed_even(self) -> tuple[int, ...]:
@@ -145,7 +145,7 @@ class Maker:
             rank, tuple(shapes), np.array(numbers, np.int32), compute, spent, finished=True, lost=0
         )
 
-    def _made_template(self, place: Place) -> list[Call]:
+    def _made_template(self, place: Place) -> list[PlaceCall]:
         template = self.pattern.templates.get(place)
         if template is None:
             raise AnalysisError(
@@ -154,13 +154,13 @@ class Maker:
                 where=str(self.pattern.period.trace.path),
             )
         spent = self._times[place][1]
-        calls: list[Call] = []
-        alike: dict[tuple[object, ...], Call] = {}
+        calls: list[PlaceCall] = []
+        alike: dict[tuple[object, ...], PlaceCall] = {}
         for at, key in enumerate(self._seen.keys[place]):
             shared = self._seen.shared[key]
             root = shared.root or template.root[at]
             comm = self._seen.narrowed(place, at, shared.comm or template.comm[at])
-            call = Call(at, key, shared.to, shared.from_, root, comm, spent_s=float(spent[at]))
+            call = PlaceCall(at, key, shared.to, shared.from_, root, comm, spent_s=float(spent[at]))
             if key.step.kind != "done":
                 self._find_laws(call, place)
                 if not template.is_checked(place):
@@ -173,7 +173,7 @@ class Maker:
             calls.append(first)
         return calls
 
-    def _find_laws(self, call: Call, place: Place) -> None:
+    def _find_laws(self, call: PlaceCall, place: Place) -> None:
         samples = self._seen.samples[call.key]
         roles = {sample.is_root for sample in samples} if call.key.step.rooted else {False}
         sizes = {}
@@ -186,7 +186,7 @@ class Maker:
         call.receive_tag = self._tag_laws(call, samples, place, sends=False)
 
     def _size_laws(
-        self, call: Call, samples: Sequence[Sample], place: Place, index: int
+        self, call: PlaceCall, samples: Sequence[ProfiledCall], place: Place, index: int
     ) -> list[Law]:
         """Return laws of the most places: of the same relations, of the same step, of its own.
 
@@ -211,7 +211,7 @@ class Maker:
         return found
 
     def _tag_laws(
-        self, call: Call, samples: Sequence[Sample], place: Place, *, sends: bool
+        self, call: PlaceCall, samples: Sequence[ProfiledCall], place: Place, *, sends: bool
     ) -> tuple[TagLaw, ...]:
         if not (call.key.step.sends if sends else call.key.step.receives):
             return ()
@@ -226,7 +226,7 @@ class Maker:
 
     # One call of one rank ------------------------------------------------------------------------
 
-    def _shape(self, rank: int, call: Call, row: npt.NDArray[np.float64]) -> Shape:
+    def _shape(self, rank: int, call: PlaceCall, row: npt.NDArray[np.float64]) -> Shape:
         step = call.key.step
         if step.kind == "done":
             return Shape("done", "done", False, step.ago, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -245,7 +245,7 @@ class Maker:
             *amounts,
         )  # fmt: skip
 
-    def _end(self, rank: int, call: Call, end: End | None) -> int:
+    def _end(self, rank: int, call: PlaceCall, end: End | None) -> int:
         if end is None:
             return NOBODY
         other = end.rank_on(self.grid, rank)
@@ -253,7 +253,7 @@ class Maker:
             raise self.refused(call, f"{self.grid} has no such partner of rank {rank}")
         return other
 
-    def _tag(self, rank: int, other: int, call: Call, laws: Sequence[TagLaw]) -> int:
+    def _tag(self, rank: int, other: int, call: PlaceCall, laws: Sequence[TagLaw]) -> int:
         if not laws:
             return -1
         tags = {law.at(self.grid.ranks, rank, other) for law in laws}
@@ -261,7 +261,7 @@ class Maker:
             raise self.refused(call, f"its tag may be {' or '.join(map(str, sorted(tags)))}")
         return tags.pop()
 
-    def _communicator(self, rank: int, call: Call) -> tuple[int, int]:
+    def _communicator(self, rank: int, call: PlaceCall) -> tuple[int, int]:
         """Return the number of a call's communicator and how many ranks it has."""
         if call.comm is None:
             return 0, 0
@@ -276,7 +276,7 @@ class Maker:
             )
         return self._comms.setdefault(members, len(self._comms) + 1), len(members)
 
-    def _amount(self, call: Call, laws: Sequence[Law], row: npt.NDArray[np.float64]) -> int:
+    def _amount(self, call: PlaceCall, laws: Sequence[Law], row: npt.NDArray[np.float64]) -> int:
         if laws[0].off is not None:
             return max(0, round(laws[0].at(row)))
         found = {round(law.at(row), 3) for law in laws}
@@ -298,10 +298,10 @@ class Maker:
             )
         return round(value)
 
-    def _element(self, call: Call) -> int:
+    def _element(self, call: PlaceCall) -> int:
         return element_size(sample.shape.size for sample in self._seen.samples[call.key])
 
-    def _count(self, rank: int, call: Call, laws: Sequence[Sequence[Law]], size: int) -> None:
+    def _count(self, rank: int, call: PlaceCall, laws: Sequence[Sequence[Law]], size: int) -> None:
         """Count what a made call moves, and whether a law of it is unchecked."""
         size *= call.times
         self.bytes += size
@@ -314,7 +314,7 @@ class Maker:
             call.unchecked += call.times
             call.unchecked_bytes += size
 
-    def _why_unchecked(self, rank: int, call: Call, laws: Sequence[Sequence[Law]]) -> str:
+    def _why_unchecked(self, rank: int, call: PlaceCall, laws: Sequence[Sequence[Law]]) -> str:
         for end in (call.to, call.from_, call.root):
             if end is not None and not end.is_checked_on(self.grid, rank):
                 return f"its partner is {end.alternatives()}"
@@ -347,7 +347,7 @@ class Maker:
             first=first,
         )
 
-    def refused(self, call: Call, why: str, hint: str | None = None) -> AnalysisError:
+    def refused(self, call: PlaceCall, why: str, hint: str | None = None) -> AnalysisError:
         """Return the error that names a call, its share of the time, and why it is refused."""
         largest = self.pattern.period
         step = call.key.step
