@@ -8,7 +8,7 @@ import pytest
 from bareline.analysis.judgements.causes.cause import Cause, Word
 from bareline.analysis.judgements.causes.explanation import Explanation, product, without_excess
 from bareline.analysis.judgements.causes.search import RULES, explain
-from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.numbers.row import Estimate
 from bareline.probes.base import load_probes
 from bareline.vocabulary.facts import FACT_KEYS
 from bareline.vocabulary.verdicts import Verdict

@@ -1,4 +1,4 @@
-"""Claims of a publication, compared with the cells of a run.
+"""Claims of a publication, compared with the rows of a run.
 
 A claim is evaluated from ratios with their intervals. Each program that it names has its own ratio
 and its own vote; several points of one program (sizes, numbers of ranks) are one ratio, their
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, judge, judge_equality
-from bareline.analysis.numbers.cell import COMPARED, Cell, Estimate
+from bareline.analysis.numbers.row import COMPARED, Estimate, Row
 from bareline.published.findings import ClaimCheck
 from bareline.published.quantities import Condition, Spread
 from bareline.vocabulary.caveats import codes
@@ -89,28 +89,28 @@ PrintedEffect = Callable[[str, Sequence[PlaceLoss], Sequence[PlaceLoss]], Effect
 PlaceTest = Callable[[Place], bool]
 
 
-def is_given(cell: Cell) -> bool:
-    """Whether a cell's ratio is what a simulated platform was given.
+def is_given(row: Row) -> bool:
+    """Whether a row's ratio is what a simulated platform was given.
 
     Its computation takes the platform's factor, and a message inside a node costs the same on all.
     """
-    place = cell.place
-    inside_node = cell.layer is Layer.MPI and 1 in (place.nodes, place.used)
-    return cell.simulated and (place.metric in ("compute", "compute_mean") or inside_node)
+    place = row.place
+    inside_node = row.layer is Layer.MPI and 1 in (place.nodes, place.used)
+    return row.simulated and (place.metric in ("compute", "compute_mean") or inside_node)
 
 
-def is_disturbed(cell: Cell) -> bool:
-    """Whether a cell's computation was recorded while other programs ran."""
-    return "recorded-busy" in codes(cell.caveats)
+def is_disturbed(row: Row) -> bool:
+    """Whether a row's computation was recorded while other programs ran."""
+    return "recorded-busy" in codes(row.caveats)
 
 
 class Replication:
-    """The cells of a run, for asking what one published platform, as cast, loses to another."""
+    """The rows of a run, for asking what one published platform, as cast, loses to another."""
 
     def __init__(
-        self, cells: Sequence[Cell], baseline: str, cast: Mapping[str, str], margin: float
+        self, rows: Sequence[Row], baseline: str, cast: Mapping[str, str], margin: float
     ) -> None:
-        self._cells = {(cell.platform, cell.place): cell for cell in cells}
+        self._rows = {(row.platform, row.place): row for row in rows}
         self._baseline = baseline
         self._cast = cast
         self._margin = margin
@@ -217,7 +217,7 @@ class Replication:
         own, other = self._cast[check.platform], self._cast[against]
         places = dict.fromkeys(
             place
-            for name, place in self._cells
+            for name, place in self._rows
             if name in (own, other)
             and place.metric == check.metric
             and any(fnmatchcase(place.probe, probe) for probe in probes)
@@ -230,26 +230,26 @@ class Replication:
         if own == other:
             return PlaceLoss(place, None, f"{own} stands for both", against)
         ratios = []
-        cells = []
+        rows = []
         for name in (own, other):
             if name == self._baseline:
                 ratios.append(Estimate(1.0, 1.0, 1.0))
                 continue
-            cell = self._cells.get((name, place))
-            if cell is None:
+            row = self._rows.get((name, place))
+            if row is None:
                 return PlaceLoss(place, None, f"nothing was measured on {name}", against)
-            if cell.verdict not in COMPARED or cell.ratio is None:
-                return PlaceLoss(place, None, f"{name}: {cell.reason or 'no ratio'}", against)
-            cells.append(cell)
-            ratios.append(_without_noise(cell))
+            if row.verdict not in COMPARED or row.ratio is None:
+                return PlaceLoss(place, None, f"{name}: {row.reason or 'no ratio'}", against)
+            rows.append(row)
+            ratios.append(_without_noise(row))
         mine, theirs = ratios
         return PlaceLoss(
             place,
             mine if other == self._baseline else mine.over(theirs),
             against=against,
-            simulated=any(cell.simulated for cell in cells),
-            given=any(map(is_given, cells)),
-            disturbed=any(map(is_disturbed, cells)),
+            simulated=any(row.simulated for row in rows),
+            given=any(map(is_given, rows)),
+            disturbed=any(map(is_disturbed, rows)),
         )
 
 
@@ -288,12 +288,12 @@ def _same_figures_are_given(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
     return [replace(loss, given=True) for loss in losses]
 
 
-def _without_noise(cell: Cell) -> Estimate:
-    """Return a cell's ratio; where it has no noise and no model's error is known, as exact."""
-    assert cell.ratio is not None
-    if cell.exact and not cell.ratio.bounded:
-        return Estimate(cell.ratio.value, cell.ratio.value, cell.ratio.value)
-    return cell.ratio
+def _without_noise(row: Row) -> Estimate:
+    """Return a row's ratio; where it has no noise and no model's error is known, as exact."""
+    assert row.ratio is not None
+    if row.exact and not row.ratio.bounded:
+        return Estimate(row.ratio.value, row.ratio.value, row.ratio.value)
+    return row.ratio
 
 
 def _by_program(losses: Iterable[PlaceLoss]) -> dict[str, list[PlaceLoss]]:

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.numbers.row import Estimate
 
 #: A printed effect is met from this share of it (on a log scale) to this many times of it: it is
 #: rounded, read off a plot, and of other hardware. Where it was printed for other ranks or nodes,

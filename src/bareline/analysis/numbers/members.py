@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bareline import stats
-from bareline.analysis.numbers.cell import Estimate, finite
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.pairs import PlatformPair
+from bareline.analysis.numbers.row import Estimate, finite
 from bareline.vocabulary.verdicts import Verdict
 
 Points = IntCube  #: Of one finding, by their rows in the cube.

@@ -23,8 +23,8 @@ from bareline.analysis.judgements.claims import (
     toward_claim,
 )
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, PrintedFor, accepted
-from bareline.analysis.numbers.cell import Estimate, with_interval
 from bareline.analysis.numbers.programs import unprofiled
+from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import conditions, publications
 from bareline.published.findings import ClaimCheck, Expectation, PublishedFinding

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from bareline.analysis.judgements.causes.cause import Cause, NoCause
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.analysis.numbers.models import is_emulated
 from bareline.analysis.numbers.programs import Split
+from bareline.analysis.numbers.row import Estimate, Row, with_interval
 from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, Verdict
@@ -23,7 +23,7 @@ class Measurement:
     """What another probe measured of the same platforms, at its worst point."""
 
     finding: Finding
-    point: Cell
+    point: Row
     ratio: Estimate
 
     @property
@@ -58,7 +58,7 @@ class LossCase:
     """
 
     finding: Finding
-    point: Cell
+    point: Row
     findings: Sequence[Finding]
     facts: Facts
     baseline_facts: Facts

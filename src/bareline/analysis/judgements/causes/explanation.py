@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from bareline.analysis.judgements.causes.cause import DECADE, Cause, Word
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
+from bareline.analysis.numbers.row import Estimate, Row, with_interval
 from bareline.vocabulary.units import listing, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
@@ -25,7 +25,7 @@ class Explanation:
     """What explains the worst certain loss of a finding, and why other causes are absent."""
 
     finding: Finding
-    point: Cell
+    point: Row
     causes: tuple[Cause, ...]
     absent: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 

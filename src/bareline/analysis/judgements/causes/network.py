@@ -18,7 +18,7 @@ from bareline.analysis.judgements.causes.case import (
     number,
 )
 from bareline.analysis.judgements.causes.cause import Cause, NoCause
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.analysis.numbers.sizes import Size
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value, significant
@@ -120,7 +120,7 @@ def _or_by_stream(case: LossCase, cause: Cause) -> Cause | NoCause:
     return _by_stream(case, cause, stream) if stream and stream.decides else cause
 
 
-def _bits(point: Cell) -> int:
+def _bits(point: Row) -> int:
     return 8 if point.metric.unit == "B/s" else 1
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from bareline.analysis.judgements.causes.case import LossCase, Measurement, Rule, within_node
 from bareline.analysis.judgements.causes.cause import Cause, NoCause
 from bareline.analysis.judgements.causes.node import uses_all_cores
-from bareline.analysis.numbers.cell import Estimate, with_interval
+from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import percent
