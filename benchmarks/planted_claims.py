@@ -24,7 +24,8 @@ from planted_study import plant
 from bareline.analysis.judgements.wording import PrintedFor
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.report.content.claims import ClaimRow, Claims, claims_of
+from bareline.report.content.claim_rows import ClaimRow, Claims
+from bareline.report.content.claims import claims_of
 
 STUDIES = ("flexible-fabric", "infinicloud", "magellan", "nebula")
 POWERS = (-1.0, 0.0, 0.5, 1.0, 2.0, 3.0)
@@ -49,7 +50,7 @@ def expected(row: ClaimRow, power: float) -> set[str]:
         # "Fastest": a tie is enough; noise alone decides whether a tie is certain.
         return {"no"} if power < 0 else {"yes", "cannot tell"}
     known = [end for bar in row.bars for end in (bar.low, bar.high) if end]
-    weak = bool(known) and max(known) < 1.15
+    weak = bool(known) and max(known) < 1.2
     growth = " → " in row.printed or " → " in row.measured
     if power <= 0:
         # Nothing grows, and what is printed as 1.09 is near the noise.

@@ -22,8 +22,9 @@ from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import publications
 from bareline.published.findings import ClaimCheck
 from bareline.published.ratios import computed_ratios, printed_ratios
-from bareline.report.content.claims import ClaimRow, Claims, claims_of
-from bareline.report.content.claims_axis import Axis
+from bareline.report.content.claim_axis import Axis
+from bareline.report.content.claim_rows import ClaimRow, Claims
+from bareline.report.content.claims import claims_of
 from bareline.report.terminal.results import comparison_blocks
 from bareline.report.writers.terminal import print_blocks
 from bareline.vocabulary.caveats import Caveat

@@ -277,6 +277,8 @@ def _together(votes: Sequence[Vote]) -> tuple[ClaimStatus, str]:
     if any(loss.disturbed for loss in losses):
         return ClaimStatus.CANNOT_TELL, _BUSY
     statuses = {vote.status for vote in votes}
+    if statuses <= {ClaimStatus.NO, ClaimStatus.CANNOT_TELL}:
+        return (ClaimStatus.NO if ClaimStatus.NO in statuses else ClaimStatus.CANNOT_TELL), ""
     return (statuses.pop(), "") if len(statuses) == 1 else (ClaimStatus.PARTLY, "")
 
 

@@ -13,7 +13,8 @@ from bareline.predict.growth import Growth
 from bareline.predict.shares import LossSplit
 from bareline.predict.validation import Validation
 from bareline.report.blocks import Block, Note, Prose, Section
-from bareline.report.content.claims import Claims, claims_of, claims_table
+from bareline.report.content.claim_rows import Claims, claims_table
+from bareline.report.content.claims import claims_of
 from bareline.report.content.document import Document
 from bareline.report.content.grid import by_loss, grid, legend
 from bareline.report.exhibits.base import draw_figures

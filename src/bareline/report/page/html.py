@@ -6,8 +6,8 @@ import json
 
 from bareline.analysis.words.parts import Evidence, Sentence
 from bareline.report.blocks import Figure, Section
+from bareline.report.content.claim_axis import Axis
 from bareline.report.content.claims import claims_of
-from bareline.report.content.claims_axis import Axis
 from bareline.report.content.document import Document, glosses
 from bareline.report.content.glossary import TERMS
 from bareline.report.content.grid import by_loss, lone_platforms, matrix

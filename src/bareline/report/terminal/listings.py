@@ -102,9 +102,8 @@ def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -
         yield Remark(study.publication.source, "muted")
         yield from _claim_tables(study)
         yield from _system_tables(study)
-        yield Section(
-            "figures", tuple(_figures(row for row in rows if row["publication"] == study.id))
-        )
+        own = [row for row in rows if row["publication"] == study.id]
+        yield Section("figures", tuple(_figures(own)))
         for note in study.publication.notes:
             yield Remark(note, "muted")
 

@@ -30,7 +30,8 @@ from bareline.report.blocks import (
     Words,
 )
 from bareline.report.content.cells import headline_first, numeric_axis, position
-from bareline.report.content.claims import Claims, claims_of, claims_table
+from bareline.report.content.claim_rows import Claims, claims_table
+from bareline.report.content.claims import claims_of
 from bareline.report.content.grid import by_loss, grid, layers_of, legend
 from bareline.report.content.suitability import suited
 from bareline.report.content.wording import (

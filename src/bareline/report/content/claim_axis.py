@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bareline.report.content.claims import ClaimRow
+from bareline.report.content.claim_rows import ClaimRow
 
 #: Width of a drawing and the room at either end, in pixels.
 WIDTH, _ROOM = 280.0, 10.0
