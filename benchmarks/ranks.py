@@ -9,8 +9,8 @@ predicted for each rank is compared with what it calls there: function, partner,
 and the members of the communicator. The result is one of
 
 - ``exact``: every call of every rank is alike;
-- ``stated``: some are not, and the prediction named what is unchecked or assumed: that a cut is even,
-  or that iterations are constant;
+- ``stated``: some are not, and the prediction named what is unchecked or assumed (that a cut is
+  even, that iterations are constant);
 - ``refused``: with the reason that is printed;
 - ``WRONG``: some are not, and nothing said so. Then the exit code is 1.
 
@@ -165,7 +165,7 @@ def asked(period: ProgramPeriod | Grown) -> list[list[tuple[Any, ...]]]:
 
 def compared(case: Case, ranks: int, programs: Programs) -> Outcome:
     """Profile a case, predict it, and compare call by call."""
-    row = {"name": case.name, "counts": case.counts, "ranks": ranks, "grid": "-"}
+    row: dict[str, Any] = {"name": case.name, "counts": case.counts, "ranks": ranks, "grid": "-"}
     try:
         own = scaled([programs.period(case, count) for count in case.counts])
         grid: Grid = parse_grid(case.grid) if case.grid else own.grid(ranks)
