@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from bareline.analysis.judgements.causes.cause import Word
-from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.numbers.programs import COMMUNICATING, COMPUTING, Split
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.numbers.row import Estimate
 from bareline.analysis.words.comparison import Comparison
 from bareline.profile.files import PROFILE_FILE, read_profile
 from bareline.vocabulary.model import Sample

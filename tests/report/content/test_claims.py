@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from bareline.analysis.judgements.claims import ClaimStatus, Replication, mean_of
-from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import publications
 from bareline.published.findings import ClaimCheck
@@ -119,8 +119,8 @@ CHECK = ClaimCheck(kind="ratio", probe=["p"], metric="time", platform="cloud", a
 
 
 def cell(ratio: float, half: float = 1.01, *, ranks: int = 2, platform: str = "c",
-         probe: str = "p", verdict: Verdict = Verdict.INCONCLUSIVE) -> Cell:  # fmt: skip
-    return Cell(
+         probe: str = "p", verdict: Verdict = Verdict.INCONCLUSIVE) -> Row:  # fmt: skip
+    return Row(
         place=Place(probe, "time", ranks=ranks, nodes=max(1, ranks // 8)),
         platform=platform,
         layer=Layer.MPI,
@@ -131,7 +131,7 @@ def cell(ratio: float, half: float = 1.01, *, ranks: int = 2, platform: str = "c
     )
 
 
-def status(check: ClaimCheck, *cells: Cell, **cast: str) -> ClaimStatus:
+def status(check: ClaimCheck, *cells: Row, **cast: str) -> ClaimStatus:
     replication = Replication(cells, "h", {"cloud": "c", "hpc": "h", **cast}, 0.02)
     return replication.outcome(check, lambda place: False).status
 
@@ -184,7 +184,7 @@ def test_an_order_holds_against_each_of_them_or_not_at_all() -> None:
     assert status(order, *both) is ClaimStatus.YES  # nobody stands for the other
 
 
-def simulated(ratio: float, *, ranks: int = 16, platform: str = "c") -> Cell:
+def simulated(ratio: float, *, ranks: int = 16, platform: str = "c") -> Row:
     """A cell between two simulations: a value without noise, and no known error of the model."""
     return replace(cell(ratio, ranks=ranks, platform=platform), exact=True, ratio=Estimate(ratio))
 

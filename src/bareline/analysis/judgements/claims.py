@@ -14,7 +14,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from itertools import chain
 
-from bareline.analysis.numbers.cell import COMPARED, Cell, Estimate
+from bareline.analysis.numbers.row import COMPARED, Estimate, Row
 from bareline.published.findings import ClaimCheck
 from bareline.published.quantities import Condition, Spread
 from bareline.vocabulary.place import Place
@@ -72,7 +72,7 @@ class Replication:
     """The cells of a run, for asking what one published platform, as cast, loses to another."""
 
     def __init__(
-        self, cells: Sequence[Cell], baseline: str, cast: Mapping[str, str], margin: float
+        self, cells: Sequence[Row], baseline: str, cast: Mapping[str, str], margin: float
     ) -> None:
         self._cells = {(cell.platform, cell.place): cell for cell in cells}
         self._baseline = baseline

@@ -37,7 +37,7 @@ import polars as pl
 
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.row import Row
 from bareline.analysis.numbers.selection import selector_filter
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, SYNONYMS, Grade, Verdict, parse_verdict
@@ -69,13 +69,13 @@ class How(StrEnum):
 class Match:
     """A row that meets a condition, by the mean of a finding, or a value held against its limit."""
 
-    cell: Cell
+    cell: Row
     how: How
     mean: Finding | None = None
     value: float | None = None
 
 
-_Judge = Callable[[Cell], Match | None]
+_Judge = Callable[[Row], Match | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class FailCondition:
         grown = not turned and above is (self.limit >= 1)
         how = How.NOT_CERTAIN if turned else How.CERTAIN
 
-        def met(cell: Cell) -> Match | None:
+        def met(cell: Row) -> Match | None:
             lost = cell.lost if cell.grade is Grade.CERTAIN else None
             if lost is not None and lost.by_loss and lost.at_least is not None:
                 beyond = lost.at_least > self.limit if above else lost.at_least < self.limit
@@ -134,7 +134,7 @@ class FailCondition:
                 return None if sure is turned else Match(cell, How.LOST)
             # What lies farther than a limit beyond 1 is a difference, as certain as its grade.
             unsure = grown and cell.grade is not Grade.CERTAIN
-            sure = (cell.platform, cell.point_row) in certain and not unsure
+            sure = (cell.platform, cell.baseline, cell.point_row) in certain and not unsure
             return None if cell.ratio is not None and sure is turned else Match(cell, how)
 
         return met
@@ -148,7 +148,7 @@ class FailCondition:
             if finding.verdict is self.verdict and finding.grade in self.grades
         }
 
-        def met(cell: Cell) -> Match | None:
+        def met(cell: Row) -> Match | None:
             if mean := means.get((cell.platform, cell.place)):
                 return Match(cell, How.VERDICT, mean)
             sure = not differs or cell.grade in self.grades
@@ -156,7 +156,7 @@ class FailCondition:
 
         return met
 
-    def _by_estimate(self, cell: Cell) -> Match | None:
+    def _by_estimate(self, cell: Row) -> Match | None:
         value = getattr(cell.ratio, _PLAIN[self.end]) if cell.ratio else None
         met = value is None or _OPERATORS[self.sign](value, self.limit)
         return Match(cell, How.ESTIMATE, value=value) if met else None
@@ -184,7 +184,7 @@ class FailCondition:
         return chosen
 
 
-def _by_failure(cell: Cell) -> Match | None:
+def _by_failure(cell: Row) -> Match | None:
     lost = cell.lost is not None and cell.lost.ended_badly(worse=True)[0] > 0
     return Match(cell, How.FAILS) if lost or cell.verdict is Verdict.FAILED else None
 

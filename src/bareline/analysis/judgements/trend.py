@@ -18,9 +18,9 @@ from typing_extensions import TypedDict
 
 from bareline import stats
 from bareline.analysis.judgements.dates import RunDate, date_of
-from bareline.analysis.numbers.cell import Estimate, bounds, finite
 from bareline.analysis.numbers.cube import laid_out
 from bareline.analysis.numbers.records import Records, margin_of, read_runs
+from bareline.analysis.numbers.row import Estimate, bounds, finite
 from bareline.analysis.numbers.selection import Selection
 from bareline.analysis.numbers.summary import summarize
 from bareline.store.naming import list_runs

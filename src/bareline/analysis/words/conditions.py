@@ -9,7 +9,7 @@ import polars as pl
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.judgements.conditions import WITHOUT_FIGURES, FailCondition, How, Match
 from bareline.analysis.judgements.trend import Trend
-from bareline.analysis.numbers.cell import Cell, with_interval
+from bareline.analysis.numbers.row import Row, with_interval
 from bareline.analysis.words.amounts import lost_words, mean_pieces
 from bareline.analysis.words.parts import sentence
 from bareline.vocabulary.errors import UsageError
@@ -74,7 +74,7 @@ def _words(condition: FailCondition, met: Match) -> str:
     return f"ratio {with_interval(ratio, write=_digits)} {how} {sign} {condition.limit:g}"
 
 
-def _without_ratio(cell: Cell) -> str:
+def _without_ratio(cell: Row) -> str:
     """Return why a row that is judged has no ratio."""
     if cell.difference is not None:
         return "it is compared as a difference"

@@ -8,8 +8,8 @@ from statistics import fmean
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.survey import FEWEST_LINKS, FEWEST_SWITCHES, Survey
 from bareline.analysis.judgements.trend import ChangePoint, Trend
-from bareline.analysis.numbers.cell import with_interval
 from bareline.analysis.numbers.models import EMULATED
+from bareline.analysis.numbers.row import with_interval
 from bareline.analysis.words.amounts import Form, span
 from bareline.analysis.words.parts import Piece, platforms_named
 from bareline.vocabulary.caveats import codes

@@ -14,7 +14,7 @@ from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grounds import Ground
 from bareline.analysis.judgements.suitability import Judgement
-from bareline.analysis.numbers.cell import Cell, bounds, finite
+from bareline.analysis.numbers.row import Row, bounds, finite
 from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.promise import control_text
 from bareline.analysis.words.suitability import figure_words, reason_of
@@ -95,7 +95,7 @@ def finding_row(finding: Finding) -> FindingRow:
     )
 
 
-def _point_row(finding: Finding, point: Cell) -> PointRow:
+def _point_row(finding: Finding, point: Row) -> PointRow:
     apart = point.difference
     return row_of(
         PointRow,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.judgements.claims import ClaimStatus, Outcome, PlaceLoss, Replication
-from bareline.analysis.numbers.cell import Estimate, with_interval
 from bareline.analysis.numbers.programs import unprofiled
+from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import publications
 from bareline.published.findings import ClaimCheck, PublishedFinding

@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 from bareline.analysis.judgements.claims import holds_at
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import conditions, publications
 from bareline.published.model import PublishedStudy, Result
 from bareline.published.quantities import UNITS, Condition, Spread
@@ -97,7 +97,7 @@ class PublishedPoint:
         whole = [one for one in values if isinstance(one, int) and not isinstance(one, bool)]
         return [(float(value), float(value)) for value in whole]
 
-    def about(self, cell: Cell) -> bool:
+    def about(self, cell: Row) -> bool:
         """Tell whether it speaks of what a cell measured, on that cell's platform.
 
         Sizes and modes must agree; how many ranks or nodes the published system had is told
@@ -199,7 +199,7 @@ class PrintedValue:
     source: str
 
 
-def printed_values(roles: Mapping[str, RoleKeys], cell: Cell) -> dict[str, PrintedValue]:
+def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, PrintedValue]:
     """Give what is printed of a cell's metric, by platform of the run; first printings only."""
     found: dict[str, PrintedValue] = {}
     for role in roles.values():
@@ -218,7 +218,7 @@ def printed_values(roles: Mapping[str, RoleKeys], cell: Cell) -> dict[str, Print
     return found
 
 
-def _measures(study: PublishedStudy, result: Result, cell: Cell) -> bool:
+def _measures(study: PublishedStudy, result: Result, cell: Row) -> bool:
     """Tell whether a result is of the metric of a cell; second printings are of nothing."""
     benchmark = study.benchmark(result.benchmark)
     return (
@@ -230,7 +230,7 @@ def _measures(study: PublishedStudy, result: Result, cell: Cell) -> bool:
 
 
 def points_for(
-    points: Sequence[PublishedPoint], spec: ExhibitSpec, cells: Sequence[Cell], baseline: str
+    points: Sequence[PublishedPoint], spec: ExhibitSpec, cells: Sequence[Row], baseline: str
 ) -> list[PublishedPoint]:
     """Choose published ratios for an exhibit's cells, only of the parts that it names, if any."""
     kinds = {(cell.place.probe, cell.place.metric) for cell in cells}
@@ -244,7 +244,7 @@ def points_for(
     ]
 
 
-def points_of(points: Sequence[PublishedPoint], cell: Cell) -> list[PublishedPoint]:
+def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
     """Choose a cell's published ratios: those for its number of ranks, or all if there are none."""
     found = [point for point in points if point.about(cell)]
     ranks = cell.place.ranks

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import Form
 from bareline.published.catalogue import conditions
 from bareline.published.quantities import Spread
@@ -44,7 +44,7 @@ class Meeting:
     ratio: float
     low: float | None
     high: float | None
-    cell: Cell
+    cell: Row
 
     @property
     def is_given(self) -> bool:
@@ -91,7 +91,7 @@ class RatioLine:
     meetings: tuple[Meeting, ...]
 
     @classmethod
-    def of(cls, point: PublishedPoint, found: Iterable[tuple[Cell, float]]) -> RatioLine:
+    def of(cls, point: PublishedPoint, found: Iterable[tuple[Row, float]]) -> RatioLine:
         """Lay cells with their ratios beside it."""
         low, high = range_of(point)
         return cls(point, tuple(Meeting(ratio, low, high, cell) for cell, ratio in found))
@@ -266,7 +266,7 @@ def published_lines(document: Document, spec: ExhibitSpec) -> list[RatioLine]:
     return found
 
 
-def _same_ranks(point: PublishedPoint, cell: Cell) -> bool:
+def _same_ranks(point: PublishedPoint, cell: Row) -> bool:
     ranks = point.ratio.conditions.get("ranks", cell.place.ranks)
     if isinstance(ranks, Spread):
         # "all plotted": a label without a number holds for whatever was plotted.

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from bareline.analysis.judgements.trend import ChangePoint, Trend, TrendSeries
-from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.numbers.row import Estimate
 from bareline.analysis.words.remarks import step_words, undated_words
 from bareline.report.blocks import Field, Rows, Table, Tone
 from bareline.report.content.document import Document

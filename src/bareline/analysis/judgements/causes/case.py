@@ -10,9 +10,9 @@ from bareline.analysis.judgements.causes.links import number
 from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.causes.work import Work, work_of
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
 from bareline.analysis.numbers.models import is_emulated
 from bareline.analysis.numbers.programs import Split
+from bareline.analysis.numbers.row import Estimate, Row, with_interval
 from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, Verdict
@@ -26,7 +26,7 @@ class Measurement:
     """What another probe measured of the same platforms, at its worst point."""
 
     finding: Finding
-    point: Cell
+    point: Row
     ratio: Estimate
 
     @property
@@ -56,7 +56,7 @@ class LossCase:
     """
 
     finding: Finding
-    point: Cell
+    point: Row
     findings: Sequence[Finding]
     facts: Facts
     baseline_facts: Facts
@@ -230,7 +230,7 @@ def times(ratio: Estimate) -> str:
     return f"{with_interval(ratio)} times worse"
 
 
-def operation_s(point: Cell) -> float | None:
+def operation_s(point: Row) -> float | None:
     """Return the baseline's time of one message, or of one byte of a stream, in s."""
     base, unit = point.base, point.metric.unit
     if base is None or base.value <= 0:

@@ -12,7 +12,7 @@ from bareline.analysis.judgements.causes.sums import TermShare
 from bareline.analysis.judgements.causes.terms import MissingTerm
 from bareline.analysis.judgements.causes.work import STREAMS
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Estimate, finite, with_interval
+from bareline.analysis.numbers.row import Estimate, Row, finite, with_interval
 from bareline.vocabulary.units import scale_of, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
@@ -34,7 +34,7 @@ class Explanation:
     """
 
     finding: Finding
-    point: Cell
+    point: Row
     causes: tuple[Cause, ...]
     terms: tuple[TermShare, ...] = ()
     missing: tuple[MissingTerm, ...] = ()

@@ -14,7 +14,7 @@ from bareline.analysis.judgements.causes.case import LossCase, Measurement, Rule
 from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
 from bareline.analysis.judgements.causes.node import uses_all_cores
 from bareline.analysis.judgements.causes.share import Share
-from bareline.analysis.numbers.cell import Estimate, with_interval
+from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import percent

@@ -7,7 +7,7 @@ import re
 from bareline.analysis.judgements.causes.case import Facts, LossCase, Rule, bound_below
 from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
 from bareline.analysis.judgements.causes.share import Share
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.row import Row
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_size
@@ -68,7 +68,7 @@ def _most(case: LossCase, size: int) -> float | None:
     return max(1.0, (size / piece + _HANDSHAKE) * twice_s / once_s)
 
 
-def _time_s(point: Cell, size: int) -> float | None:
+def _time_s(point: Row, size: int) -> float | None:
     if point.base is None or point.base.value <= 0:
         return None
     if not point.rate:

@@ -14,7 +14,7 @@ from bareline.analysis.judgements.causes.cause import Term
 from bareline.analysis.judgements.causes.links import link_bps, number
 from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.causes.work import LATENCIES, PINGPONG, STREAMS, Work
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.row import Row
 from bareline.vocabulary.model import Layer
 
 #: Measures what the width of instructions and the clock give.
@@ -128,7 +128,7 @@ def _bytes(case: LossCase, work: Work, stream: Measurement) -> MeasuredTerm:
     return _measured(Term.BYTES, share, stream)
 
 
-def seconds_per_byte(point: Cell, rate: float) -> float:
+def seconds_per_byte(point: Row, rate: float) -> float:
     """Return the time of a byte at a rate in the unit of a point, bit/s or B/s."""
     return (1 if point.metric.unit == "B/s" else 8) / rate
 

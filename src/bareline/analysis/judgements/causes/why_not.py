@@ -10,7 +10,7 @@ from bareline.analysis.judgements.causes.case import Facts, Rule
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.search import RULES
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, bounds
+from bareline.analysis.numbers.row import Row, bounds
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.units import listing
@@ -83,7 +83,7 @@ class WhyNot:
     platform: str
     baseline: str
     facts: list[NeededFact]
-    measured: list[tuple[str, Cell | None]]
+    measured: list[tuple[str, Row | None]]
     answers: list[AnswerRow]
 
     @property
@@ -145,7 +145,7 @@ def why_not(
         for need in rule.needs
         for key in need.split(" or ")
     ]
-    measured: list[tuple[str, Cell | None]] = []
+    measured: list[tuple[str, Row | None]] = []
     for probe in rule.probes:
         own_findings = [f for f in findings if (f.platform, f.probe) == (platform, probe)]
         cells = [finding.worst for finding in own_findings if finding.worst]
