@@ -283,7 +283,7 @@ class Judged:
     - `causes`: effects that matter somewhere; `unnamed`, `withdrawn`, `not_first`, `outside`: those
       that are not named, are withdrawn where they matter, stand behind a smaller one, or whose
       share is outside its interval; `standing`: decoys that are named.
-    - `left`: the largest part of a loss that is left over.
+    - `left`: the largest part of a loss that is certainly left over where all was measured.
     """
 
     world: World
@@ -331,8 +331,15 @@ def judge(world: World, folder: Path) -> Judged:
         tuple(rule for rule in matter if rule not in named),
         **{name: tuple(each) for name, each in found.items()},
         standing=tuple(wrong),
-        left=max((one.left.lo / one.extra.value for one in explanations), default=0.0),
+        left=max(
+            (one.left.lo / one.extra.value for one in explanations if _whole(one)), default=0.0
+        ),
     )
+
+
+def _whole(one: Explanation) -> bool:
+    """Whether all of its terms were measured."""
+    return bool(one.terms) and not one.missing
 
 
 def _true_shares(world: World, one: Explanation) -> dict[str, float]:
