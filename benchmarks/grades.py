@@ -27,8 +27,8 @@ from bareline import stats
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.suitability import Certainty, Suitability
-from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conditions import check
 from bareline.platforms.config import platforms_from_toml
@@ -226,7 +226,7 @@ def _of_squares(comparison: Comparison) -> Iterator[str]:
             yield f"grade of the matrix: {layer} on {platform}"
 
 
-def _of_suitability(comparison: Comparison, cells: dict[tuple[str, object], Cell]) -> Iterator[str]:
+def _of_suitability(comparison: Comparison, cells: dict[tuple[str, object], Row]) -> Iterator[str]:
     losses = {(cell.platform, cell.place.probe): cell for cell in cells.values()}
     for row in comparison.suitability:
         sure = row.certainty is Certainty.SURE

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.numbers.row import Estimate
 from bareline.analysis.words.amounts import ratio_words
 
 

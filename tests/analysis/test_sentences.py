@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.analysis.numbers.sizes import CLASSES
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.parts import Amount, Break, Interval, Lead, Platform, sentence
@@ -23,7 +23,7 @@ from bareline.vocabulary.verdicts import Verdict, grade_of
 
 def cell(ratio, lo, hi, verdict, *, label="", n=10, base=1.4e-6, unit="s", **more):
     """Make a point as `find` gives it; its label is its only parameter."""
-    given = Cell(
+    given = Row(
         Place("p", "m", point=format_point({"kernel": label}) if label else ""), platform="b", baseline="a", layer=Layer.MPI,
         metric=Metric(unit, "lower"), n=n, n_baseline=n, base=Estimate(base),
         ratio=None if ratio is None else Estimate(ratio, lo, hi), verdict=verdict,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import publications
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.content.published import PublishedPoint, same_place
@@ -56,6 +56,6 @@ def test_files_in_one_directory_and_in_many_are_two_rows() -> None:
     ]
     for params in ("sync=fsync", "directories=30 sync=fsync"):
         place = Place("io.create", "create_rate", f"files=100 {params}", nodes=1, used=1)
-        cell = Cell(place, "p", Layer.IO, Metric("1/s", "higher"))
+        cell = Row(place, "p", Layer.IO, Metric("1/s", "higher"))
         (about,) = [point for point in points if point.about(cell)]
         assert ("directories" in about.ratio.conditions) == ("directories" in params)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bareline.platforms.slurm.options import SlurmOptions
     from bareline.report.blocks import Block
     from bareline.session.begin import PlannedTrial
+    from bareline.session.submission import Order
     from bareline.store.run import Run
     from bareline.study.study import Study
     from bareline.vocabulary.limits import Limits
@@ -104,8 +105,7 @@ def submit(
     from bareline.session.batch import JobRequest
 
     planned = _planned(asked, in_a_job=True)
-    words = _words(batch_options)
-    request = JobRequest(nodes, time_min, words, after=after, well=bool(after))
+    request = JobRequest(nodes, time_min, _words(batch_options), after=after, well=bool(after))
     order = jobs.Order(system, request, chain, tuple(asked.for_the_job()))
     order = jobs.fit(order, planned.platforms, planned.largest)
     if asked.dry_run:
@@ -113,6 +113,7 @@ def submit(
         job = order.shown(planned.folder, rows)
         emit_blocks(lambda: job, lambda: [*job_blocks(job), *planned.blocks(rows)])
         return
+    planned.look_at_nodes(order)
     made = planned.make()
     handed = jobs.submit(made, order)
     complain(f"{handed}; `bareline status {shlex.quote(str(made.path))}` follows it")
@@ -176,6 +177,20 @@ class _Planned:
                 *outlook_lines(costs, study.max_core_hours),
             ],
         )
+
+    def look_at_nodes(self, order: Order) -> None:
+        """See that a job could run on the nodes of a batch system that can be asked first."""
+        from bareline.session.node_needs import see_to_nodes
+        from bareline.session.runner import platforms_to_build
+        from bareline.study.plan import make_plan
+
+        if order.system != "slurm":
+            return
+        plan = make_plan(self.study, self.platforms)
+        cores = max((trial.layout.cores_per_node for trial in plan if trial.layout), default=1)
+        builds = bool(platforms_to_build(self.study, plan))
+        for remark in see_to_nodes(order.request, self.largest, cores, builds=builds):
+            complain(remark)
 
     def make(self) -> Run:
         from bareline.session.begin import create_run

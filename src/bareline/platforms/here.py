@@ -13,7 +13,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bareline.build.native import NativeBuild, build_native, ensure_native
+from bareline.build.native import build_native, ensure_native
+from bareline.build.record import NativeBuild
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.hosts import HostsAllocation

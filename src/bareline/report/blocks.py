@@ -8,7 +8,7 @@ from itertools import chain, product
 from string import ascii_lowercase
 from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
-from bareline.analysis.numbers.cell import Estimate, between, figure
+from bareline.analysis.numbers.row import Estimate, between, figure
 from bareline.analysis.words.parts import Sentence
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.units import plain, whole

@@ -36,6 +36,7 @@ from bareline.store.beside import now
 from bareline.store.raw import shortened
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
+from bareline.study.study import Study
 from bareline.vocabulary.errors import (
     BuildError,
     LimitReached,
@@ -114,6 +115,14 @@ def execute(
     )
 
 
+def platforms_to_build(study: Study, plan: Sequence[Trial]) -> set[str]:
+    """Return the platforms on which a plan runs bareline's own programs."""
+    cells = {(trial.platform, trial.case) for trial in plan}
+    return {
+        name for name, case in cells if case.profile or mentions(study.command_of(case), "native")
+    }
+
+
 class Runner:
     """Executes what is left of a run's plan."""
 
@@ -147,11 +156,7 @@ class Runner:
             self._machine,
             self._meter,
             blocks_per_boot=study.blocks_per_boot,
-            native={
-                name
-                for name, case in {(trial.platform, trial.case) for trial in self._plan}
-                if case.profile or mentions(study.command_of(case), "native")
-            },
+            native=platforms_to_build(study, self._plan),
         )
         self._placements = Placements(self._allocations)
         self._sources = Sources(self._allocations.learn, self._note)

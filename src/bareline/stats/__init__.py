@@ -28,7 +28,7 @@ from bareline.stats.history import (
 )
 from bareline.stats.lopsided import LOPSIDED_ALPHA, lopsided_p, within_spread
 from bareline.stats.outlook import LaunchOutlook, launches_to_decide
-from bareline.stats.partners import partnered
+from bareline.stats.partners import APART_SPREADS, partnered, within_noise
 from bareline.stats.position import LevelRatio, level_ratio
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
 from bareline.stats.series import SeriesTraits, look
@@ -39,6 +39,7 @@ from bareline.stats.verdict import judge, judge_shift
 __all__ = [
     "ALL_FLIPS_BLOCKS",
     "ALPHA",
+    "APART_SPREADS",
     "BESIDE_LOST_ALPHA",
     "CERTAIN_ALPHA",
     "LOPSIDED_ALPHA",
@@ -82,5 +83,6 @@ __all__ = [
     "summarize",
     "unpaired_ratio",
     "unpaired_shift",
+    "within_noise",
     "within_spread",
 ]

@@ -1,9 +1,9 @@
 """Losses, measurements and facts as causes see them, made in memory."""
 
-from bareline.analysis.judgements.causes.network import LATENCIES, STREAMS
 from bareline.analysis.judgements.causes.search import explain
+from bareline.analysis.judgements.causes.work import LATENCIES, STREAMS
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.analysis.numbers.sizes import classes
 from bareline.vocabulary.caveats import read_caveats
 from bareline.vocabulary.model import Layer, Metric
@@ -37,7 +37,7 @@ def found(probe, ratio, *, verdict=Verdict.SLOWER, half=1.05, rate=None, nodes=1
         probe, "m", more.pop("params", ""), ranks=more.pop("ranks", 1),
         point=more.pop("point", ""), used=nodes,
     )  # fmt: skip
-    point = Cell(
+    point = Row(
         place, more.pop("platform", "vm"), layer,
         Metric("bit/s" if stream else "B/s" if rate else "s", "higher" if rate else "lower"),
         baseline="bare", n=10, n_baseline=10, base=Estimate(more.pop("base", usual)),
@@ -58,3 +58,13 @@ def explained(*findings, facts=None, base=None, splits=None):
 def names(one):
     """Name the causes that stand."""
     return [cause.name for cause in one.standing]
+
+
+def factors(one):
+    """Give the bounds of how many times as long its terms together make it."""
+    return 1 + one.explained.lo, 1 + one.explained.hi
+
+
+def share_of(one, name):
+    """Give the share of one of its causes."""
+    return next(cause.share for cause in one.standing if cause.name == name)

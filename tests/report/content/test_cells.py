@@ -3,7 +3,7 @@ import math
 
 import polars as pl
 
-from bareline.analysis.numbers.cell import Estimate, between, read_cells
+from bareline.analysis.numbers.row import Estimate, between, read_rows
 from bareline.report.content.cells import numeric_axis
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import find_exhibit
@@ -15,7 +15,7 @@ from bareline.vocabulary.place import KEY, varying
 
 def test_nothing_of_either_frame_is_dropped(document: Document) -> None:
     assert document.points is not None
-    cells = read_cells(document.summary, document.points)
+    cells = read_rows(document.summary, document.points)
     keys = ["platform", *KEY]
     wanted = set(document.summary.select(keys).iter_rows())
     wanted |= set(document.points.select(keys).iter_rows())
@@ -46,7 +46,7 @@ def test_an_open_end_of_an_interval_is_written_and_drawn(document: Document) -> 
     assert between(Estimate(9.5, 9.3)) == "≥ 9.30"
     assert document.points is not None
     open_above = document.points.with_columns(pl.lit(math.inf).alias("hi"))
-    cells = read_cells(document.summary, open_above)
+    cells = read_rows(document.summary, open_above)
     assert any(cell.ratio and cell.ratio.lo for cell in cells)
     assert all(cell.ratio.hi is None for cell in cells if cell.ratio)
     other = seen_as(document, points=open_above)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.exhibits.against_published import Meeting, score
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Layer, Metric
@@ -14,7 +14,7 @@ from bareline.vocabulary.place import Place
 
 
 def cell(metric="latency", layer=Layer.MPI, nodes=2, simulated=True):
-    return Cell(
+    return Row(
         place=Place("mpi.x", metric, nodes=nodes, used=nodes),
         platform="p",
         layer=layer,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.analysis.numbers.sizes import CLASSES
 from bareline.report.content.grid import open_span, strip
 from bareline.vocabulary.model import Layer, Metric, format_point
@@ -17,7 +17,7 @@ from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
 
 def finding(title, ratio, verdict, *, size=None, nodes=1, platform="b"):
     point = format_point({"size_bytes": int(size.low)}) if size else ""
-    cell = Cell(
+    cell = Row(
         Place("mpi.x", "latency", point=point, used=nodes), platform, Layer.MPI,
         Metric("s", "lower"), baseline="a", n=10, n_baseline=10, verdict=verdict,
         grade=grade_of(verdict, sure=True),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import load_exhibits
@@ -35,7 +35,7 @@ values = st.one_of(st.none(), st.just(0.0), st.floats(1e-9, 1e9))
 
 
 @st.composite
-def cell_sets(draw: st.DrawFn) -> tuple[Cell, ...]:
+def cell_sets(draw: st.DrawFn) -> tuple[Row, ...]:
     """Give consistent cells: a ratio only where both sides of the same layout have a value."""
     better = draw(st.sampled_from(("lower", "higher", "none")))
     sizes = draw(st.sampled_from(((None,), (8, 64, 1024, 4096))))
@@ -67,11 +67,11 @@ def _cell(
     base: float | None,
     ratio: float | None,
     simulated: bool,
-) -> Cell:
+) -> Row:
     known = value is not None
     point = "" if size is None else f"size_bytes={size}"
     verdict = Verdict.SLOWER if ratio else Verdict.MISSING
-    return Cell(
+    return Row(
         place=Place("npb.cg", "time", ranks=ranks, nodes=nodes, point=point),
         platform=platform,
         layer=Layer.NPB,
@@ -89,7 +89,7 @@ def around(value: float | None) -> Estimate | None:
     return None if value is None else Estimate(value, value * 0.9, value * 1.1)
 
 
-def holding(document: Document, cells: tuple[Cell, ...]) -> Document:
+def holding(document: Document, cells: tuple[Row, ...]) -> Document:
     """Give the document with these cells, without any trials."""
     return seen_as(document, samples=document.samples.clear(), cells=cells)
 
@@ -110,7 +110,7 @@ QUICK = settings(
 @QUICK
 @given(cells=cell_sets(), rule=st.sampled_from(("", *RULES)))
 def test_no_number_comes_from_what_is_missing(
-    in_roles: Document, kind: str, cells: tuple[Cell, ...], rule: str
+    in_roles: Document, kind: str, cells: tuple[Row, ...], rule: str
 ) -> None:
     document = holding(in_roles, cells)
     spec = ExhibitSpec(kind=kind, probe="npb.cg", rule=rule)
@@ -129,7 +129,7 @@ def test_no_number_comes_from_what_is_missing(
 @QUICK
 @given(cells=cell_sets(), rule=st.sampled_from(("", *RULES)))
 def test_a_ratio_needs_both_sides_of_one_layout(
-    in_roles: Document, cells: tuple[Cell, ...], rule: str
+    in_roles: Document, cells: tuple[Row, ...], rule: str
 ) -> None:
     document = holding(in_roles, cells)
     spec = ExhibitSpec(kind="degradation", probe="npb.cg", metric="time", rule=rule)
@@ -152,7 +152,7 @@ def test_a_ratio_needs_both_sides_of_one_layout(
 @QUICK
 @given(cells=cell_sets())
 def test_no_line_crosses_a_gap_or_joins_clocks_or_layouts(
-    in_roles: Document, kind: str, cells: tuple[Cell, ...]
+    in_roles: Document, kind: str, cells: tuple[Row, ...]
 ) -> None:
     document = holding(in_roles, cells)
     spec = ExhibitSpec(kind=kind, probe="npb.cg", metric="time")
@@ -169,7 +169,7 @@ def test_no_line_crosses_a_gap_or_joins_clocks_or_layouts(
                 _assert_whole(cells, line[0]["series"], places)
 
 
-def _assert_whole(cells: tuple[Cell, ...], platform: str, places: list[float]) -> None:
+def _assert_whole(cells: tuple[Row, ...], platform: str, places: list[float]) -> None:
     """Between the ends of a line, the platform has a value wherever it was measured."""
     axis = {float(cell.place.coordinates.get("size_bytes", cell.place.ranks)) for cell in cells}
     if not set(places) <= axis:
@@ -178,7 +178,7 @@ def _assert_whole(cells: tuple[Cell, ...], platform: str, places: list[float]) -
     assert inner <= set(places)
 
 
-def of_one_line(cells: tuple[Cell, ...]) -> list[Cell]:
+def of_one_line(cells: tuple[Row, ...]) -> list[Row]:
     """Give the cells that differ from the first one in platform and ranks alone."""
     first = cells[0]
     return [
@@ -191,7 +191,7 @@ def of_one_line(cells: tuple[Cell, ...]) -> list[Cell]:
 
 @QUICK
 @given(cells=cell_sets(), weak=st.booleans())
-def test_efficiencies_divide_like_by_like(cells: tuple[Cell, ...], weak: bool) -> None:
+def test_efficiencies_divide_like_by_like(cells: tuple[Row, ...], weak: bool) -> None:
     for platform in PLATFORMS:
         own = [cell for cell in of_one_line(cells) if cell.platform == platform]
         for point in efficiencies(own, "ranks", weak=weak):
@@ -204,7 +204,7 @@ def test_efficiencies_divide_like_by_like(cells: tuple[Cell, ...], weak: bool) -
 
 @QUICK
 @given(cells=cell_sets())
-def test_relative_speeds_divide_like_by_like(cells: tuple[Cell, ...]) -> None:
+def test_relative_speeds_divide_like_by_like(cells: tuple[Row, ...]) -> None:
     for cell, speed in speeds("bare", of_one_line(cells), "ranks"):
         assert not cell.simulated, "the baseline is measured: simulated speeds have no base"
         assert speed.value > 0

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.numbers.row import Estimate
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import load_exhibits
 from bareline.report.figures.rows import Bar, bar_chart

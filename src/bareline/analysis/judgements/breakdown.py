@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import polars as pl
 
-from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.programs import (
     COMMUNICATING,
     COMPUTING,
@@ -28,6 +27,7 @@ from bareline.analysis.numbers.programs import (
     under_profiler,
 )
 from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.analysis.numbers.sizes import SMALL_BYTES
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
@@ -95,7 +95,7 @@ class Breakdown:
     """
 
     title: str
-    cell: Cell
+    cell: Row
     ratio: Estimate
     base_s: float
     pieces: tuple[Piece, ...]
@@ -117,7 +117,7 @@ class Breakdown:
 
 
 def breakdowns(
-    records: Records, cells: Sequence[Cell], titles: Mapping[str, str]
+    records: Records, cells: Sequence[Row], titles: Mapping[str, str]
 ) -> list[Breakdown]:
     """Split the loss of every program that is slower somewhere, the largest first.
 
@@ -136,7 +136,7 @@ def breakdowns(
 
 
 def _split(
-    records: Records, cell: Cell, ratio: Estimate, base_s: float, title: str
+    records: Records, cell: Row, ratio: Estimate, base_s: float, title: str
 ) -> Breakdown | None:
     def paired(case: tuple[object, ...], metric: str = "time") -> _Times:
         own, base = (

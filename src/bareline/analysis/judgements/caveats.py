@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.cell import COMPARED
 from bareline.analysis.numbers.pairs import PlatformPair
+from bareline.analysis.numbers.row import COMPARED
 from bareline.analysis.numbers.summary import flag
 from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
 from bareline.vocabulary.verdicts import DecisionRule, Verdict

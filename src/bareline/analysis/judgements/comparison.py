@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import Self
 
 import polars as pl
 
@@ -18,13 +19,13 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import GradedRows, question_of
 from bareline.analysis.judgements.grounds import measured_grounds
 from bareline.analysis.judgements.suitability import Judgement, judge_platforms
-from bareline.analysis.numbers.cell import Cell
 from bareline.analysis.numbers.frames import ANY
 from bareline.analysis.numbers.models import emulated_platforms, model_errors, pair_of
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.points import COLUMNS, compare_points
 from bareline.analysis.numbers.programs import Splits, unprofiled
 from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.row import Row
 from bareline.analysis.numbers.selection import selector_filter
 from bareline.analysis.numbers.summary import summarize
 from bareline.vocabulary.errors import AnalysisError
@@ -35,11 +36,19 @@ class JudgedComparison:
 
     The baseline and the margin (a relative difference) are the first run's own by default.
 
+    - `before`: what each platform is compared with, where that is not the baseline for all of them;
+      `parts` then has a comparison for each baseline.
+
     Raises AnalysisError: the baseline is none of the platforms.
     """
 
     def __init__(
-        self, records: Records, baseline: str | None = None, margin: float | None = None
+        self,
+        records: Records,
+        baseline: str | None = None,
+        margin: float | None = None,
+        *,
+        before: Mapping[str, str] | None = None,
     ) -> None:
         self.records = records
         self.margin = records.margin if margin is None else margin
@@ -51,6 +60,30 @@ class JudgedComparison:
                 f"no platform '{self.baseline}' in these records",
                 hint=f"--baseline takes one of: {', '.join(platforms)}",
             )
+        self._before = before
+        self._whole: JudgedComparison | None = None
+
+    @cached_property
+    def before(self) -> Mapping[str, str]:
+        """What each platform that is compared is compared with."""
+        if self._before is not None:
+            return self._before
+        names = self.records.platforms
+        return {name: self.baseline for name in names if name != self.baseline}
+
+    @property
+    def parts(self) -> list[Self]:
+        """A comparison for each baseline; what is certain in them is certain in all together."""
+        baselines = dict.fromkeys(self.before.values())
+        if len(baselines) <= 1 and self._before is None:
+            return [self]
+        found = []
+        for baseline in baselines:
+            own = {name: before for name, before in self.before.items() if before == baseline}
+            part = type(self)(self.records, baseline, self.margin, before=own)
+            part._whole = self
+            found.append(part)
+        return found
 
     @property
     def alone(self) -> bool:
@@ -68,12 +101,13 @@ class JudgedComparison:
                 f"'{self.baseline}' is the only platform in these records",
                 hint="run the study on another one, or give a second run",
             )
-        return [name for name in self.records.platforms if name != self.baseline]
+        return list(self.before)
 
     @property
     def is_ladder(self) -> bool:
         """Whether the first run's study calls its platforms steps, and there are several."""
-        return bool(self.records.study.get("ladder")) and not self.alone
+        ladder = bool(self.records.study.get("ladder"))
+        return ladder and not self.alone and self._before is None
 
     @property
     def rungs(self) -> list[str]:
@@ -93,6 +127,8 @@ class JudgedComparison:
     @cached_property
     def judged(self) -> GradedRows:
         """All rows that are claimed together, those of a ladder's steps among them."""
+        if self._whole is not None:
+            return self._whole.judged
         steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
         pairs = [*self.pairs, *steps]
         table, floor = self._compare(pairs), floor_of(self.controls)
@@ -117,7 +153,7 @@ class JudgedComparison:
     @cached_property
     def pairs(self) -> list[PlatformPair]:
         """Every other platform beside the baseline."""
-        return self._pairs((self.baseline, name) for name in self.others)
+        return self._pairs((self.before[name], name) for name in self.others)
 
     @cached_property
     def _steps(self) -> list[PlatformPair]:
@@ -126,15 +162,23 @@ class JudgedComparison:
     @cached_property
     def points(self) -> pl.DataFrame:
         """The rows of `table` with all columns; "at" is the place of each among `cells`."""
-        rows = self.judged.table.filter(pl.col("baseline") == self.baseline)
+        own = pl.DataFrame(
+            {"platform": list(self.before), "baseline": list(self.before.values())},
+            schema={"platform": pl.String, "baseline": pl.String},
+        )
+        rows = self.judged.table.join(
+            own, on=["platform", "baseline"], how="semi", maintain_order="left"
+        )
         return rows.with_row_index("at")
 
     @cached_property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[Row, ...]:
         """The rows of `points` as cells."""
-        return tuple(cell for cell in self.judged.cells if cell.baseline == self.baseline)
+        return tuple(
+            cell for cell in self.judged.cells if self.before.get(cell.platform) == cell.baseline
+        )
 
-    def cells_in(self, rows: pl.DataFrame) -> tuple[Cell, ...]:
+    def cells_in(self, rows: pl.DataFrame) -> tuple[Row, ...]:
         """Return the cells of some rows of `points`."""
         return tuple(self.cells[at] for at in rows.get_column("at"))
 
@@ -150,8 +194,12 @@ class JudgedComparison:
         return [
             JudgedComparison(whole.of_platforms({again, base}), base, self.margin)
             for again, base in self.records.controls.items()
-            if {again, base} <= set(whole.platforms)
+            if {again, base} <= set(whole.platforms) and self._concerns(base)
         ]
+
+    def _concerns(self, platform: str) -> bool:
+        """Whether a platform is one of this part's; everything is the whole's."""
+        return self._whole is None or platform in (self.baseline, *self.others)
 
     @cached_property
     def controls(self) -> list[Control]:
@@ -189,7 +237,11 @@ class JudgedComparison:
     @cached_property
     def findings(self) -> list[Finding]:
         """One finding per probe, size class and platform, compared with the baseline."""
-        return [finding for finding in self.judged.findings if finding.baseline == self.baseline]
+        return [
+            finding
+            for finding in self.judged.findings
+            if self.before.get(finding.platform) == finding.baseline
+        ]
 
     @cached_property
     def explanations(self) -> list[Explanation]:
@@ -208,7 +260,7 @@ class JudgedComparison:
         return [why_not(rule, name, *of) for name in self.others]
 
     @cached_property
-    def asked(self) -> tuple[Cell, ...]:
+    def asked(self) -> tuple[Row, ...]:
         """The rows that the study's question names."""
         asked = pl.any_horizontal([selector_filter(text) for text in question_of(self.records)])
         rows = self.points.filter(asked & (pl.col("better") != "none"))

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.numbers.models import emulated_platforms
 from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.row import Estimate
 from bareline.vocabulary.model import Layer, Scalar, parse_point
 from bareline.vocabulary.place import CASE
 from bareline.vocabulary.verdicts import MIN_LAUNCHES

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import finite
+from bareline.analysis.numbers.row import finite
 from bareline.stats.special import student_quantile
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE

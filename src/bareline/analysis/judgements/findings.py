@@ -12,8 +12,8 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from bareline.analysis.numbers.cell import UNDELIVERED, Cell, Estimate
 from bareline.analysis.numbers.members import Mean
+from bareline.analysis.numbers.row import UNDELIVERED, Estimate, Row
 from bareline.analysis.numbers.sizes import SizeClass
 from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
 from bareline.vocabulary.model import Layer
@@ -37,7 +37,7 @@ class Finding:
     """
 
     title: str
-    points: tuple[Cell, ...]
+    points: tuple[Row, ...]
     sizes: SizeClass | None = None
     telling: tuple[str, ...] = ()
     where: str = ""
@@ -80,7 +80,7 @@ class Finding:
         sizes = self.sizes.words if self.sizes else ""
         return " ".join(filter(None, [self.title, sizes, self.where]))
 
-    def label(self, point: Cell) -> str:
+    def label(self, point: Row) -> str:
         """Say what tells a point from the others, e.g. ``64 KiB`` or ``triad, 4 ranks``."""
         return point.place.words_of(self.telling)
 
@@ -109,12 +109,12 @@ class Finding:
         return "; ".join(filter(None, dict.fromkeys(point.reason for point in self.points)))
 
     @cached_property
-    def compared(self) -> list[Cell]:
+    def compared(self) -> list[Row]:
         """The points that both sides have."""
         return [point for point in self.points if point.compared]
 
     @cached_property
-    def undelivered(self) -> list[Cell]:
+    def undelivered(self) -> list[Row]:
         """The points that were planned and failed or are missing on one side."""
         return [point for point in self.points if point.verdict in UNDELIVERED]
 
@@ -168,13 +168,13 @@ class Finding:
         """Return what stands before an amount of one direction: "likely ", unless it is certain."""
         return sure_words(self.grade_toward(verdict), few_boots=self.few_boots)
 
-    def of(self, verdict: Verdict) -> list[Cell]:
+    def of(self, verdict: Verdict) -> list[Row]:
         """Give the points with a verdict: certain ones first, then the farthest from equality."""
         own = [point for point in self.points if point.verdict is verdict]
         return sorted(own, key=lambda p: (p.grade is not Grade.CERTAIN, p.ratio is None, -p.size))
 
     @cached_property
-    def worst(self) -> Cell | None:
+    def worst(self) -> Row | None:
         """The point that weighs most: a loss, certain ones first, a gain, else the farthest."""
         for verdict in (Verdict.SLOWER, Verdict.FASTER):
             if points := self.of(verdict):

@@ -17,7 +17,6 @@ import polars as pl
 from bareline.analysis.judgements.caveats import with_caveats
 from bareline.analysis.judgements.decide import decide_mean, decided, interval_ways, is_certain
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.cube import BoolCube, FloatCube
 from bareline.analysis.numbers.family import (
     Family,
@@ -29,6 +28,7 @@ from bareline.analysis.numbers.family import (
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.row import Row, read_rows
 from bareline.analysis.numbers.selection import selector_filter
 from bareline.analysis.numbers.sizes import SizeClass, classes
 from bareline.vocabulary.model import Layer
@@ -103,9 +103,9 @@ class GradedRows:
         self.needed = family.needed
 
     @cached_property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[Row, ...]:
         """The rows as cells."""
-        return read_cells(None, self.table)
+        return read_rows(None, self.table)
 
     @cached_property
     def findings(self) -> list[Finding]:
@@ -117,13 +117,16 @@ class GradedRows:
             found.append(Finding(rows.item(0, "title"), points, sizes, telling, where, mean))
         return found
 
-    def beyond(self, limit: float, *, above: bool) -> set[tuple[str, int]]:
-        """Give platform and "point_row" of what certainly, all together, lies beyond a limit."""
+    def beyond(self, limit: float, *, above: bool) -> set[tuple[str, str, int]]:
+        """Return platform, baseline and "point_row" of what certainly lies beyond a limit.
+
+        All of it together: the chance of any false one is at most 5 %.
+        """
         found = certainly_beyond(
             self._pairs, self._tested, self._weights, limit, above=above, looks=self.looks
         )
         return {
-            (pair.platform, int(row))
+            (pair.platform, pair.baseline, int(row))
             for pair, beyond in zip(self._pairs, found, strict=True)
             if not pair.boots.few
             for row in np.flatnonzero(beyond)

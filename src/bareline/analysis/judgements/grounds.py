@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bareline import stats
-from bareline.analysis.numbers.cell import Cell, Estimate, finite
+from bareline.analysis.numbers.row import Estimate, Row, finite
 from bareline.analysis.numbers.sizes import LARGE_BYTES, SMALL_BYTES
 from bareline.published.catalogue import conditions
 from bareline.published.model import PublishedStudy
@@ -119,7 +119,7 @@ class Ground:
     crashed: tuple[int, int] = (0, 0)
     figure: Estimate | None = None
     rate: bool = False
-    cell: Cell | None = field(default=None, compare=False)
+    cell: Row | None = field(default=None, compare=False)
 
     @property
     def weakened(self) -> bool:
@@ -128,7 +128,7 @@ class Ground:
 
 
 def measured_grounds(
-    cells: Sequence[Cell], titles: Mapping[str, str], emulated: Collection[str] = ()
+    cells: Sequence[Row], titles: Mapping[str, str], emulated: Collection[str] = ()
 ) -> list[Ground]:
     """Give what a comparison says of each class, one ground per point."""
     of_probe: dict[str, list[Place]] = {}
@@ -159,7 +159,7 @@ def _profiled(place: Place) -> bool:
 
 
 def _measured(
-    cell: Cell, source: GroundSource, subject: str, caveats: tuple[Caveat, ...]
+    cell: Row, source: GroundSource, subject: str, caveats: tuple[Caveat, ...]
 ) -> Ground | None:
     """Give the ground of one point; none where its size is of no class, or it is missing."""
     without = cell.verdict in _FAILURES and cell.ratio is None
@@ -215,7 +215,7 @@ def _of_size(wanted: str, size: Scalar | None) -> bool:
     return size < SMALL_BYTES if wanted == "small" else size >= LARGE_BYTES
 
 
-def _subject(cell: Cell, title: str, telling: Sequence[str]) -> str:
+def _subject(cell: Row, title: str, telling: Sequence[str]) -> str:
     if not cell.headline:
         metric = cell.place.metric.replace("_", " ")
         # "The rate of sequential writing" is the name of one of its probe's rates.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bareline import stats
-from bareline.analysis.numbers.cell import Estimate, finite
+from bareline.analysis.numbers.row import Estimate, finite
 from bareline.store.accepted import Acceptance
 from bareline.vocabulary.verdicts import Grade, Verdict
 

@@ -14,8 +14,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from bareline.analysis.numbers.cell import Estimate
 from bareline.analysis.numbers.fleet import FleetMetric, NodeFleet
+from bareline.analysis.numbers.row import Estimate
 from bareline.stats import ALPHA, holm
 from bareline.stats.fleet import Deviations, deviations
 from bareline.stats.stack import FloatArray, IntArray

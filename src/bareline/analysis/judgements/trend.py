@@ -21,11 +21,11 @@ from typing_extensions import TypedDict
 from bareline import stats
 from bareline.analysis.judgements.nearby import nearby_changes
 from bareline.analysis.judgements.present import ChangePoint, Present, present_state
-from bareline.analysis.numbers.cell import Estimate, bounds, finite
 from bareline.analysis.numbers.cube import laid_out
 from bareline.analysis.numbers.dates import RunDate
 from bareline.analysis.numbers.digest import RunDigest
 from bareline.analysis.numbers.history import RunHistory
+from bareline.analysis.numbers.row import Estimate, bounds, finite
 from bareline.analysis.numbers.selection import Selection
 from bareline.stats import Course
 from bareline.store.accepted import read_accepted

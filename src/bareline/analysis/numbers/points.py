@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.cell import LostLaunches
 from bareline.analysis.numbers.cube import BoolCube, FloatCube
 from bareline.analysis.numbers.frames import layouts, unlike_text
 from bareline.analysis.numbers.models import EMULATED, emulated_platforms, unlike_processors
 from bareline.analysis.numbers.other_ranks import other_ranks_text
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.row import LostLaunches
 from bareline.analysis.numbers.summary import (
     MetricRow,
     failures,

@@ -11,8 +11,8 @@ from statistics import median
 
 import polars as pl
 
-from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.profile.files import PROFILE_FILE, read_profile
 from bareline.profile.summary import time_split
 from bareline.vocabulary.errors import ProfileError
@@ -91,7 +91,7 @@ class Split:
 class Splits:
     """The splits of the programs of a comparison; profiles are read when they are asked for."""
 
-    def __init__(self, records: Records, cells: Iterable[Cell], baseline: str) -> None:
+    def __init__(self, records: Records, cells: Iterable[Row], baseline: str) -> None:
         self._records = records
         self._cells = {(c.platform, c.place.case, c.place.metric): c for c in cells if c.base}
         self._baseline = baseline

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bareline import stats
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.analysis.words.parts import Amount, Interval, Piece
 from bareline.vocabulary.units import format_value, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES, Verdict
@@ -20,7 +20,8 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES, Verdict
 #: Below so many times a difference of times is said in per cent ("1.2 times slower" is read by some
 #: as 2.2 times the time, "95 % slower" as nearly halted).
 _PERCENT_BELOW = 1.255  # written 1.25
-_MOST_LAUNCHES = 200
+#: Of more launches no number is named.
+MOST_LAUNCHES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def span(lo: float | None, hi: float | None, rate: bool) -> str:
     return f"between {first} and {' '.join(filter(None, high))}"
 
 
-def amount_pieces(points: Sequence[Cell], rate: bool) -> list[Piece]:
+def amount_pieces(points: Sequence[Row], rate: bool) -> list[Piece]:
     """Say how much points of one direction differ: one with its interval, several by range."""
     first = points[0]
     if first.ratio is None:
@@ -130,7 +131,7 @@ def amount_pieces(points: Sequence[Cell], rate: bool) -> list[Piece]:
     return [Amount(f"between {smallest} and {largest} {form.unit}")]
 
 
-def at_most(point: Cell, rate: bool, *, of_several: bool, direction: bool) -> list[Piece]:
+def at_most(point: Row, rate: bool, *, of_several: bool, direction: bool) -> list[Piece]:
     """Say a change without its interval, as the largest of several: ``up to 2.34 times slower``."""
     if point.ratio is None:
         return amount_pieces([point], rate)
@@ -152,7 +153,7 @@ def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
     return [*(pieces if bounded else pieces[:1]), f" in the mean of {mean.points} points"]
 
 
-def worst_pieces(finding: Finding, points: Sequence[Cell]) -> list[Piece]:
+def worst_pieces(finding: Finding, points: Sequence[Row]) -> list[Piece]:
     """Name the first of several points with its interval: ``most at 8 B: 2.34 [2.1, 2.5]``."""
     first = points[0]
     if len(points) == 1 or first.ratio is None:
@@ -163,7 +164,7 @@ def worst_pieces(finding: Finding, points: Sequence[Cell]) -> list[Piece]:
     return [f"most at {finding.label(first)}: {form.write(first.ratio.value)}{percent}", *bounds]
 
 
-def reach(point: Cell, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
+def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
     """Say from where to where an open point may lie, as a bound where one side hardly matters."""
     ratio = point.ratio
     if ratio is not None:
@@ -180,7 +181,7 @@ def reach(point: Cell, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
     return f"a difference from {low} to {high}"
 
 
-def outlook_words(points: Sequence[Cell], margin: float) -> str:
+def outlook_words(points: Sequence[Row], margin: float) -> str:
     """Say how many more launches would make the middle one of a platform's points likely.
 
     A ratio within the margin they would show equal. The forecast is of a row by itself: what is
@@ -200,24 +201,24 @@ def outlook_words(points: Sequence[Cell], margin: float) -> str:
         return ""
     outlooks.sort(key=lambda outlook: outlook[0].likely)
     middle, n, distance = outlooks[len(outlooks) // 2]
-    if middle.fewest > _MOST_LAUNCHES:
-        return f"more than {_MOST_LAUNCHES} launches would be needed"
+    if middle.fewest > MOST_LAUNCHES:
+        return f"more than {MOST_LAUNCHES} launches would be needed"
     effect = "would make it likely" if distance > math.log1p(margin) else "would show it equal"
     low, high = _rounded(middle.fewest - n), _rounded(middle.most - n)
-    if middle.likely > _MOST_LAUNCHES:
+    if middle.likely > MOST_LAUNCHES:
         return f"between {low} and {high} more launches {effect}"
     ends = "" if low == high else f" ({low} to {high})"
     return f"about {_rounded(middle.likely - n)} more launches{ends} {effect}"
 
 
 def _rounded(launches: float) -> str:
-    if launches > _MOST_LAUNCHES:
-        return f"more than {_MOST_LAUNCHES}"
+    if launches > MOST_LAUNCHES:
+        return f"more than {MOST_LAUNCHES}"
     step = 10 if launches >= 40 else 5 if launches >= 15 else 1
     return f"{step * round(launches / step):.0f}"
 
 
-def _off_scale(point: Cell, rate: bool) -> list[Piece]:
+def _off_scale(point: Row, rate: bool) -> list[Piece]:
     """Say a difference where there is no ratio: a value is zero, or launches were lost."""
     apart = point.difference
     if apart is None:
@@ -231,7 +232,7 @@ def _off_scale(point: Cell, rate: bool) -> list[Piece]:
     return [amount, " ", Interval(format_value(low, unit), format_value(high, unit))]
 
 
-def _beyond_limit(point: Cell, rate: bool) -> list[Piece]:
+def _beyond_limit(point: Row, rate: bool) -> list[Piece]:
     worse = point.verdict is not Verdict.FASTER
     lost = point.lost
     if lost is None:
@@ -249,7 +250,7 @@ def _beyond_limit(point: Cell, rate: bool) -> list[Piece]:
     return [Amount(how), f" ({lost_words(point)})"]
 
 
-def lost_words(point: Cell) -> str:
+def lost_words(point: Row) -> str:
     """Say what launches were lost: ``did not finish within 0.1 s in 4 of 7 launches``."""
     lost = point.lost
     if lost is None:
@@ -265,7 +266,7 @@ def lost_words(point: Cell) -> str:
     return f"{' and '.join(losses)}{where}"
 
 
-def width(point: Cell) -> float:
+def width(point: Row) -> float:
     """Give the width of its interval, on logarithms."""
     if point.ratio and point.ratio.lo and point.ratio.hi:
         return math.log(point.ratio.hi / point.ratio.lo)

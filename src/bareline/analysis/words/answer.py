@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from bareline.analysis.judgements.breakdown import Breakdown
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, Estimate
 from bareline.analysis.numbers.programs import Predicted, application_of
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.analysis.words.amounts import (
     Form,
     amount_pieces,
@@ -67,7 +67,7 @@ class AnswerScope:
     """What the answer rests on: findings, cells that the question names, and what explains them."""
 
     findings: Sequence[Finding]
-    cells: Sequence[Cell]
+    cells: Sequence[Row]
     margin: float
     breakdowns: Sequence[Breakdown] = ()
     predicted: Predicted | None = None
@@ -98,7 +98,7 @@ class AnswerScope:
         where = "" if finding.where or not self.with_nodes else nodes_words(finding.nodes)
         return f"{finding.subject} {where}".rstrip()
 
-    def name(self, cell: Cell) -> str:
+    def name(self, cell: Row) -> str:
         """Name what a cell is of."""
         own = [f for f in self.findings if f.probe == cell.place.probe]
         if not own:
@@ -165,9 +165,7 @@ def _of_platform(own: AnswerScope, *, brief: bool) -> _Clause:
     return joined(parts, between="; ", last="; ")
 
 
-def _programs(
-    own: AnswerScope, cells: Sequence[Cell], *, worse: bool, brief: bool
-) -> list[_Clause]:
+def _programs(own: AnswerScope, cells: Sequence[Row], *, worse: bool, brief: bool) -> list[_Clause]:
     parts = []
     ended = [c for c in cells if c.ratio is not None and not (c.lost and c.lost.by_loss)]
     for layer in dict.fromkeys(cell.layer for cell in ended):
@@ -178,7 +176,8 @@ def _programs(
         parts.append([*_figures(own, layer, group, worst), because])
     lost = [cell for cell in cells if cell not in ended]
     if len(lost) == 1:
-        parts.append([f"{own.name(lost[0])} is ", *amount_pieces(lost, lost[0].rate)])
+        program = f"{own.name(lost[0])} is {lost[0].sure_words}"
+        parts.append([program, *amount_pieces(lost, lost[0].rate)])
     elif lost:
         names = list(dict.fromkeys(own.name(cell) for cell in lost))
         every = len({cell.place for cell in own.cells})
@@ -188,7 +187,7 @@ def _programs(
     return parts
 
 
-def _figures(own: AnswerScope, layer: Layer, group: Sequence[Cell], worst: Cell) -> _Clause:
+def _figures(own: AnswerScope, layer: Layer, group: Sequence[Row], worst: Row) -> _Clause:
     assert worst.ratio is not None
     every = [cell for cell in own.cells if cell.layer is layer]
     likely = sum(cell.grade is Grade.LIKELY for cell in group)
@@ -217,7 +216,7 @@ def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
     return [sure, amount, " ", Interval(bounds[0] or "-", bounds[1] or "unlimited")]
 
 
-def _because(own: AnswerScope, worst: Cell) -> str:
+def _because(own: AnswerScope, worst: Row) -> str:
     one = next((one for one in own.breakdowns if one.cell.place == worst.place), None)
     reason = ""
     if one is not None and one.largest is not None and one.largest.extra >= _TOLD_FROM:

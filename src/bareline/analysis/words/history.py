@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bareline.analysis.judgements.present import ChangePoint, Present
 from bareline.analysis.judgements.trend import Trend, TrendSeries
-from bareline.analysis.numbers.cell import with_interval
+from bareline.analysis.numbers.row import with_interval
 from bareline.stats import MIN_RUNS, Course, alpha_of_look
 from bareline.vocabulary.units import count, listing, percent, significant
 from bareline.vocabulary.verdicts import Grade, Verdict

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import (
     amount_pieces,
     lost_words,
@@ -222,7 +222,7 @@ def _equal(findings: Sequence[Finding], margin: float, on: _On, name: _Names) ->
     return [[equal, ": ", *_by_platforms(findings, on, name), *shown]]
 
 
-def _at(finding: Finding, point: Cell) -> str:
+def _at(finding: Finding, point: Row) -> str:
     return ", ".join(filter(None, [finding.subject, finding.label(point)]))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bareline.analysis.judgements.findings import ORDER, Finding
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import amount_pieces, mean_pieces, reach
 from bareline.analysis.words.answer import AnswerScope, answer
 from bareline.analysis.words.parts import Amount, Piece, Platform, Sentence, joined, sentence
@@ -31,7 +31,7 @@ class Square:
     grade: Grade
     words: Sentence
     subject: str
-    point: Cell | None
+    point: Row | None
     more: int
     note: str
     anchor: str

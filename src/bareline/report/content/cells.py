@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.row import Row
 from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.place import KEY, varying
 
 #: A row of an exhibit's own table.
-Row = dict[str, Scalar | None]
+TidyRow = dict[str, Scalar | None]
 
 
-def tidy(cells: Iterable[Cell]) -> tuple[Row, ...]:
+def tidy(cells: Iterable[Row]) -> tuple[TidyRow, ...]:
     """Give cells as rows of a table in base units, for whoever goes on with the numbers."""
 
-    def row(cell: Cell) -> Row:
+    def row(cell: Row) -> TidyRow:
         value, ratio = cell.value, cell.ratio
         return {
             "platform": cell.platform,
@@ -38,7 +38,7 @@ def tidy(cells: Iterable[Cell]) -> tuple[Row, ...]:
     return tuple(map(row, cells))
 
 
-def varying_without(cells: Iterable[Cell], x: str) -> tuple[str, ...]:
+def varying_without(cells: Iterable[Row], x: str) -> tuple[str, ...]:
     """Name the parameters that tell the panels of an axis apart: what varies beside `x`.
 
     More ranks may take more nodes. But where the same `x` was measured on several numbers of
@@ -55,12 +55,12 @@ def varying_without(cells: Iterable[Cell], x: str) -> tuple[str, ...]:
     return tuple(name for name in varying(cell.place for cell in cells) if name not in hidden)
 
 
-def headline_first(cells: Iterable[Cell]) -> list[Cell]:
+def headline_first(cells: Iterable[Row]) -> list[Row]:
     """Put a probe's headline metric before its others."""
     return sorted(cells, key=lambda cell: not cell.headline)
 
 
-def position(cell: Cell, x: str) -> float:
+def position(cell: Row, x: str) -> float:
     """Give a cell's place on the axis of a numeric parameter that it has."""
     return float(cell.place.coordinates[x])
 
@@ -70,7 +70,7 @@ def is_number(value: Scalar | None) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def numeric_axis(cells: Iterable[Cell]) -> str | None:
+def numeric_axis(cells: Iterable[Row]) -> str | None:
     """Choose the parameter for the horizontal axis of a curve.
 
     That is the point parameter with the most distinct numbers, at least two; else another

@@ -14,9 +14,9 @@ import polars as pl
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.timeline import history_of, trend_of
 from bareline.analysis.judgements.trend import Trend
-from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.row import Row, read_rows
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.parts import Sentence
@@ -150,15 +150,15 @@ class Document:
         return choose(unprofiled(self.summary), points)
 
     @cached_property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[Row, ...]:
         """Every shown cell, sorted by layer, probe, case and platform."""
         layers, names = list(Layer), {name: index for index, name in enumerate(self.names)}
 
-        def order(cell: Cell) -> tuple[int, str, str, int, int, int]:
+        def order(cell: Row) -> tuple[int, str, str, int, int, int]:
             own, at = cell.place, names.get(cell.platform, len(names))
             return (layers.index(cell.layer), own.probe, own.params, own.threads, own.ranks, at)
 
-        return tuple(sorted(read_cells(self.shown.summary, self.shown.points), key=order))
+        return tuple(sorted(read_rows(self.shown.summary, self.shown.points), key=order))
 
     @cached_property
     def planned(self) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.content.document import Document
 from bareline.stats.ratio import paired_ratio
 
@@ -23,7 +23,7 @@ _PLACE = ("params", "ranks", "threads", "nodes", "point")
 class Dot:
     """One trial's value, in the stored unit, and the cell that it belongs to."""
 
-    cell: Cell
+    cell: Row
     trial: int
     block: int
     value: float
@@ -56,7 +56,7 @@ class Dots:
         )
 
 
-def trial_dots(document: Document, cells: Sequence[Cell], most: int | None = None) -> Dots:
+def trial_dots(document: Document, cells: Sequence[Row], most: int | None = None) -> Dots:
     """Give the trials of some cells of one probe and metric: all of them without `most`.
 
     Above it, each cell keeps the same number, spread evenly over the values with both ends, so that
@@ -99,7 +99,7 @@ class Paired:
     n: int
 
 
-def block_ratio(document: Document, above: Cell, below: Cell) -> Paired:
+def block_ratio(document: Document, above: Row, below: Row) -> Paired:
     """Divide two cells, block by block."""
     first, second = (
         {dot.block: dot.value for dot in trial_dots(document, [cell]).dots}

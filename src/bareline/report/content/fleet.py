@@ -10,8 +10,8 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from bareline.analysis.judgements.survey import DeviatingUnit, NodeMap, Survey
-from bareline.analysis.numbers.cell import bounds, with_interval
 from bareline.analysis.numbers.fleet import FleetMetric, NodeFleet
+from bareline.analysis.numbers.row import bounds, with_interval
 from bareline.report.content.wording import metric_name
 from bareline.vocabulary.nodeset import fold, nodes_text
 from bareline.vocabulary.rows import row_of

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import with_interval
+from bareline.analysis.numbers.row import with_interval
 from bareline.analysis.words.amounts import ratio_words
 from bareline.analysis.words.verdict import Glance, Square
 from bareline.report.blocks import Column, Field, Prose, Table, Tone

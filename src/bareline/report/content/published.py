@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 from bareline.analysis.judgements.claims import holds_at
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import conditions, publications
 from bareline.published.model import PublishedStudy, Result
 from bareline.published.quantities import UNITS, Condition, Spread
@@ -97,26 +97,13 @@ class PublishedPoint:
         whole = [one for one in values if isinstance(one, int) and not isinstance(one, bool)]
         return [(float(value), float(value)) for value in whole]
 
-    def about(self, cell: Cell) -> bool:
+    def about(self, cell: Row) -> bool:
         """Tell whether it speaks of what a cell measured, on that cell's platform.
 
         Sizes and modes must agree; how many ranks or nodes the published system had is told
         beside the figure. Within a node and between nodes are never mixed.
         """
-        if cell.platform != self.platform or not self.measures(cell.place.probe, cell.place.metric):
-            return False
-        known = cell.place.coordinates
-        # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
-        if ("directories" in self.ratio.conditions) != ("directories" in known):
-            return False
-        for name, condition in self.ratio.conditions.items():
-            if name == "placement":
-                between = _PLACEMENTS.get(str(condition))
-                if between is not None and cell.place.nodes and between != (cell.place.nodes > 1):
-                    return False
-            elif name not in _SIZE and name in known and not _holds(condition, known[name]):
-                return False
-        return True
+        return cell.platform == self.platform and speaks_of(self.ratio, cell.place)
 
     def elsewhere(self, place: Place) -> str:
         """Say where it was measured if that is not this place, e.g. ``128 ranks``; else nothing."""
@@ -133,6 +120,28 @@ class PublishedPoint:
     def measures(self, probe: str, metric: str) -> bool:
         """Tell whether a probe's metric is what it measured."""
         return self.ratio.measured_by(probe) and self.ratio.probe_metric == metric
+
+
+def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
+    """Whether a figure is printed of what was measured at a place: probe, metric, sizes, modes.
+
+    How many ranks or nodes the published system had does not matter here (see `same_place`), but
+    a figure from inside a node is never one from between nodes.
+    """
+    if not ratio.measured_by(place.probe) or ratio.probe_metric != place.metric:
+        return False
+    known = place.coordinates
+    # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
+    if ("directories" in ratio.conditions) != ("directories" in known):
+        return False
+    for name, condition in ratio.conditions.items():
+        if name == "placement":
+            between = _PLACEMENTS.get(str(condition))
+            if between is not None and place.nodes and between != (place.nodes > 1):
+                return False
+        elif name not in _SIZE and name in known and not _holds(condition, known[name]):
+            return False
+    return True
 
 
 def same_place(ratio: PublishedRatio, place: Place) -> bool:
@@ -199,7 +208,7 @@ class PrintedValue:
     source: str
 
 
-def printed_values(roles: Mapping[str, RoleKeys], cell: Cell) -> dict[str, PrintedValue]:
+def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, PrintedValue]:
     """Give what is printed of a cell's metric, by platform of the run; first printings only."""
     found: dict[str, PrintedValue] = {}
     for role in roles.values():
@@ -218,7 +227,7 @@ def printed_values(roles: Mapping[str, RoleKeys], cell: Cell) -> dict[str, Print
     return found
 
 
-def _measures(study: PublishedStudy, result: Result, cell: Cell) -> bool:
+def _measures(study: PublishedStudy, result: Result, cell: Row) -> bool:
     """Tell whether a result is of the metric of a cell; second printings are of nothing."""
     benchmark = study.benchmark(result.benchmark)
     return (
@@ -230,7 +239,7 @@ def _measures(study: PublishedStudy, result: Result, cell: Cell) -> bool:
 
 
 def points_for(
-    points: Sequence[PublishedPoint], spec: ExhibitSpec, cells: Sequence[Cell], baseline: str
+    points: Sequence[PublishedPoint], spec: ExhibitSpec, cells: Sequence[Row], baseline: str
 ) -> list[PublishedPoint]:
     """Choose published ratios for an exhibit's cells, only of the parts that it names, if any."""
     kinds = {(cell.place.probe, cell.place.metric) for cell in cells}
@@ -244,7 +253,7 @@ def points_for(
     ]
 
 
-def points_of(points: Sequence[PublishedPoint], cell: Cell) -> list[PublishedPoint]:
+def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
     """Choose a cell's published ratios: those for its number of ranks, or all if there are none."""
     found = [point for point in points if point.about(cell)]
     ranks = cell.place.ranks

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from bareline.analysis.judgements.breakdown import Breakdown, Piece
-from bareline.analysis.numbers.cell import with_interval
+from bareline.analysis.numbers.row import with_interval
 from bareline.analysis.words.amounts import ratio_words
 from bareline.report.content.wording import sentence_case
 from bareline.vocabulary.model import Layer

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, SupportsFloat
 
-from bareline.analysis.numbers.cell import Cell, with_interval
+from bareline.analysis.numbers.row import Row, with_interval
 from bareline.analysis.words.amounts import ratio_words
 from bareline.predict.validation import ModelScore
 from bareline.report.blocks import Tone
@@ -60,14 +60,14 @@ def verdict_tone(verdict: Verdict | None) -> Tone:
     return _TONES.get(verdict, "")
 
 
-def compared_words(cell: Cell) -> str:
+def compared_words(cell: Row) -> str:
     """Say how a cell compares: its ratio with the interval, or why it has none."""
     if cell.ratio is not None:
         return ratio_words(cell.ratio, cell.rate)
     return verdict_word(cell.verdict) or "no ratio"
 
 
-def value_words(cell: Cell, scale: Scale) -> str:
+def value_words(cell: Row, scale: Scale) -> str:
     """Say a cell's value and how it compares: ``9.3 µs [9.1, 9.5], n = 10; 2.1 times slower``."""
     if cell.value is None:
         return verdict_word(cell.verdict) or "missing"
@@ -82,7 +82,7 @@ def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
     return f"{'; '.join(groups[:most])}.{rest}"
 
 
-def caveat_notes(cells: Iterable[Cell]) -> tuple[str, ...]:
+def caveat_notes(cells: Iterable[Row]) -> tuple[str, ...]:
     """Write the caveats of drawn cells, each with its platforms, for a picture of its own."""
     groups: dict[Caveat, list[str]] = {}
     for cell in cells:

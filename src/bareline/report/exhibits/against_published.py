@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.judgements.claims import is_disturbed, is_given
+from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import Form
 from bareline.published.catalogue import conditions
 from bareline.published.quantities import Spread
@@ -27,9 +28,7 @@ from bareline.report.figures.marks import diamonds, marks, rows_axis
 from bareline.report.figures.rows import boxes, rule_at, value_axis, written
 from bareline.report.figures.scales import ratio_ticks
 from bareline.report.figures.theme import MarkLook, looks
-from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import plain
 
@@ -44,20 +43,17 @@ class Meeting:
     ratio: float
     low: float | None
     high: float | None
-    cell: Cell
+    cell: Row
 
     @property
     def is_given(self) -> bool:
         """Whether the ratio is a parameter of the simulated platform."""
-        cell, place = self.cell, self.cell.place
-        within = cell.layer is Layer.MPI and 1 in (place.nodes, place.used)
-        # Computation is what the platform's factor of it makes.
-        return cell.simulated and (place.metric in ("compute", "compute_mean") or within)
+        return is_given(self.cell)
 
     @property
     def is_disturbed(self) -> bool:
         """Whether computation was recorded on a busy machine."""
-        return "recorded-busy" in codes(self.cell.caveats)
+        return is_disturbed(self.cell)
 
     @property
     def counts(self) -> bool:
@@ -91,7 +87,7 @@ class RatioLine:
     meetings: tuple[Meeting, ...]
 
     @classmethod
-    def of(cls, point: PublishedPoint, found: Iterable[tuple[Cell, float]]) -> RatioLine:
+    def of(cls, point: PublishedPoint, found: Iterable[tuple[Row, float]]) -> RatioLine:
         """Lay cells with their ratios beside it."""
         low, high = range_of(point)
         return cls(point, tuple(Meeting(ratio, low, high, cell) for cell, ratio in found))
@@ -266,7 +262,7 @@ def published_lines(document: Document, spec: ExhibitSpec) -> list[RatioLine]:
     return found
 
 
-def _same_ranks(point: PublishedPoint, cell: Cell) -> bool:
+def _same_ranks(point: PublishedPoint, cell: Row) -> bool:
     ranks = point.ratio.conditions.get("ranks", cell.place.ranks)
     if isinstance(ranks, Spread):
         # "all plotted": a label without a number holds for whatever was plotted.

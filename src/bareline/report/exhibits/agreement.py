@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Field, Rows
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Paired, block_ratio
@@ -97,7 +97,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     )
 
 
-def _rows(document: Document, cells: Sequence[Cell]) -> Iterator[_Row]:
+def _rows(document: Document, cells: Sequence[Row]) -> Iterator[_Row]:
     measured = {
         (cell.platform, replace(cell.place, params="")): cell
         for cell in document.cells
@@ -120,7 +120,7 @@ def _rows(document: Document, cells: Sequence[Cell]) -> Iterator[_Row]:
             yield _Row(theirs, ours, platform, known, n, tuple(doubts))
 
 
-def _names(pair: tuple[Cell, Cell]) -> tuple[str, str, str]:
+def _names(pair: tuple[Row, Row]) -> tuple[str, str, str]:
     """Name their program with its metric, our probe with its metric, and the platform."""
     ours, theirs = (cell.place for cell in pair)
     program = f"{theirs.probe.partition('.')[0]} {_program(theirs)}"
@@ -134,7 +134,7 @@ def _program(place: Place) -> str:
     return str(known.get("program", known.get("benchmark", usual)))
 
 
-def _our_place(cell: Cell) -> Place | None:
+def _our_place(cell: Row) -> Place | None:
     """Give where ours measures the same, with whatever parameters; None where nothing does."""
     place, point, size = cell.place, cell.place.point, cell.place.size_bytes
     program = _program(place)
@@ -153,8 +153,8 @@ CHOICE = "kernel"
 class _Pair:
     """Ours, the reference, and how many times faster ours is."""
 
-    ours: Cell
-    reference: Cell
+    ours: Row
+    reference: Row
     faster: Paired
 
     @property
@@ -199,7 +199,7 @@ def _references(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         )
 
 
-def _counterpart(document: Document, reference: Cell) -> Cell | None:
+def _counterpart(document: Document, reference: Row) -> Row | None:
     place = reference.place
     known = parse_point(place.params)
     if CHOICE not in known or not reference.metric.directed:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any
 
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.content.cells import is_number, position
 from bareline.report.content.published import PublishedPoint, same_place
 from bareline.report.content.wording import axis_title, compared_words, metric_name, sentence_case
-from bareline.report.exhibits.base import Chosen, Row
+from bareline.report.exhibits.base import Chosen, TableRow
 from bareline.report.figures.grammar import Channel, Chart
 from bareline.report.figures.marks import (
     LABEL_GAP_PX,
@@ -43,7 +43,7 @@ DIAMONDS = (
 )
 
 
-def placed(cells: Iterable[Cell], x: str) -> list[Cell]:
+def placed(cells: Iterable[Row], x: str) -> list[Row]:
     """Give the cells that have a place on the axis of a parameter."""
     return [cell for cell in cells if is_number(cell.place.coordinates.get(x))]
 
@@ -72,11 +72,11 @@ class Along:
         """Give the place of a parameter on the axis."""
         return value if value > 0 else self.zero
 
-    def where(self, cell: Cell) -> str:
+    def where(self, cell: Row) -> str:
         """Say a cell's platform and place on the axis."""
         return f"{cell.platform}, {parameter_value(self.x, cell.place.coordinates[self.x])}"
 
-    def mark(self, cell: Cell, shown: Estimate, tip: str, factor: float = 1.0) -> Mark:
+    def mark(self, cell: Row, shown: Estimate, tip: str, factor: float = 1.0) -> Mark:
         """Lay a cell's mark out at a value, with its interval."""
         place = self.at(position(cell, self.x))
         ink = self.looks[cell.platform].ink(hollow=cell.simulated)
@@ -84,7 +84,7 @@ class Along:
         return line_mark(place, shown.times(factor), cell.platform, ink, tooltip)
 
     def value_strip(
-        self, cells: Iterable[Cell], title: str, under: Layers, tooltip: Callable[[Cell], str]
+        self, cells: Iterable[Row], title: str, under: Layers, tooltip: Callable[[Row], str]
     ) -> AxesStrip:
         """Draw medians, which no logarithmic axis has room for where they are not positive."""
         own = [(cell, cell.value) for cell in cells if cell.value is not None]
@@ -97,14 +97,14 @@ class Along:
         text = sentence_case(f"{title}: {name}" if title else name)
         return AxesStrip(text, rows, self.values, VALUE_HEIGHT_PX, under=under, named=True)
 
-    def ratio_strip(self, cells: Sequence[Cell]) -> AxesStrip:
+    def ratio_strip(self, cells: Sequence[Row]) -> AxesStrip:
         """Draw each platform's ratio to the baseline over the band that counts as equal."""
         rows = [self.mark(cell, cell.ratio, compared_words(cell)) for cell in cells if cell.ratio]
         baseline = self.document.baseline
         return self._ratios(f"Ratio to {baseline} (above 1 is worse)", rows, cells, RATIO_HEIGHT_PX)
 
     def lines_strip(
-        self, title: str, lines: Mapping[str, Sequence[Cell]], styles: Mapping[str, MarkLook]
+        self, title: str, lines: Mapping[str, Sequence[Row]], styles: Mapping[str, MarkLook]
     ) -> AxesStrip:
         """Draw the ratios of several lines of one platform, each in its look, named at its end."""
         rows = [
@@ -125,7 +125,7 @@ class Along:
         return replace(strip, named=True, whiskers=True)
 
     def _ratios(
-        self, title: str, rows: Sequence[Mark], cells: Sequence[Cell], height_px: float,
+        self, title: str, rows: Sequence[Mark], cells: Sequence[Row], height_px: float,
         width_px: float = WIDTH_PX,
     ) -> AxesStrip:  # fmt: skip
         margin = self.document.margin
@@ -147,7 +147,7 @@ class Along:
             places = map(self.at, places)
         return panel(strips, self.across, axis_title(self.x), places)
 
-    def _published(self, cells: Sequence[Cell], across: Channel, up: Channel) -> Iterable[Chart]:
+    def _published(self, cells: Sequence[Row], across: Channel, up: Channel) -> Iterable[Chart]:
         """Draw published ratios of the panel's cells, or of its platform elsewhere, with ranges."""
         rows: list[Mark] = []
         places: set[str] = set()
@@ -172,7 +172,7 @@ class Along:
                 rows[-len(reaches)]["beside"] = elsewhere
         return printed_marks(rows, across, up, math.sqrt(math.prod(self.across.domain)))
 
-    def _reaches(self, point: PublishedPoint, cells: Sequence[Cell]) -> Iterator[Mark]:
+    def _reaches(self, point: PublishedPoint, cells: Sequence[Row]) -> Iterator[Mark]:
         """Lay out each range of the parameter that a published ratio is told for, on the axes."""
         (least, most), (low, high) = self.across.domain, self.ratios.domain
         ranges = point.places(self.x)
@@ -199,7 +199,7 @@ ALL_LARGE = 2
 
 
 def largest(
-    groups: Mapping[str, Sequence[Row]], published: Sequence[PublishedPoint] = ()
+    groups: Mapping[str, Sequence[TableRow]], published: Sequence[PublishedPoint] = ()
 ) -> int | None:
     """Choose a panel by its place; None where all have room.
 

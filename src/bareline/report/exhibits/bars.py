@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
+from bareline.analysis.numbers.row import Estimate, Row, with_interval
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dot
 from bareline.report.content.published import points_of
@@ -21,7 +21,7 @@ from bareline.report.content.wording import (
 from bareline.report.exhibits.base import (
     Chosen,
     Declared,
-    Row,
+    TableRow,
     by_unit,
     grouped_by,
     labelled,
@@ -71,7 +71,7 @@ def drawing(
 
 
 def medians(
-    chosen: Chosen, text: Callable[[Cell, Scale], str] | None = None, parts: Parts | None = None
+    chosen: Chosen, text: Callable[[Row, Scale], str] | None = None, parts: Parts | None = None
 ) -> Drawing:
     """Draw the rows' values from zero, with the trials behind them and what was published."""
     document, dots = chosen.document, grouped_by(chosen.trials.dots, lambda dot: dot.cell)
@@ -92,8 +92,8 @@ def medians(
 
 
 def _bar(
-    chosen: Chosen, cell: Cell, base: Cell | None, dots: Mapping[Cell, Sequence[Dot]],
-    text: Callable[[Cell, Scale], str] | None, parts: Parts,
+    chosen: Chosen, cell: Row, base: Row | None, dots: Mapping[Row, Sequence[Dot]],
+    text: Callable[[Row, Scale], str] | None, parts: Parts,
 ) -> Bar:  # fmt: skip
     unit, name = chosen.unit, cell.platform
 
@@ -142,7 +142,7 @@ def _valued(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
             yield replace(chosen, what=(chosen.probe, metric))
 
 
-def _amount(cell: Cell, unit: Scale) -> str:
+def _amount(cell: Row, unit: Scale) -> str:
     if cell.value is None:
         return f"{cell.platform} {verdict_word(cell.verdict) or 'missing'}"
     return f"{cell.platform} {unit.show(cell.median)} {unit.unit}"
@@ -161,7 +161,7 @@ def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     cells = select(document, spec)
     bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
 
-    def ruled(cell: Cell) -> Cell:
+    def ruled(cell: Row) -> Row:
         base, value = bases.get(cell.place), ruled_value(document, cell, spec.rule)
         ratio = None if cell is base else ruled_ratio(document, cell, base, spec.rule)
         return replace(cell, value=None if value is None else Estimate(value), ratio=ratio)
@@ -173,7 +173,7 @@ def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
         yield replace(chosen, rows=rows)
 
 
-def _with_loss(cell: Cell, unit: Scale) -> str:
+def _with_loss(cell: Row, unit: Scale) -> str:
     value, share = unit.show(cell.median), lost(cell.ratio)
     if cell.verdict is Verdict.NOT_COMPARABLE:
         return f"{value}  ({verdict_word(cell.verdict)})"
@@ -220,7 +220,7 @@ def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
         yield Chosen(document, spec, shown, rows, what=(what,), probe=probe)
 
 
-def parts_of(cells: Iterable[Cell]) -> Parts:
+def parts_of(cells: Iterable[Row]) -> Parts:
     """Give the parts of the totals of which all are known."""
     known = {(cell.platform, cell.place): cell.median for cell in cells}
     found = {}
@@ -234,7 +234,7 @@ def parts_of(cells: Iterable[Cell]) -> Parts:
 def _parts_summary(chosen: Chosen) -> str:
     divided, unit = parts_of(chosen.cells), chosen.unit
 
-    def words(rows: Sequence[Row]) -> Iterator[str]:
+    def words(rows: Sequence[TableRow]) -> Iterator[str]:
         for cell in (row.cell for row in rows):
             if split := divided.get((cell.platform, cell.place)):
                 share = 100 * split[-1] / sum(split) if sum(split) else 0.0
@@ -254,9 +254,9 @@ def _degraded(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
     names = varying(cell.place for cell in cells)
 
-    def row(cell: Cell) -> Row:
+    def row(cell: Row) -> TableRow:
         share = lost(ruled_ratio(document, cell, bases.get(cell.place), spec.rule))
-        return Row(cell, titled(document, cell, names, metric=False), share)
+        return TableRow(cell, titled(document, cell, names, metric=False), share)
 
     rows = [row(cell) for cell in cells if cell.platform != document.baseline]
     if any(row.shown for row in rows):
@@ -268,7 +268,7 @@ def _degraded(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
 def _losses(chosen: Chosen) -> Drawing:
     """Draw the performance lost; left of zero is a gain."""
 
-    def bar(row: Row) -> Bar:
+    def bar(row: TableRow) -> Bar:
         cell, share = row.cell, row.shown
         printed = [
             (printed.value, point.tip, point.elsewhere(cell.place))
@@ -285,7 +285,7 @@ def _losses(chosen: Chosen) -> Drawing:
     return drawing(chosen.document, groups, "performance lost (%)", signed_ticks)
 
 
-def _loss_words(row: Row) -> str:
+def _loss_words(row: TableRow) -> str:
     if row.shown is None:
         return verdict_word(row.cell.verdict) or "missing"
     return f"{row.shown.value:.1f} %"

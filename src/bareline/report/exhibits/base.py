@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import Any, Generic, TypeVar
 
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Figure, Table
 from bareline.report.content.cells import headline_first, numeric_axis, tidy
 from bareline.report.content.document import Document
@@ -53,7 +53,7 @@ class Draft:
     drawing: Drawing = NO_DRAWING
     table: Table | None = None
     folded: bool = False
-    cells: Sequence[Cell] = ()
+    cells: Sequence[Row] = ()
     published: Iterable[PublishedPoint] = ()
     probe: str = ""
     layer: str | None = None
@@ -133,7 +133,7 @@ def find_exhibit(kind: str) -> Exhibit:
     return exhibits[kind]
 
 
-def select(document: Document, spec: ExhibitSpec) -> list[Cell]:
+def select(document: Document, spec: ExhibitSpec) -> list[Row]:
     """Give the cells that a specification asks for.
 
     Without a metric that is every metric that is not a detail.
@@ -156,7 +156,7 @@ def meant(spec: ExhibitSpec, platform: str, place: Place) -> bool:
     )
 
 
-def titled(document: Document, cell: Cell, names: Iterable[str], *, metric: bool = True) -> str:
+def titled(document: Document, cell: Row, names: Iterable[str], *, metric: bool = True) -> str:
     """Title a cell among those of several probes: what its probe measures, and some parameters.
 
     A metric that its probe is not judged by is named, too, unless all are of one metric.
@@ -174,20 +174,20 @@ def grouped_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     return groups
 
 
-def by_metric(cells: Sequence[Cell]) -> Iterator[tuple[tuple[str, str], list[Cell]]]:
+def by_metric(cells: Sequence[Row]) -> Iterator[tuple[tuple[str, str], list[Row]]]:
     """Group cells by probe and metric, in the order in which they come."""
     yield from grouped_by(cells, lambda cell: (cell.place.probe, cell.place.metric)).items()
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A row of a figure and of its table: a cell, under its group's title, and what is shown of it.
 
     - `shown`: what the kind draws of the cell: its median, the performance lost, an efficiency.
     - `ratio`, `base`, `value`: to the baseline, and both sides, by the specification's rule.
     """
 
-    cell: Cell
+    cell: Row
     title: str = ""
     shown: Estimate | None = None
     ratio: Estimate | None = None
@@ -201,8 +201,8 @@ class Chosen:
 
     document: Document
     spec: ExhibitSpec
-    cells: Sequence[Cell]
-    rows: Sequence[Row] = ()
+    cells: Sequence[Row]
+    rows: Sequence[TableRow] = ()
     x: str = ""
     what: tuple[str, ...] = ()
     probe: str = ""
@@ -235,7 +235,7 @@ class Chosen:
         )
 
     @cached_property
-    def groups(self) -> dict[str, list[Row]]:
+    def groups(self) -> dict[str, list[TableRow]]:
         """The rows by title."""
         return grouped_by(self.rows, lambda row: row.title)
 
@@ -296,15 +296,15 @@ def by_unit(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
         yield Chosen(document, spec, cells, rows, what=what, probe=what[0])
 
 
-def labelled(cells: Sequence[Cell]) -> list[Row]:
+def labelled(cells: Sequence[Row]) -> list[TableRow]:
     """Title cells of one probe by metric and parameters, as far as these vary."""
     names, several = varying(cell.place for cell in cells), len({c.place.metric for c in cells}) > 1
 
-    def label(cell: Cell) -> str:
+    def label(cell: Row) -> str:
         metric = metric_name(cell.place.metric) if several else ""
         return ", ".join(filter(None, [metric, cell.place.words_of(names)]))
 
-    return [Row(cell, label(cell), cell.value, cell.ratio) for cell in cells]
+    return [TableRow(cell, label(cell), cell.value, cell.ratio) for cell in cells]
 
 
 #: Every page of a run that holds a calibration or predictions shows them, in this order.

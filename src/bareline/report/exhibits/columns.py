@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Self, TypeVar
 
-from bareline.analysis.numbers.cell import Cell, Estimate, figure
+from bareline.analysis.numbers.row import Estimate, Row, figure
 from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.report.content.published import PublishedPoint, points_of
 from bareline.report.content.wording import axis_name, metric_name, verdict_tone, verdict_word
-from bareline.report.exhibits.base import Chosen, Row
+from bareline.report.exhibits.base import Chosen, TableRow
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Scalar
@@ -34,7 +34,7 @@ class CellRows(Rows[R]):
     def __init__(
         self,
         rows: Iterable[R],
-        cell: Callable[[R], Cell],
+        cell: Callable[[R], Row],
         group: Callable[[R], object] | None = None,
     ) -> None:
         super().__init__(rows, group)
@@ -95,7 +95,7 @@ class CellRows(Rows[R]):
         return self.fields("published ratio", fields, "text") if any(ratios) else self
 
 
-def _ratio(cell: Cell) -> Field:
+def _ratio(cell: Row) -> Field:
     if cell.verdict is None:
         # The baseline, or a metric without a good direction, which is never compared.
         return Field("1", 1.0, tone="muted") if cell.metric.better != "none" else Field("")
@@ -109,7 +109,7 @@ def graded(verdict: Verdict | None, grade: Grade | None, *, few_boots: bool) -> 
     return Field(words, tone=verdict_tone(verdict))
 
 
-def _published(points: Sequence[PublishedPoint], cell: Cell) -> Field:
+def _published(points: Sequence[PublishedPoint], cell: Row) -> Field:
     """Write published ratios; they lead to their sources, and say where else they were measured."""
     if not points:
         return Field("")
@@ -140,7 +140,7 @@ def cells_table(chosen: Chosen) -> Table:
             return (0, 0.0, "")
         return (2, 0.0, value) if isinstance(value, str) else (1, float(value), "")
 
-    def group(cell: Cell) -> tuple[object, ...]:
+    def group(cell: Row) -> tuple[object, ...]:
         known = cell.place.coordinates
         return (metrics.index(cell.place.metric), *(order(known.get(name)) for name in names))
 
@@ -156,7 +156,7 @@ def cells_table(chosen: Chosen) -> Table:
     return rows.median(what, scale).launches().table()
 
 
-def columns(chosen: Chosen, names: str, group: Callable[[Row], object] | None = None) -> Table:
+def columns(chosen: Chosen, names: str, group: Callable[[TableRow], object] | None = None) -> Table:
     """Tabulate rows by the names of their columns."""
     rows = CellRows(chosen.rows, lambda row: row.cell, group)
     ruled, several = chosen.spec.rule in RULES, len(chosen.groups) > 1
@@ -193,7 +193,7 @@ def columns(chosen: Chosen, names: str, group: Callable[[Row], object] | None = 
     return rows.table()
 
 
-def _amount(row: Row, value: float | None, caveats: tuple[Caveat, ...] = ()) -> Field:
+def _amount(row: TableRow, value: float | None, caveats: tuple[Caveat, ...] = ()) -> Field:
     unit = row.cell.metric.unit
     return Field(figure(value, lambda own: format_value(own, unit)), value, caveats=caveats)
 
@@ -216,7 +216,7 @@ def rule_text(rule: str, baseline: str) -> str:
     return RULES[rule].format(baseline=baseline) if rule in RULES else ""
 
 
-def ruled_value(document: Document, cell: Cell, rule: str) -> float | None:
+def ruled_value(document: Document, cell: Row, rule: str) -> float | None:
     """Give what a rule reports of a cell; its median without one, None where nothing is known."""
     if rule not in RULES or cell.value is None:
         return cell.median
@@ -228,7 +228,7 @@ def ruled_value(document: Document, cell: Cell, rule: str) -> float | None:
     return min(values, default=None) if least else max(values, default=None)
 
 
-def ruled_ratio(document: Document, cell: Cell, base: Cell | None, rule: str) -> Estimate | None:
+def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> Estimate | None:
     """Give how many times worse a cell is than the baseline's by a rule; none has an interval.
 
     None without a direction, without the baseline, where either side is missing or zero, and where

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Field
 from bareline.report.content.document import Document
 from bareline.report.content.dots import block_ratio
@@ -27,14 +27,14 @@ from bareline.vocabulary.units import listing
 #: What a program demands, by metric, and what then limits it.
 DEMANDS = {"arithmetic": "arithmetic", "traffic": "memory bandwidth"}
 #: What a platform gives at most: a cell's value so many times.
-_Limit = tuple[Cell, float]
+_Limit = tuple[Row, float]
 
 
 @dataclass(frozen=True, slots=True)
 class _Share:
     """What a program demands as a share of a limit; none where the limit was not measured."""
 
-    demand: Cell
+    demand: Row
     estimate: Estimate | None = None
     n: int | None = None
     caveats: tuple[Caveat, ...] = ()
@@ -52,7 +52,7 @@ def _reached(row: _Row) -> _Share:
     return row[max(values, key=values.__getitem__)]
 
 
-def _cell(row: _Row) -> Cell:
+def _cell(row: _Row) -> Row:
     return next(iter(row.values())).demand
 
 
@@ -98,7 +98,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     )
 
 
-def _share(document: Document, demand: Cell) -> _Share:
+def _share(document: Document, demand: Row) -> _Share:
     limits = [cell for cell in document.cells if cell.platform == demand.platform]
     limit = _peak(demand, limits) if demand.place.metric == "arithmetic" else _triad(demand, limits)
     if limit is None:
@@ -110,7 +110,7 @@ def _share(document: Document, demand: Cell) -> _Share:
     return _Share(demand, share, paired.n if share else None, caveats)
 
 
-def _peak(demand: Cell, cells: list[Cell]) -> _Limit | None:
+def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
     """Give the peak of as many cores as it has ranks; a rank without a core adds nothing."""
     mode = "single" if demand.place.ranks == 1 else "star"
     peak = _best(cells, "compute.peak", "rate", mode)
@@ -121,7 +121,7 @@ def _peak(demand: Cell, cells: list[Cell]) -> _Limit | None:
     return peak, 1.0 if mode == "single" else min(float(demand.place.ranks), whole)
 
 
-def _triad(demand: Cell, cells: list[Cell]) -> _Limit | None:
+def _triad(demand: Row, cells: list[Row]) -> _Limit | None:
     """Give the bandwidth of as many cores as it has ranks, at most that of all its nodes' cores."""
     one = _best(cells, "memory.stream", "bandwidth", "single", kernel="triad")
     if demand.place.ranks == 1:
@@ -133,7 +133,7 @@ def _triad(demand: Cell, cells: list[Cell]) -> _Limit | None:
     return min(own, key=lambda limit: limit[1] * (limit[0].median or 0.0))
 
 
-def _best(cells: list[Cell], probe: str, metric: str, mode: str, **point: str) -> Cell | None:
+def _best(cells: list[Row], probe: str, metric: str, mode: str, **point: str) -> Row | None:
     """Give what was measured so, the most where it was measured several ways."""
     found = [
         cell

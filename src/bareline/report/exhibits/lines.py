@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bareline.analysis.numbers.cell import Cell, Estimate, with_interval
+from bareline.analysis.numbers.row import Estimate, Row, with_interval
 from bareline.report.blocks import Table
 from bareline.report.content.cells import numeric_axis, position, varying_without
 from bareline.report.content.document import Document
@@ -24,7 +24,7 @@ from bareline.report.exhibits.along import ALL_LARGE, DIAMONDS, Along, is_within
 from bareline.report.exhibits.base import (
     Chosen,
     Declared,
-    Row,
+    TableRow,
     by_metric,
     grouped_by,
     select,
@@ -40,7 +40,7 @@ from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import count, listing, plain
 
 
-def _at(chosen: Chosen, cell: Cell) -> str:
+def _at(chosen: Chosen, cell: Row) -> str:
     return parameter_value(chosen.x, cell.place.coordinates[chosen.x])
 
 
@@ -50,11 +50,11 @@ def _curves(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
         there = placed(cells, x) if x else []
         if x and any(cell.value is not None for cell in there):
             names = varying_without(there, x)
-            rows = [Row(cell, cell.place.words_of(names)) for cell in there]
+            rows = [TableRow(cell, cell.place.words_of(names)) for cell in there]
             yield Chosen(document, spec, there, rows, x, what, what[0])
 
 
-def _trials(chosen: Chosen, rows: Sequence[Row]) -> Dots:
+def _trials(chosen: Chosen, rows: Sequence[TableRow]) -> Dots:
     document = chosen.document
     measured = [row.cell for row in rows if row.cell.value is not None]
     most = min(document.dots_per_panel, len(measured) * document.dots_per_value)
@@ -72,7 +72,7 @@ def _curve_panels(chosen: Chosen) -> Drawing:
         tip = f"{along.where(dot.cell)}, trial {dot.trial}: {scale.show(dot.value)} {scale.unit}"
         return {**place, "colour": along.looks[dot.cell.platform].colour, "tip": tip}
 
-    def panel(title: str, rows: Sequence[Row]) -> Chart:
+    def panel(title: str, rows: Sequence[TableRow]) -> Chart:
         cells = [row.cell for row in rows]
         spots = [spot(dot) for dot in trials[title].dots if dot.value > 0]
         strips = [along.value_strip(cells, title, lambda x, y: [dots(spots, x, y)], words)]
@@ -97,7 +97,7 @@ def _curve_notes(chosen: Chosen) -> Iterable[str]:
 def _curve_words(chosen: Chosen) -> str:
     document = chosen.document
 
-    def in_order(rows: Iterable[Row]) -> list[Cell]:
+    def in_order(rows: Iterable[TableRow]) -> list[Row]:
         return sorted((row.cell for row in rows), key=lambda cell: position(cell, chosen.x))
 
     ends = {}
@@ -124,7 +124,7 @@ def _relative(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
         if len({position(cell, x) for cell in own if cell.ratio is not None}) < 2:
             continue
         names = varying_without(own, x)
-        titles = [Row(cell, titled(document, cell, names, metric=False)) for cell in own]
+        titles = [TableRow(cell, titled(document, cell, names, metric=False)) for cell in own]
         every = grouped_by(titles, lambda row: row.title)
         rows = [row for line in every.values() for row in line if row.cell.ratio]
         places = {title: [position(row.cell, x) for row in line] for title, line in every.items()}
@@ -173,7 +173,7 @@ def _relative_words(chosen: Chosen) -> str:
 def _relative_columns(chosen: Chosen) -> Table:
     titles = [*chosen.groups]
 
-    def order(row: Row) -> tuple[int, float, str]:
+    def order(row: TableRow) -> tuple[int, float, str]:
         return titles.index(row.title), position(row.cell, chosen.x), row.cell.platform
 
     chosen = replace(chosen, rows=sorted(chosen.rows, key=order))
@@ -186,18 +186,18 @@ def _speeds(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     cells = [cell for cell in placed(select(document, spec), x) if cell.metric.directed]
     names = varying_without(cells, x)
     panels = grouped_by(cells, lambda cell: titled(document, cell, names))
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for title, own in panels.items():
         found = speeds(document.baseline, own, x)
         if len({position(cell, x) for cell, _ in found}) > 1:
-            rows += (Row(cell, title, speed) for cell, speed in found)
+            rows += (TableRow(cell, title, speed) for cell, speed in found)
     if rows:
         what = (spec.probe or "", spec.metric or "")
         places = {title: [position(cell, x) for cell in own] for title, own in panels.items()}
         yield Chosen(document, spec, [r.cell for r in rows], rows, x, what, places=places)
 
 
-def speeds(baseline: str, cells: Sequence[Cell], x: str) -> list[tuple[Cell, Estimate]]:
+def speeds(baseline: str, cells: Sequence[Row], x: str) -> list[tuple[Row, Estimate]]:
     """Divide speeds by the baseline's at its fewest ranks; nothing where that is missing or zero.
 
     Simulated speeds are divided by simulated ones alone, so that neither passes for the other.
@@ -220,7 +220,7 @@ def speeds(baseline: str, cells: Sequence[Cell], x: str) -> list[tuple[Cell, Est
     return found
 
 
-def _printed_speeds(chosen: Chosen, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+def _printed_speeds(chosen: Chosen, rows: Sequence[TableRow]) -> Iterator[dict[str, Any]]:
     baseline, styles = chosen.document.baseline, looks(chosen.document.names)
     known = [(row, position(row.cell, chosen.x), row.shown.value) for row in rows if row.shown]
     bases = {ranks: speed for row, ranks, speed in known if row.cell.platform == baseline}
@@ -240,7 +240,7 @@ def _speed_panels(chosen: Chosen) -> Drawing:
     ends += [end for row in chosen.rows if row.shown for end in row.shown.known]
     ticks = log_ticks([1.0, *ends])
 
-    def panel(title: str, rows: Sequence[Row]) -> Chart:
+    def panel(title: str, rows: Sequence[TableRow]) -> Chart:
         words, there = "times the baseline's fewest, n =", printed[title]
         marks = [
             along.mark(row.cell, row.shown, f"{with_interval(row.shown)} {words} {row.cell.n}")
@@ -261,7 +261,7 @@ def _speed_panels(chosen: Chosen) -> Drawing:
     return Drawing([panel(*group) for group in chosen.groups.items()])
 
 
-def _ideal(chosen: Chosen, rows: Sequence[Row], ticks: Ticks) -> Iterator[dict[str, Any]]:
+def _ideal(chosen: Chosen, rows: Sequence[TableRow], ticks: Ticks) -> Iterator[dict[str, Any]]:
     (low, high), baseline = ticks.domain, chosen.document.baseline
     starts = [position(r.cell, chosen.x) for r in rows if r.cell.platform == baseline]
     start, most = min(starts, default=0.0), max(position(row.cell, chosen.x) for row in rows)

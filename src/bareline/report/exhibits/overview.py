@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import Any
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import with_interval
+from bareline.analysis.numbers.row import with_interval
 from bareline.report.blocks import Rows
 from bareline.report.content.document import Document
 from bareline.report.content.grid import by_loss

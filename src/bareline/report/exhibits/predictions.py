@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from statistics import median
 from typing import Any
 
-from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.numbers.row import Estimate
 from bareline.predict.coverage import CurveCoverage, SizeUsed
 from bareline.predict.predictions import Predictions
 from bareline.predict.questions import UPGRADES, Upgrade

@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from bareline.analysis.numbers.cell import Cell, Estimate
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.content.cells import position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_name, sentence_case, summed_up, value_words
 from bareline.report.exhibits.along import DIAMONDS, RATIO_HEIGHT_PX, Along, placed
-from bareline.report.exhibits.base import Chosen, Declared, Row, by_metric, grouped_by, select
+from bareline.report.exhibits.base import Chosen, Declared, TableRow, by_metric, grouped_by, select
 from bareline.report.exhibits.columns import columns
 from bareline.report.exhibits.lines import panels_of
 from bareline.report.figures.grammar import Channel, Chart, Drawing, layer
@@ -56,13 +56,13 @@ class EfficiencyPoint:
       definition.
     """
 
-    cell: Cell
+    cell: Row
     ranks: float
     efficiency: Estimate
 
 
 def efficiencies(
-    cells: Sequence[Cell], x: str, *, weak: bool, samples: pl.DataFrame | None = None
+    cells: Sequence[Row], x: str, *, weak: bool, samples: pl.DataFrame | None = None
 ) -> list[EfficiencyPoint]:
     """Give the parallel efficiencies of one platform's cells, 100 % at the fewest ranks.
 
@@ -71,7 +71,7 @@ def efficiencies(
     - `samples`: of the cells' metric, as of `Records`; no intervals without.
     """
     known = sorted((c for c in cells if c.median), key=lambda cell: position(cell, x))
-    bases: dict[bool, Cell] = {}
+    bases: dict[bool, Row] = {}
     for cell in known:
         bases.setdefault(cell.simulated, cell)
     launches = {cell.place: _launches(cell, samples) for cell in known}
@@ -102,7 +102,7 @@ def _slower(own: Launches, base: Launches, rate: bool) -> list[float]:
     return ends if np.isfinite(ends).all() else []
 
 
-def _launches(cell: Cell, samples: pl.DataFrame | None) -> Launches:
+def _launches(cell: Row, samples: pl.DataFrame | None) -> Launches:
     if samples is None:
         return {}
     place = cell.place
@@ -116,7 +116,7 @@ def _launches(cell: Cell, samples: pl.DataFrame | None) -> Launches:
     }
 
 
-def each_rank(cell: Cell, growing: Collection[str]) -> Cell:
+def each_rank(cell: Row, growing: Collection[str]) -> Row:
     """Divide a cell's growing parameters by its ranks: weak scaling's cases belong on one line."""
     if not growing:
         return cell
@@ -133,7 +133,7 @@ def each_rank(cell: Cell, growing: Collection[str]) -> Cell:
 class _Scaled(Chosen):
     """Lines by panel and platform; MPI functions do more on more ranks: they have no ideal line."""
 
-    panels: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
+    panels: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     lines: Mapping[str, Mapping[str, Sequence[EfficiencyPoint]]] = field(default_factory=dict)
 
     @property
@@ -178,7 +178,7 @@ def _scaled(document: Document, spec: ExhibitSpec) -> Iterator[_Scaled]:
         }
         places = {title: _places(document, own, x, names, growing) for title, own in panels.items()}
         rows = [
-            Row(point.cell, title, point.efficiency)
+            TableRow(point.cell, title, point.efficiency)
             for title, own in lines.items()
             for line in own.values()
             for point in line
@@ -191,14 +191,14 @@ def _scaled(document: Document, spec: ExhibitSpec) -> Iterator[_Scaled]:
 
 def _places(
     document: Document,
-    cells: Sequence[Cell],
+    cells: Sequence[Row],
     x: str,
     names: Sequence[str],
     growing: Collection[str],
 ) -> list[float]:
     """Give all places of a panel on the axis: a case that failed everywhere is a gap."""
 
-    def line(cell: Cell) -> tuple[object, ...]:
+    def line(cell: Row) -> tuple[object, ...]:
         # What tells the lines of a panel apart, but for what varies inside a trial.
         place = each_rank(cell, growing).place
         known, inside = place.coordinates, parse_point(place.point)
@@ -225,11 +225,11 @@ def _panels(chosen: _Scaled) -> Drawing:
     def whole(_: Channel, up: Channel) -> list[Chart]:
         return [layer("rule", [{"y": 100}], y=up, color=colour("baseline"), strokeDash=[4, 3])]
 
-    def panel(title: str, own: Sequence[Cell]) -> Chart:
+    def panel(title: str, own: Sequence[Row]) -> Chart:
         lines = chosen.lines[title]
         points = {point.cell: point.efficiency for line in lines.values() for point in line}
 
-        def tooltip(cell: Cell) -> str:
+        def tooltip(cell: Row) -> str:
             share = f"; efficiency {points[cell].value:.0f} %" if chosen.program else ""
             return f"{value_words(cell, along.scale)}{share}"
 

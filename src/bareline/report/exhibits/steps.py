@@ -8,7 +8,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from bareline.analysis.numbers.cell import Cell, Estimate, read_cells
+from bareline.analysis.numbers.row import Estimate, Row, read_rows
 from bareline.report.blocks import Field, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PrintedValue, printed_values
@@ -38,7 +38,7 @@ from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.units import plain
 
 #: Comparisons by platform and place.
-_Lookup = Mapping[tuple[str, Place], Cell]
+_Lookup = Mapping[tuple[str, Place], Row]
 Printed = Mapping[str, PrintedValue]
 
 
@@ -50,7 +50,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     cells = [cell for cell in select(document, spec) if cell.metric.better != "none"]
     names = varying(cell.place for cell in cells)
     before, first = (
-        {(cell.platform, cell.place): cell for cell in read_cells(None, comparison)}
+        {(cell.platform, cell.place): cell for cell in read_rows(None, comparison)}
         for comparison in (compared.from_before, compared.from_first)
     )
     usual = "An improvement above 1 is better than the step it refers to."
@@ -81,10 +81,10 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
 
 
 def _table(
-    steps: Sequence[Cell], printed: Printed, scale: Scale, before: _Lookup, first: _Lookup
+    steps: Sequence[Row], printed: Printed, scale: Scale, before: _Lookup, first: _Lookup
 ) -> Table:
     def as_printed(title: str, text: Callable[[PrintedValue], str]) -> None:
-        def field(cell: Cell) -> Field:
+        def field(cell: Row) -> Field:
             one = printed.get(cell.platform)
             return Field(text(one), one.value, tip=f"published: {one.source}") if one else Field("")
 
@@ -102,7 +102,7 @@ def _table(
 
 
 def _stairs(
-    document: Document, steps: Sequence[Cell], printed: Printed, scale: Scale, *, narrow: bool
+    document: Document, steps: Sequence[Row], printed: Printed, scale: Scale, *, narrow: bool
 ) -> Chart:
     styles = looks(document.names)
     treads = []
@@ -131,8 +131,8 @@ def _stairs(
     return staircase(treads, title, narrow=narrow)
 
 
-def _summary(steps: Sequence[Cell], printed: Printed, scale: Scale) -> str:
-    def words(cell: Cell) -> str:
+def _summary(steps: Sequence[Row], printed: Printed, scale: Scale) -> str:
+    def words(cell: Row) -> str:
         one, text = printed.get(cell.platform), f"{cell.platform} {value_words(cell, scale)}"
         return f"{text} (printed: {one.text})" if one else text
 
@@ -140,14 +140,14 @@ def _summary(steps: Sequence[Cell], printed: Printed, scale: Scale) -> str:
     return f"{sentence_case(metric_name(steps[0].place.metric))} by step: {'; '.join(parts)}."
 
 
-def _improvement(steps: _Lookup, cell: Cell) -> Estimate | None:
+def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
     """Give the comparison of a cell the other way round: how many times better."""
     step = steps.get((cell.platform, cell.place))
     ratio = step.ratio if step else None
     return ratio.inverse() if ratio and ratio.value else None
 
 
-def _improved(steps: _Lookup, cell: Cell) -> Field:
+def _improved(steps: _Lookup, cell: Row) -> Field:
     step, factor = steps.get((cell.platform, cell.place)), _improvement(steps, cell)
     if factor is None:
         return Field(verdict_word(step.verdict) if step else "", tone="muted")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.row import Row
 from bareline.report.blocks import Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
@@ -14,7 +14,7 @@ from bareline.report.exhibits.base import (
     Declared,
     Draft,
     ExhibitKind,
-    Row,
+    TableRow,
     by_unit,
     grouped_by,
     select,
@@ -55,7 +55,7 @@ def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
             yield Chosen(document, spec, own, rows, what=what, label=label)
 
 
-def _printed(cells: Sequence[Cell], points: Sequence[PublishedPoint]) -> dict[Place, int]:
+def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Place, int]:
     """Give the places of which something is printed, each with its number in the publication."""
     # What several probes measure stands together, under the first of them.
     first: dict[object, int] = {}
@@ -69,23 +69,25 @@ def _printed(cells: Sequence[Cell], points: Sequence[PublishedPoint]) -> dict[Pl
     return found
 
 
-def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> list[Row]:
+def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Row]) -> list[TableRow]:
     order = {place: number for number, place in enumerate(dict.fromkeys(c.place for c in cells))}
     bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
     probes = grouped_by(order, lambda place: place.probe)
     names = {probe: varying(places) for probe, places in probes.items()}
 
-    def title(cell: Cell) -> str:
+    def title(cell: Row) -> str:
         # Among the metrics of one probe by its metric, a further probe's with its name.
         if spec.also and cell.place.probe == spec.probe:
             return sentence_case(metric_name(cell.place.metric))
         text, probe = titled(document, cell, names[cell.place.probe]), cell.place.probe
         return f"{text} ({probe})" if probe in spec.also else text
 
-    def row(cell: Cell, base: Cell | None) -> Row:
+    def row(cell: Row, base: Row | None) -> TableRow:
         ratio = ruled_ratio(document, cell, base, spec.rule)
         under = None if base is None else ruled_value(document, base, spec.rule)
-        return Row(cell, title(cell), None, ratio, under, ruled_value(document, cell, spec.rule))
+        return TableRow(
+            cell, title(cell), None, ratio, under, ruled_value(document, cell, spec.rule)
+        )
 
     return [
         row(cell, bases.get(cell.place))
@@ -130,7 +132,7 @@ def _by_size(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
 
 def _size_table(
     document: Document,
-    places: Mapping[Place, Sequence[Cell]],
+    places: Mapping[Place, Sequence[Row]],
     titles: Mapping[Place, str],
     scale: Scale,
 ) -> Table:
@@ -157,7 +159,7 @@ def _size_table(
     return rows.table()
 
 
-def _cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Cell]:
+def _cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Row]:
     """Give the cells with a size: the means over loops where all functions have them."""
     own, means = (
         [

@@ -11,7 +11,7 @@ from typing import Any
 
 from bareline.analysis.judgements.present import ChangePoint
 from bareline.analysis.judgements.trend import Trend, TrendSeries
-from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.numbers.row import Estimate
 from bareline.analysis.words.history import (
     COURSES,
     change_words,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from statistics import median
 
-from bareline.analysis.numbers.cell import Cell
+from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import publications
 from bareline.published.model import Trials
 from bareline.published.quantities import UNITS
@@ -51,7 +51,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
                 yield _of_point(document, spec, label, own)
 
 
-def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]) -> Draft:
+def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Row]) -> Draft:
     place = cells[0].place
     scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
     in_order = spec.rule != "sorted"
@@ -99,7 +99,7 @@ def _table(listings: Sequence[_Listing]) -> Table:
 
 
 def _strips(
-    document: Document, listings: Sequence[_Listing], cells: Sequence[Cell], title: str, *,
+    document: Document, listings: Sequence[_Listing], cells: Sequence[Row], title: str, *,
     narrow: bool,
 ) -> Chart:  # fmt: skip
     styles, simulated = looks(document.names), {c.platform for c in cells if c.simulated}
@@ -128,7 +128,7 @@ def _summary(listings: Sequence[_Listing], what: str) -> str:
 
 
 def _measured(
-    document: Document, cells: Sequence[Cell], scale: Scale, *, in_order: bool
+    document: Document, cells: Sequence[Row], scale: Scale, *, in_order: bool
 ) -> tuple[list[_Listing], str]:
     present = {cell.platform: cell for cell in cells}
     # At most 100 rows of a table; beyond, trials are thinned evenly over their order.
@@ -164,7 +164,7 @@ def _measured(
 
 
 def _published(
-    document: Document, spec: ExhibitSpec, cell: Cell, scale: Scale
+    document: Document, spec: ExhibitSpec, cell: Row, scale: Scale
 ) -> Iterator[_Listing]:
     cast = {name: role for role in document.roles.values() for name in role.published}
     here = (cell.place.probe, cell.place.metric)

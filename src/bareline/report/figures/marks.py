@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.numbers.row import Estimate
 from bareline.report.figures.grammar import MARK, Channel, Chart, Rows, Style, axis, heading, layer
 from bareline.report.figures.scales import Ticks, dodge
 from bareline.report.figures.theme import LABEL_PX, PUBLISHED_SHAPE, colour

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from bareline.analysis.numbers.cell import Estimate
+from bareline.analysis.numbers.row import Estimate
 from bareline.report.figures.grammar import MARK, Channel, Chart, Rows, Style, axis, layer, plot
 from bareline.report.figures.marks import PALE, diamonds, dots, rows_axis
 from bareline.report.figures.scales import Ticks, log_ticks

@@ -10,8 +10,8 @@ from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.judgements.causes.why_not import AnswerRow, WhyNot
 from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cell import Cell, read_cells
 from bareline.analysis.numbers.programs import unprofiled
+from bareline.analysis.numbers.row import Row, read_rows
 from bareline.analysis.words.amounts import ratio_words
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.parts import Amount, Sentence, sentence
@@ -30,7 +30,8 @@ from bareline.report.blocks import (
     Words,
 )
 from bareline.report.content.cells import headline_first, numeric_axis, position
-from bareline.report.content.claims import claims_of, claims_table
+from bareline.report.content.claim_rows import Claims, claims_table
+from bareline.report.content.claims import claims_of
 from bareline.report.content.grid import by_loss, grid, layers_of, legend
 from bareline.report.content.suitability import suited
 from bareline.report.content.wording import (
@@ -52,17 +53,17 @@ _LONGEST_SWEEP = 7
 #: Causes that are named; `explain` names all.
 _MOST_CAUSES = 8
 #: Adds to a table of cells what it says of each, in a unit and under the metric's name.
-_Columns = Callable[[Rows[Cell], Scale, str], object]
+_Columns = Callable[[Rows[Row], Scale, str], object]
 
 
 def summary_blocks(summary: pl.DataFrame, *, details: bool = False) -> Iterator[Block]:
     """Give medians with intervals, a table per probe and unit; `details`: also every point."""
 
-    def columns(rows: Rows[Cell], scale: Scale, metric: str) -> None:
+    def columns(rows: Rows[Row], scale: Scale, metric: str) -> None:
         rows.estimate(scale.titled(metric), lambda cell: cell.value, scale.show)
         rows.figure("n", lambda cell: str(cell.n))
 
-    cells = read_cells(summary if details else unprofiled(summary), None)
+    cells = read_rows(summary if details else unprofiled(summary), None)
     return _cell_blocks(cells, columns, details=details)
 
 
@@ -95,18 +96,18 @@ def control_blocks(
         yield Remark("No control was measured: `bareline run --control` adds one.", "muted")
 
 
+def headline_blocks(comparison: Comparison) -> Iterator[Block]:
+    """Yield the answer of a comparison."""
+    yield Prose(tuple(comparison.glance.headline.clauses), "headline")
+
+
 def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:
     """Give the answer, every finding on every platform, and why; `details`: also every point."""
     findings = comparison.findings
-    yield Prose(tuple(comparison.glance.headline.clauses), "headline")
+    yield from headline_blocks(comparison)
     yield from grid(findings, by_loss(findings, comparison.others))
     yield Note(legend(findings, comparison.baseline, comparison.margin))
-    claims = claims_of(comparison)
-    if claims.open:
-        yield claims_table(claims.open, sources=False)
-    if claims.folded:
-        noun = count(len(claims.folded), "further claim")
-        yield Note(f"{noun} on the page (`bareline report`): why what is not measured is not.")
+    yield from _claim_blocks(claims_of(comparison))
     causes = _causes(comparison)
     reasons: list[Words] = [*causes[:_MOST_CAUSES]]
     if len(causes) > _MOST_CAUSES:
@@ -122,6 +123,21 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
     else:
         hint = "`bareline explain` says all in sentences; --probe P and --all list every point."
         yield Remark(hint, "muted")
+
+
+def _claim_blocks(claims: Claims) -> Iterator[Block]:
+    """Say whether a published study repeats here, and each of its statements that is measured."""
+    if claims.score.words:
+        yield Prose((f"Does the study repeat here? {claims.score.words}",))
+    if claims.open:
+        yield claims_table(claims.open, sources=False)
+    if not claims.rows:
+        return
+    unmeasured = count(len(claims.folded), "statement") + " that this run does not measure"
+    rest = f"{count(len(claims.ratios), 'printed ratio')}" + (
+        f" and {unmeasured}" if claims.folded else ""
+    )
+    yield Note(f"On the page (`bareline report`): {rest}, each with its reason.")
 
 
 def _causes(comparison: Comparison) -> list[Sentence]:
@@ -166,10 +182,10 @@ def selected_blocks(rows: pl.DataFrame, all_rows: int, *, details: bool = False)
 def _row_blocks(comparison: pl.DataFrame, *, details: bool) -> Iterator[Block]:
     baseline = comparison.item(0, "baseline") if comparison.height else ""
 
-    def tone(cell: Cell) -> Tone:
+    def tone(cell: Row) -> Tone:
         return verdict_tone(cell.verdict)
 
-    def columns(rows: Rows[Cell], scale: Scale, metric: str) -> None:
+    def columns(rows: Rows[Row], scale: Scale, metric: str) -> None:
         rows.figure(scale.titled(metric), lambda cell: scale.show(cell.median))
         rows.figure(baseline, lambda cell: scale.show(cell.base.value if cell.base else None))
         rows.estimate("ratio", lambda cell: cell.ratio, tone=tone)
@@ -177,12 +193,12 @@ def _row_blocks(comparison: pl.DataFrame, *, details: bool) -> Iterator[Block]:
         word = lambda cell: Field(verdict_word(cell.verdict), tone=tone(cell))  # noqa: E731
         rows.column("verdict", word, "text")
 
-    yield from _cell_blocks(read_cells(None, comparison), columns, details=details)
+    yield from _cell_blocks(read_rows(None, comparison), columns, details=details)
     yield Remark(f"A ratio above 1 is worse than {baseline}; 95 % is its interval.", "muted")
 
 
-def _cell_blocks(cells: Sequence[Cell], columns: _Columns, *, details: bool) -> Iterator[Block]:
-    groups: dict[tuple[str, str], list[Cell]] = {}
+def _cell_blocks(cells: Sequence[Row], columns: _Columns, *, details: bool) -> Iterator[Block]:
+    groups: dict[tuple[str, str], list[Row]] = {}
     for cell in cells:
         if details or not cell.metric.detail:
             groups.setdefault((cell.place.probe, cell.metric.unit), []).append(cell)
@@ -203,14 +219,14 @@ def _cell_blocks(cells: Sequence[Cell], columns: _Columns, *, details: bool) -> 
         yield Remark(f"{noun} between these sizes left out; --all shows them.", "muted")
 
 
-def _table(cells: Sequence[Cell], columns: _Columns) -> Table:
+def _table(cells: Sequence[Row], columns: _Columns) -> Table:
     sides = [side for cell in cells for side in (cell.value, cell.base) if side is not None]
     scale = unit_scale([side.value for side in sides], cells[0].metric.unit)
     names = varying(cell.place for cell in cells)
     metrics = list(dict.fromkeys(metric_name(cell.place.metric) for cell in cells))
     one = len(metrics) == 1
 
-    def point(cell: Cell) -> str:
+    def point(cell: Row) -> str:
         metric = "" if one else metric_name(cell.place.metric)
         return ", ".join(filter(None, [metric, cell.place.words_of(names)]))
 
@@ -222,7 +238,7 @@ def _table(cells: Sequence[Cell], columns: _Columns) -> Table:
     return rows.column("", lambda cell: Field("", caveats=cell.caveats), "text").table(whole=True)
 
 
-def _thinned(cells: Sequence[Cell]) -> list[Cell]:
+def _thinned(cells: Sequence[Row]) -> list[Row]:
     """Keep the ends of a long sweep and the sizes that axes are marked with."""
     axis = numeric_axis(cells)
     values = sorted({position(cell, axis) for cell in cells}) if axis else []
@@ -264,7 +280,7 @@ def _fact(key: str, value: Scalar | None) -> str:
     return "not known" if value is None else format_fact(key, value)
 
 
-def _measured(measured: Sequence[tuple[str, Cell | None]]) -> Iterator[Block]:
+def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
     """Give what probes found, and where: its one node shows a loopback."""
     rows = Rows([(probe, worst) for probe, worst in measured if worst is not None])
     if rows.rows:

@@ -1,7 +1,7 @@
-"""The cell: one value of one platform with everything that is said about it.
+"""The row: one value of one platform with everything that is said about it.
 
-It is all that analysis hands out: findings and grounds of suitability are made of cells, rows that
-meet a condition are cells, and exhibits draw them.
+It is all that analysis hands out: findings and grounds of suitability are made of rows, what meets
+a condition is a row, and exhibits draw them. A variable `cell` is a row as a table shows it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bareline.vocabulary.verdicts import DecisionRule, Grade, Verdict, sure_word
 if TYPE_CHECKING:
     import polars as pl
 
-_Row = Mapping[str, Any]
+_Fields = Mapping[str, Any]
 
 #: Verdicts of what both sides have.
 COMPARED = (Verdict.SLOWER, Verdict.FASTER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
@@ -138,7 +138,7 @@ class LostLaunches:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Row:
     """A summarized value of a platform, and its comparison with the baseline.
 
     - `baseline`: what it is compared with; empty where nothing is.
@@ -226,24 +226,23 @@ class Cell:
         return math.inf if self.verdict is not None and self.verdict.decided else 0.0
 
 
-def read_cells(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> tuple[Cell, ...]:
-    """Read a summary, a comparison or both, joined; the baseline has cells in the first alone."""
+def read_rows(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> tuple[Row, ...]:
+    """Read a summary, a comparison or both, joined; the baseline has rows in the first alone."""
     rows = [] if comparison is None else list(comparison.iter_rows(named=True))
     if summary is None:
-        return tuple(_cell(None, row) for row in rows)
+        return tuple(_row(None, row) for row in rows)
     compared = {_key(row): row for row in rows}
-    own = summary.iter_rows(named=True)
-    cells = [_cell(row, compared.pop(_key(row), None)) for row in own]
-    return (*cells, *(_cell(None, row) for row in compared.values()))
+    summarized = [_row(own, compared.pop(_key(own), None)) for own in summary.iter_rows(named=True)]
+    return (*summarized, *(_row(None, row) for row in compared.values()))
 
 
-def _cell(own: _Row | None, compared: _Row | None) -> Cell:
+def _row(own: _Fields | None, compared: _Fields | None) -> Row:
     row = own or compared or {}
     other = compared or {}
     verdict = other.get("verdict")
     caveats = [*(row["caveats"] or ()), *(other.get("caveats") or ())]
     base = codes(read_caveats(other.get("base")))
-    return Cell(
+    return Row(
         place=Place.of({**row, "nodes_used": other.get("nodes_used")}),
         platform=row["platform"],
         layer=Layer(row["layer"]),
@@ -273,17 +272,17 @@ def _cell(own: _Row | None, compared: _Row | None) -> Cell:
     )
 
 
-def _lost(row: _Row) -> LostLaunches | None:
+def _lost(row: _Fields) -> LostLaunches | None:
     if not any(row.get(name) for name in ("lost", "base_lost", "crashed", "base_crashed")):
         return None
     return LostLaunches(**{each.name: row[each.name] for each in fields(LostLaunches)})
 
 
-def _key(row: _Row) -> tuple[Any, ...]:
+def _key(row: _Fields) -> tuple[Any, ...]:
     return (row["platform"], *(row[key] for key in KEY))
 
 
-def _estimate(row: _Row, value: str, lo: str, hi: str) -> Estimate | None:
+def _estimate(row: _Fields, value: str, lo: str, hi: str) -> Estimate | None:
     """Read a figure; an end that is not finite is not bounded."""
     found = finite(row.get(value))
     return None if found is None else Estimate(found, finite(row.get(lo)), finite(row.get(hi)))
@@ -294,7 +293,7 @@ def finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def reason_of(row: _Row) -> str:
+def reason_of(row: _Fields) -> str:
     """Say why a row of a comparison cannot be compared; nothing where it can."""
     match row["verdict"]:
         case Verdict.NOT_COMPARABLE:
