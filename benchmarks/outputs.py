@@ -362,7 +362,8 @@ def _wrong_table(page: Page, section: str, subject: str, rows: list[list[str]]) 
             yield f"{place}: ratio {fields['ratio']}, the rows have {[p.ratio for p in points]}"
             continue
         if ratio and matching:
-            fault = _wrong_line(fields, [p for p in matching if close_to(fields["ratio"], p.ratio)])
+            # The verdict may be that of another point of the class than the ratio.
+            fault = _wrong_line(fields, [p for p in points if close_to(fields["ratio"], p.ratio)])
             if fault:
                 yield f"{place}: {fault}"
 
