@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,7 +29,11 @@ from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.files import replace_file
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
+
+    from bareline.session.imported import Intake
 
 app = typer.Typer()
 
@@ -143,13 +147,16 @@ def import_(
     skip_unknown: Annotated[
         bool, flag("--skip-unknown", "Leave out files of no known format.")
     ] = False,
+    per_commit: Annotated[
+        bool, flag("--per-commit", "A run for each commit, in the folder --out.")
+    ] = False,
     explain: Annotated[
         bool, flag("--explain", "Only show what is recognised, and what made the case.")
     ] = False,
     quiet: QuietOption = False,
 ) -> None:
     """Read existing outputs of OSU, IMB, ReFrame, hyperfine and others into a run."""
-    from bareline.session import imported, intake
+    from bareline.session import commits, imported, intake
     from bareline.session.dating import parse_date
 
     if explain:
@@ -158,24 +165,31 @@ def import_(
         return
     if out is None:
         raise UsageError("is missing", where="--out", hint="add --out RUN, or --explain")
-    run = out
-    taken = intake.import_files(
-        files,
-        platform,
-        run,
-        title=title,
-        ranks=ranks,
-        date=None if date is None else parse_date(date),
-        skip_unknown=skip_unknown,
-    )
+    day = None if date is None else parse_date(date)
+    rest: dict[str, Any] = {
+        "title": title,
+        "ranks": ranks,
+        "date": day,
+        "skip_unknown": skip_unknown,
+    }
+    if per_commit:
+        taken = commits.import_commits(files, platform, out, **rest)
+    else:
+        taken = [intake.import_files(files, platform, out, **rest)]
+    lines = imported.commit_lines(taken) if per_commit else taken[0].lines()
+    _print_imported(out, taken, [] if quiet else lines)
+
+
+def _print_imported(out: Path, taken: Sequence[Intake], lines: Sequence[str]) -> None:
+    """Print what was imported, and leave with 3 if anything was lost."""
 
     def people(_: Console) -> None:
-        for line in () if quiet else taken.lines():
+        for line in lines:
             print(line, file=sys.stderr)
-        print(run)
+        print(out)
 
-    emit(lambda: taken.rows, people)
-    if taken.incomplete:
+    emit(lambda: [row for intake in taken for row in intake.rows], people)
+    if any(intake.incomplete for intake in taken):
         raise typer.Exit(EXIT_TRIALS_FAILED)
 
 

@@ -104,6 +104,19 @@ def _whole(text: str) -> Sequence[str]:
     return (text,)
 
 
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The commit that a launch measured.
+
+    - `date`: when it was committed; None where the output does not say it.
+    - `platform`: the platform without the commit, where the output's own name of it has that.
+    """
+
+    id: str
+    date: datetime | None = None
+    platform: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importer:
     """Reads the outputs of one program, by functions that are pure.
@@ -122,6 +135,7 @@ class Importer:
     - `identity`: reads what no other launch's output contains, such as a process number, a cookie
       or a time with the host; "" where there is no such thing. Without it the start is taken.
     - `facts`: reads what the output tells of the platform, as facts.
+    - `commit`: reads which commit was measured, where the output says so.
     """
 
     name: str
@@ -133,6 +147,7 @@ class Importer:
     started: Callable[[str], datetime | None] = lambda _: None
     identity: Callable[[str], str] = lambda _: ""
     facts: Callable[[str], Mapping[str, Scalar]] = lambda _: {}
+    commit: Callable[[str], Commit | None] = lambda _: None
 
     def __post_init__(self) -> None:
         if self.starts is not None and self.launches is _whole:

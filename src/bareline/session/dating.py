@@ -23,13 +23,22 @@ class LaunchDate:
         return self.began.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
-def launch_date(printed: datetime | None, given: datetime | None, file: Path) -> LaunchDate:
+def launch_date(
+    printed: datetime | None,
+    given: datetime | None,
+    file: Path,
+    committed: datetime | None = None,
+) -> LaunchDate:
     """Return when a launch began.
 
+    - `committed`: when the commit that it measured was made, in a history of commits, which may be
+      measured in any order.
     - `printed`: what its output says, which is nearest to the truth.
     - `given`: what the user says of outputs without a date.
     - `file`: dated when it was last written, or copied.
     """
+    if committed is not None:
+        return LaunchDate(committed, DateSource.COMMIT)
     if printed is not None:
         return LaunchDate(printed, DateSource.OUTPUT)
     if given is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -73,16 +73,7 @@ class Intake:
             if len(new) < len(rows):
                 line += f", {len(rows) - len(new)} already there"
             lines.append(line)
-        for row in self.rows:
-            if row["trial"] is not None and row["status"] == "failed":
-                lines.append(f"failed: {row['file']}: {row['probe']}: {row['reason']}")
-        if self.lost:
-            lines.append(f"{count(len(self.lost), 'value or row', 'values or rows')} left out:")
-            lines += [f"left out: {words}" for words in self.lost[:_NAMED_LOSSES]]
-        if len(self.lost) > _NAMED_LOSSES:
-            rest = len(self.lost) - _NAMED_LOSSES
-            lines.append(f"left out: {rest} more, which --json names")
-        lines += [f"skipped, of no known format: {file}" for file in self.skipped]
+        lines += self.losses()
         platforms = {row["platform"] for row in self.rows}
         cases = Counter(
             (record.trial.platform, record.trial.case)
@@ -95,6 +86,31 @@ class Intake:
             text = f"{single} of {len(cases)} cases have n = 1, {few} have fewer than 6 trials: "
             lines.append(f"{text}no interval and no verdict; import more outputs of the same cases")
         return lines
+
+    def losses(self) -> list[str]:
+        """Return lines for people: what failed, was left out, or was of no known format."""
+        lines = [
+            f"failed: {row['file']}: {row['probe']}: {row['reason']}"
+            for row in self.rows
+            if row["trial"] is not None and row["status"] == "failed"
+        ]
+        if self.lost:
+            lines.append(f"{count(len(self.lost), 'value or row', 'values or rows')} left out:")
+            lines += [f"left out: {words}" for words in self.lost[:_NAMED_LOSSES]]
+        if len(self.lost) > _NAMED_LOSSES:
+            rest = len(self.lost) - _NAMED_LOSSES
+            lines.append(f"left out: {rest} more, which --json names")
+        return [*lines, *(f"skipped, of no known format: {file}" for file in self.skipped)]
+
+
+def commit_lines(intakes: Sequence[Intake]) -> list[str]:
+    """Return lines for people: the runs that an import per commit made, and what was lost."""
+    rows = [row for intake in intakes for row in intake.rows]
+    new = sum(row["trial"] is not None for row in rows)
+    runs = {intake.run.path for intake in intakes}
+    already = f", {len(rows) - new} already there" if new < len(rows) else ""
+    lines = [f"{count(len(runs), 'commit')}, a run each: {count(new, 'trial')}{already}"]
+    return lines + [line for intake in intakes for line in intake.losses()]
 
 
 def explanation(rows: Iterable[Imported]) -> list[str]:

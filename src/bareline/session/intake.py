@@ -87,6 +87,19 @@ def import_files(
     the run holds measured results.
     Raises StoreError: the run cannot be written.
     """
+    check_platform(platform, ranks)
+    skipped: list[Path] = []
+    with Spool() as spool:
+        for found in found_in(files, skip_unknown=skip_unknown, skipped=skipped):
+            spool.add(found)
+        names = ", ".join(dict.fromkeys(file.name for file in files))
+        intake = take(spool, platform, out, names, title, ranks, Dates(date), unnamed)
+        intake.skipped = tuple(skipped)
+    return intake
+
+
+def check_platform(platform: str | None, ranks: int | None) -> None:
+    """Raise UsageError: a platform cannot have this name, or outputs not so many ranks."""
     if platform is not None and not PLATFORM_NAME.fullmatch(platform):
         raise UsageError(
             f"'{shown_name(platform)}' is no name for a platform",
@@ -95,26 +108,42 @@ def import_files(
         )
     if ranks is not None and ranks < 1:
         raise UsageError(f"{ranks} is no number of ranks", where="--ranks")
-    skipped: list[Path] = []
-    with Spool() as spool:
-        for found in found_in(files, skip_unknown=skip_unknown, skipped=skipped):
-            spool.add(found)
-        placed, unplaced = _placed(spool, platform, unnamed)
-        titles = {name: title or placing.title for name, placing in placed.items()}
-        run, header = _open(out, titles, spool.probes)
-        intake = Intake(run, skipped=tuple(skipped))
-        intake.lost += [f"{file}: {reason}" for file, reason in unplaced]
-        names = ", ".join(dict.fromkeys(file.name for file in files))
-        with run.writing():
-            if header != run.header:
-                run.replace_header(header)
-            for name, placing in placed.items():
-                rows = _append(run, name, spool.read(placing.titles), ranks, date, intake.lost)
-                intake.rows += rows
-                known = run.facts().get(name, {})
-                run.write_facts(name, _facts(spool.facts, placing.titles, known))
-                new = sum(row["trial"] is not None for row in rows)
-                run.append_event(name, f"{count(new, 'trial')} imported from {names}")
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """When launches were made: as the user says, and when what they measured was committed."""
+
+    given: datetime | None = None
+    committed: datetime | None = None
+
+
+def take(
+    spool: Spool,
+    platform: str | None,
+    out: Path,
+    names: str,
+    title: str,
+    ranks: int | None,
+    dates: Dates,
+    unnamed: str | None = None,
+) -> Intake:
+    """Put what was read into a run; parameters and errors as of `import_files`."""
+    placed, unplaced = _placed(spool, platform, unnamed)
+    titles = {name: title or placing.title for name, placing in placed.items()}
+    run, header = _open(out, titles, spool.probes)
+    intake = Intake(run)
+    intake.lost += [f"{file}: {reason}" for file, reason in unplaced]
+    with run.writing():
+        if header != run.header:
+            run.replace_header(header)
+        for name, placing in placed.items():
+            rows = _append(run, name, spool.read(placing.titles), ranks, dates, intake.lost)
+            intake.rows += rows
+            known = run.facts().get(name, {})
+            run.write_facts(name, _facts(spool.facts, placing.titles, known))
+            new = sum(row["trial"] is not None for row in rows)
+            run.append_event(name, f"{count(new, 'trial')} imported from {names}")
     return intake
 
 
@@ -330,7 +359,7 @@ def _append(
     platform: str,
     found: Iterable[FoundTrial],
     ranks: int | None,
-    date: datetime | None,
+    dates: Dates,
     lost: list[str],
 ) -> list[Imported]:
     finished = run.heads()
@@ -355,7 +384,8 @@ def _append(
         run.write_raw(
             trial, Output(stdout=one.launch, stderr="", exit_code=0, duration_s=0.0, argv=argv)
         )
-        began = launch_date(one.importer.started(one.launch), date, one.file)
+        printed = one.importer.started(one.launch)
+        began = launch_date(printed, dates.given, one.file, dates.committed)
         sources.add(began.source.value)
         doubts = (doubt(files),) if sameness is Sameness.UNKNOWN else ()
         run.append(

@@ -48,23 +48,26 @@ class BestModel:
     end: IntArray
 
 
-def highest_scores(rows: FloatArray, zone: float) -> FloatArray:
+def highest_scores(rows: FloatArray, zone: float, phi: FloatArray | float = 0.0) -> FloatArray:
     """Return the highest plain and the highest capped score of each row, shape (2, ...).
 
     A capped score is at most the logarithm of the number of ways to choose the group.
 
     - `rows`: shape (..., n); logarithms, complete.
     - `zone`: logarithm of the margin.
+    - `phi`: shape (...); autoregression of each row: its t is divided by
+      ``sqrt((1 + phi) / (1 - phi))``, as its levels are known the worse.
     """
     sums, total_square = _moments(rows)
     n = rows.shape[-1]
-    steps = _step_scores(sums, total_square, zone)
+    share = np.asarray((1.0 - phi) / (1.0 + phi))
+    steps = _step_scores(sums, total_square, zone, share)
     caps = [_log_ways(n, count) - math.log(2.0) for count in _counts(n)]
     plain = steps.max(axis=-1)
     capped = np.minimum(steps, caps).max(axis=-1)
     for length in _lengths(n):
         apart = np.abs(_excursion_sums(sums, length)).max(axis=-1)
-        score = _score(apart, length, n, total_square, zone)
+        score = _score(apart, length, n, total_square, zone, share)
         np.maximum(plain, score - math.log(n), out=plain)
         np.maximum(capped, np.minimum(score, _log_ways(n, length)) - math.log(n), out=capped)
     return np.stack((plain, capped))
@@ -80,17 +83,19 @@ def _counts(n: int) -> range:
     return range(LEAST_RUNS, n - LEAST_RUNS + 1)
 
 
-def best_model(rows: FloatArray, zone: float) -> BestModel:
+def best_model(rows: FloatArray, zone: float, phi: FloatArray | float = 0.0) -> BestModel:
     """Return the model with the highest score of each row; parameters as `highest_scores`."""
     sums, total_square = _moments(rows)
     n = rows.shape[-1]
-    steps = _step_scores(sums, total_square, zone)
+    share = np.asarray((1.0 - phi) / (1.0 + phi))
+    steps = _step_scores(sums, total_square, zone, share)
     score = steps.max(axis=-1)
     begin = steps.argmax(axis=-1) + LEAST_RUNS
     end = np.full(score.shape, n)
     for length in _lengths(n):
         apart = np.abs(_excursion_sums(sums, length))
-        found = _score(apart.max(axis=-1), length, n, total_square, zone) - math.log(n)
+        highest = _score(apart.max(axis=-1), length, n, total_square, zone, share)
+        found = highest - math.log(n)
         better = found > score
         first = apart.argmax(axis=-1) + LEAST_RUNS
         score = np.where(better, found, score)
@@ -117,11 +122,13 @@ def _moments(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
     return sums, np.einsum("...i,...i->...", centred, centred)
 
 
-def _step_scores(sums: FloatArray, total_square: FloatArray, zone: float) -> FloatArray:
+def _step_scores(
+    sums: FloatArray, total_square: FloatArray, zone: float, share: FloatArray
+) -> FloatArray:
     n = sums.shape[-1] - 1
     before = np.array(_counts(n))
     apart = np.abs(sums[..., LEAST_RUNS : n - LEAST_RUNS + 1])
-    return _score(apart, before, n, total_square[..., None], zone)
+    return _score(apart, before, n, total_square[..., None], zone, share[..., None])
 
 
 def _lengths(n: int) -> list[int]:
@@ -142,13 +149,22 @@ def _excursion_sums(sums: FloatArray, length: int) -> FloatArray:
 
 
 def _score(
-    apart: FloatArray, count: int | IntArray, n: int, total_square: FloatArray, zone: float
+    apart: FloatArray,
+    count: int | IntArray,
+    n: int,
+    total_square: FloatArray,
+    zone: float,
+    share: FloatArray,
 ) -> FloatArray:
-    """Return the score of a group of `count` runs, whose values about the mean sum to `apart`."""
+    """Return the score of a group of `count` runs, whose values about the mean sum to `apart`.
+
+    - `share`: independent runs in each run.
+    """
     scale = 1.0 / count + 1.0 / (n - count)
     size = apart * scale
     freedom = n - 2
     variance = np.maximum((total_square - apart * size) / freedom, LEAST_SPREAD**2)
-    t = np.maximum(size - zone / 2.0, 0.0) / np.sqrt(variance * scale)
-    score = 0.5 * freedom * np.log1p(t * t / freedom)
+    beyond = np.maximum(size - zone / 2.0, 0.0)
+    t_square = share * beyond * beyond / (variance * scale)
+    score = 0.5 * freedom * np.log1p(t_square / freedom)
     return np.where(size > zone, score, 0.0)

@@ -1,4 +1,4 @@
-"""Whether a run resembles the run before it, and series that no longer do.
+"""Whether a run resembles the run before it, and how much.
 
 The first autocorrelation is estimated from differences of neighbours, whose own one is
 ``-(1 - phi)/2`` for an autoregression of phi: a change of level is one large difference there and
@@ -8,8 +8,7 @@ References
 ----------
 J. von Neumann, Distribution of the ratio of the mean square successive difference to the variance,
 Annals of Mathematical Statistics 12 (1941), doi:10.1214/aoms/1177731677.
-D. Cochrane, G. H. Orcutt, Application of least squares regression to relationships containing
-auto-correlated error terms, JASA 44 (1949), doi:10.1080/01621459.1949.10483290 (`innovations`).
+W. James, C. Stein, Estimation with quadratic loss, Berkeley Symposium 4 (1961) (shrinkage).
 """
 
 from __future__ import annotations
@@ -22,7 +21,9 @@ from bareline.stats.stack import FloatArray
 _LARGE = 2.5
 _NORMAL_MAD = 1.4826
 #: An autoregression near 1 has no level that could change.
-_MOST = 0.9
+_MOST = 0.8
+#: Fewer series say no more together than each alone.
+_FEWEST_TOGETHER = 5
 #: Shares of independent pages, and of single series, that are called dependent.
 _ALPHA_TOGETHER, _ALPHA_ALONE = 0.05, 0.025
 
@@ -44,27 +45,33 @@ def autoregression(rows: FloatArray) -> FloatArray:
 def dependence_together(observed: FloatArray, shuffled: FloatArray) -> float:
     """Return phi of all series of a page together, which one alone may be too short to show.
 
-    - `observed`: shape (series,); of `autoregression`; NaN for a series that is too short.
-    - `shuffled`: shape (series, orders); the same of the runs in random orders.
+    Whether runs depend on each other is judged without levels, which would feign it; how much is
+    estimated with them, because removing levels takes a part of it away.
 
-    Returns 0 where it may be chance.
+    - `observed`: shape (2, series); of `autoregression`, with and without levels; NaN for a series
+      that is too short.
+    - `shuffled`: shape (2, series, orders); the same of the runs in random orders.
+
+    Returns 0 where it may be chance, and for few series.
     """
-    usable = np.isfinite(observed)
-    if not usable.any():
+    usable = np.isfinite(observed[0])
+    if np.sum(usable) < _FEWEST_TOGETHER:
         return 0.0
-    mean = float(observed[usable].mean())
-    null = shuffled[usable].mean(axis=0)
-    p = (1.0 + np.sum(null >= mean)) / (null.size + 1.0)
-    return float(np.clip(mean - null.mean(), 0.0, _MOST)) if p < _ALPHA_TOGETHER else 0.0
+    mean = observed[:, usable].mean(axis=1)
+    null = shuffled[:, usable].mean(axis=1)
+    p = (1.0 + np.sum(null[1] >= mean[1])) / (null.shape[1] + 1.0)
+    return float(np.clip(mean[0] - null[0].mean(), 0.0, _MOST)) if p < _ALPHA_TOGETHER else 0.0
 
 
 def dependence_alone(observed: FloatArray, shuffled: FloatArray) -> FloatArray:
-    """Return phi of each series by itself, 0 where it may be chance; parameters as above."""
-    null = np.mean(shuffled >= observed[:, None], axis=1)
-    excess = np.clip(observed - shuffled.mean(axis=1), 0.0, _MOST)
-    return np.where(np.isfinite(observed) & (null < _ALPHA_ALONE), excess, 0.0)
+    """Return phi of each series by itself, 0 where it may be chance.
 
-
-def innovations(rows: FloatArray, phi: float) -> FloatArray:
-    """Return ``(x_t - phi x_(t-1)) / (1 - phi)``, shape (..., n - 1): independent, same levels."""
-    return np.asarray((rows[..., 1:] - phi * rows[..., :-1]) / (1.0 - phi))
+    - `observed`, `shuffled`: shapes (series,) and (series, orders); without levels.
+    """
+    p = np.mean(shuffled >= observed[:, None], axis=1)
+    excess = observed - shuffled.mean(axis=1)
+    # What is beyond chance was more often too large than too small.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shrunk = excess * (1.0 - shuffled.var(axis=1) / excess**2)
+    found = np.isfinite(observed) & (p < _ALPHA_ALONE)
+    return np.where(found, np.clip(shrunk, 0.0, _MOST), 0.0)

@@ -14,9 +14,8 @@ The same test is applied again on both sides of each change, until no stretch ha
 - *certain*: p is below ``1 / n^2`` of a history of n runs, and the new level has three runs. These
   sum to less than 10.6 % over all looks from the tenth run on, however many there will be.
 
-Runs that resemble the run before them are replaced by their innovations first
-(`bareline.stats.dependence`). A stretch that a straight line explains better drifts, and has no
-step.
+Where runs resemble the run before them, scores are lower for it (`bareline.stats.dependence`). A
+stretch that a straight line explains better drifts, and has no step.
 
 References
 ----------
@@ -48,7 +47,6 @@ from bareline.stats.dependence import (
     autoregression,
     dependence_alone,
     dependence_together,
-    innovations,
 )
 from bareline.stats.family import ALPHA
 from bareline.stats.position import LevelRatio, Position, level_ratio, locate
@@ -213,22 +211,21 @@ class _Search:
         """Test stretches; those that are too short to part are left out."""
         alike: dict[tuple[int, ...], list[_Stretch]] = defaultdict(list)
         for one in stretches:
-            lost = 1 if self._phi[one.series] > 0 else 0
-            if len(one.runs) - lost >= 2 * LEAST_RUNS:
-                alike[one.runs[lost:]].append(one)
+            if len(one.runs) >= 2 * LEAST_RUNS:
+                alike[one.runs].append(one)
         found = []
         for runs, group in alike.items():
             orders = np.argsort(self._keys[:, runs], axis=1)
-            rows = np.stack([self._independent(one) for one in group])
-            model = best_model(rows, self._zone)
-            found_scores = highest_scores(rows, self._zone)
+            rows = np.stack([self._values(one) for one in group])
+            phi = self._phi[[one.series for one in group]]
+            model = best_model(rows, self._zone, phi)
+            scores = highest_scores(rows, self._zone, phi)
             null = self._shuffled_scores(rows, orders)
-            lost = len(group[0].runs) - len(runs)
             for at, one in enumerate(group):
                 begin, end = int(model.begin[at]), int(model.end[at])
-                cuts = tuple(cut + lost for cut in (begin, end) if cut < len(runs))
+                cuts = tuple(cut for cut in (begin, end) if cut < len(runs))
                 floor = 2.0 / math.comb(len(runs), end - begin)
-                found.append(_Tested(one, found_scores[:, at], null[:, at], cuts, floor))
+                found.append(_Tested(one, scores[:, at], null[:, at], cuts, floor))
         return found
 
     def _shuffled_scores(self, rows: FloatArray, orders: IntArray) -> FloatArray:
@@ -241,11 +238,6 @@ class _Search:
             ],
             axis=2,
         )
-
-    def _independent(self, stretch: _Stretch) -> FloatArray:
-        phi = self._phi[stretch.series]
-        values = self._values(stretch)
-        return innovations(values, phi) if phi > 0 else values
 
     def _values(self, stretch: _Stretch) -> FloatArray:
         return self._logs[stretch.series, list(stretch.runs)]
@@ -264,7 +256,7 @@ class _Search:
                     phi = autoregression(own)
                     observed[which, number] = phi[0]
                     shuffled[which, number] = phi[1:]
-        together = dependence_together(observed[0], shuffled[0])
+        together = dependence_together(observed, shuffled)
         alone = dependence_alone(observed[1], shuffled[1])
         return np.maximum(together, alone)
 

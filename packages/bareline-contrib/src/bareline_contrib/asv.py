@@ -17,6 +17,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import product
 from typing import Annotated, Any
@@ -25,7 +26,7 @@ from pydantic import Field
 
 from bareline.formats.document import JsonModel, document_starts, find_object, read_object
 from bareline.formats.foreign import plain_name, scalar
-from bareline.formats.importer import Importer, holding
+from bareline.formats.importer import Commit, Importer, holding
 from bareline.formats.reading import UNTOLD, Reading, outcome_of
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar, Stage
@@ -45,6 +46,7 @@ _KINDS: Mapping[str, tuple[str, Metric]] = {
 class _Report(JsonModel):
     version: int
     commit_hash: str
+    date: int | None = None
     env_name: str
     params: dict[str, str]
     result_columns: list[str]
@@ -176,8 +178,24 @@ def _facts(text: str) -> Mapping[str, Scalar]:
 
 
 def _platform(report: _Report) -> str:
-    machine = report.params.get("machine", "machine")
-    return f"{machine} {report.commit_hash[:8]} {report.env_name}"
+    return f"{_machine(report)} {report.commit_hash[:8]} {report.env_name}"
+
+
+def _machine(report: _Report) -> str:
+    return report.params.get("machine", "machine")
+
+
+def _commit(text: str) -> Commit | None:
+    """Return the commit, with its date and the platform without it."""
+    try:
+        report = read_object(_Report, find_object(text))
+    except ParseError:
+        return None
+    date = None
+    if report.date is not None:
+        with suppress(ValueError, OverflowError, OSError):
+            date = datetime.fromtimestamp(report.date / 1e3, UTC)
+    return Commit(report.commit_hash, date, f"{_machine(report)} {report.env_name}")
 
 
 def _reading(
@@ -206,4 +224,5 @@ IMPORTER = Importer(
     parse=read,
     started=_started,
     facts=_facts,
+    commit=_commit,
 )

@@ -8,7 +8,7 @@ from bareline.analysis.judgements.present import ChangePoint, Present
 from bareline.analysis.judgements.trend import Trend, TrendSeries
 from bareline.analysis.numbers.row import with_interval
 from bareline.stats import MIN_RUNS, Course, alpha_of_look
-from bareline.vocabulary.units import count, listing, percent, significant
+from bareline.vocabulary.units import count, listing, significant
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 _NAMED = 5
@@ -98,6 +98,6 @@ def promise_words(trend: Trend) -> str:
         return f"nothing is certain before ten runs, or likely before {MIN_RUNS}"
     return (
         "likely: wrong in at most one of 20 looks that name anything; "
-        f"certain: p below {percent(alpha)} here, and wrong in at most one of ten "
+        f"certain: p below {significant(100 * alpha, 2)} % here, and wrong in at most one of ten "
         "histories that are looked at after every run"
     )

@@ -1,0 +1,83 @@
+"""``bareline import --per-commit``: a run for each commit, so that they make a history.
+
+The results of a commit are no repetitions of those of another one. An output may name its commit,
+as those of asv do; of others each file is one commit, and has its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+
+from bareline.formats.files import FoundTrial, found_in
+from bareline.formats.importer import Commit
+from bareline.session.imported import Intake
+from bareline.session.intake import Dates, Spool, check_platform, take
+from bareline.vocabulary.errors import UsageError
+
+_HASH = re.compile(r"[0-9a-f]{16,64}")
+#: As many digits of a hash as git itself shows of large repositories.
+_SHORT = 12
+_UNFIT = re.compile(r"[^\w.+-]+")
+
+
+def import_commits(
+    files: Sequence[Path],
+    platform: str | None,
+    folder: Path,
+    *,
+    title: str = "",
+    ranks: int | None = None,
+    date: datetime | None = None,
+    skip_unknown: bool = False,
+) -> list[Intake]:
+    """Read existing outputs into a run for each commit, below a folder.
+
+    Runs are made if need be, and have the commit's name, or the file's where it names none. Their
+    date is the commit's where outputs say it: commits may be measured in any order. Nothing is
+    written unless every file is of a known format; parameters and errors as of `import_files`.
+    """
+    check_platform(platform, ranks)
+    for _ in found_in(files, skip_unknown=skip_unknown, skipped=[]):
+        pass
+    intakes: list[Intake] = []
+    skipped: list[Path] = []
+    found = found_in(files, skip_unknown=skip_unknown, skipped=skipped)
+    for commit, trials in groupby(found, key=_commit_of):
+        with Spool() as spool:
+            names = dict.fromkeys(trial.file.name for trial in _added(spool, trials, commit))
+            dates = Dates(date, commit.date)
+            out = folder / run_name(commit)
+            intakes.append(take(spool, platform, out, ", ".join(names), title, ranks, dates))
+    if intakes:
+        intakes[0].skipped = tuple(skipped)
+    return intakes
+
+
+def _added(spool: Spool, trials: Iterator[FoundTrial], commit: Commit) -> Iterator[FoundTrial]:
+    for trial in trials:
+        if commit.platform:
+            trial = replace(trial, imported=replace(trial.imported, platform=commit.platform))
+        spool.add(trial)
+        yield trial
+
+
+def _commit_of(found: FoundTrial) -> Commit:
+    named = found.importer.commit(found.launch)
+    return named or Commit(found.file.name.partition(".")[0])
+
+
+def run_name(commit: Commit) -> str:
+    """Return the name of the folder of a commit's run.
+
+    Raises UsageError: it has no letter or digit that a name could be made of.
+    """
+    name = commit.id[:_SHORT] if _HASH.fullmatch(commit.id) else commit.id
+    name = _UNFIT.sub("-", name).strip("-.")[:100]
+    if not name:
+        raise UsageError(f"'{commit.id[:40]}' cannot be the name of a run", where="--per-commit")
+    return name

@@ -1,0 +1,128 @@
+"""Outputs per commit: a run each, in the order of the commits, on one platform."""
+
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bareline.cli.main import main
+from bareline.formats.importer import Commit, load_importers
+from bareline.session.commits import run_name
+from bareline.vocabulary.errors import UsageError
+
+ROOT = Path(__file__).parents[2]
+HYPERFINE = ROOT / "tests/formats/data/hyperfine.named.out"
+CONTRIB = ROOT / "packages/bareline-contrib/tests/data"
+
+
+@pytest.fixture
+def bareline(monkeypatch, capsys, tmp_path):
+    """Run a command line in a folder of its own; give its exit code and its outputs."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bareline", *map(str, argv)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return ended.value.code, printed.out, printed.err
+
+    return run
+
+
+def trend_rows(bareline, folder):
+    code, out, _ = bareline("trend", folder, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def dated(path: Path, text: str, year: int) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    moment = datetime(year, 1, 1, tzinfo=UTC).timestamp()
+    os.utime(path, (moment, moment))
+
+
+def needs(name: str) -> None:
+    if name not in load_importers():
+        pytest.skip("bareline-contrib is not installed")
+
+
+def test_files_of_commits_are_runs_by_their_names(bareline):
+    for name, year in (("c3", 2023), ("c1", 2021), ("c2", 2022)):
+        dated(Path("times", f"{name}.json"), HYPERFINE.read_text(), year)
+    line = ("import", "times", "--platform", "ci", "--per-commit", "--out", "history")
+    code, out, err = bareline(*line)
+    assert code == 0 and out.strip() == "history"
+    assert "3 commits, a run each: 36 trials" in err
+    row = trend_rows(bareline, "history")[0]
+    assert [Path(run["run"]).name for run in row["runs"]] == ["c1", "c2", "c3"]
+    assert all(run["file_date"] for run in row["runs"])
+    # Again, with one commit more: what is there already is not taken twice.
+    dated(Path("times", "c4.json"), HYPERFINE.read_text(), 2024)
+    assert "4 commits, a run each: 12 trials, 36 already there" in bareline(*line)[2]
+
+
+def test_asv_names_its_commits_and_their_dates(bareline):
+    needs("asv")
+    text = (CONTRIB / "asv.sorting.out").read_text()
+    commit = json.loads(text)["commit_hash"]
+    for number, year in ((1, 2021), (2, 2019), (3, 2020)):
+        content = json.loads(text)
+        content["commit_hash"] = f"{number}{commit[1:]}"
+        content["date"] = int(datetime(year, 5, 1, tzinfo=UTC).timestamp() * 1000)
+        Path("results").mkdir(exist_ok=True)
+        Path("results", f"{number}.json").write_text(json.dumps(content))
+    assert bareline("import", "results", "--per-commit", "--out", "history")[0] in (0, 3)
+    names = sorted(path.name for path in Path("history").iterdir())
+    assert names == [f"{number}{commit[1:12]}" for number in (1, 2, 3)]
+    rows = trend_rows(bareline, "history")
+    # One platform, not one for each commit; in the order of the commits, measured in any.
+    assert len({row["platform"] for row in rows}) == 1
+    assert commit[1:8] not in rows[0]["platform"]
+    assert [run["created"][:4] for run in rows[0]["runs"]] == ["2019", "2020", "2021"]
+    assert not any(run["file_date"] for run in rows[0]["runs"])
+
+
+def test_google_benchmark_is_ordered_by_the_time_in_its_outputs(bareline):
+    needs("googlebench")
+    text = (CONTRIB / "googlebench.repetitions.out").read_text()
+    content = json.loads(text)
+    for name, day in (("b", "2025-03-02"), ("a", "2025-03-04"), ("c", "2025-03-03")):
+        content["context"]["date"] = f"{day}T04:00:00+00:00"
+        dated(Path("bench", f"{name}.json"), json.dumps(content, indent=1), 2026)
+    line = ("import", "bench", "--platform", "ci", "--per-commit", "--out", "history")
+    assert bareline(*line)[0] == 0
+    row = trend_rows(bareline, "history")[0]
+    assert [Path(run["run"]).name for run in row["runs"]] == ["b", "c", "a"]
+
+
+def test_nothing_is_written_when_a_file_is_of_no_known_format(bareline):
+    dated(Path("times", "c1.json"), HYPERFINE.read_text(), 2021)
+    Path("times", "notes.txt").write_text("nothing known")
+    line = ("import", "times", "--platform", "ci", "--per-commit", "--out", "history")
+    assert bareline(*line)[0] == 2
+    assert not Path("history").exists()
+    code, _, err = bareline(*line, "--skip-unknown")
+    assert code == 0 and "skipped, of no known format: times/notes.txt" in err
+
+
+@pytest.mark.parametrize(
+    ("commit", "name"),
+    [
+        ("4" * 40, "4" * 12),
+        ("v1.2+dirty", "v1.2+dirty"),
+        ("a/../../b", "a-..-..-b"),
+        ("..", None),
+        ("", None),
+    ],
+)
+def test_a_commit_never_names_another_folder(commit, name):
+    if name is None:
+        with pytest.raises(UsageError, match="cannot be the name"):
+            run_name(Commit(commit))
+    else:
+        assert run_name(Commit(commit)) == name
