@@ -104,7 +104,7 @@ def test_a_library_that_is_linked_with_another_mpi_is_left_out(tmp_path):
     shown = subprocess.run(["mpicc.mpich", "-show"], capture_output=True, text=True, check=True)
     include = next(word for word in shown.stdout.split() if word.startswith("-I"))
     line = f"gcc {include} -L{folder} -Wl,-rpath,{folder} -lmpichown"
-    answers = f'-show) echo "{line}" ;; -*show*|-*_info) exit 1'
+    answers = f'-show) echo "{line}" ;; -*show*|-*-info) exit 1'
     text = f'case $1 in {answers} ;; *) exec mpicc.mpich "$@" ;; esac'
     mpicc = _wrapper(tmp_path / "bin", "mpicc", text)
     left_out, _ = _configured(mpicc, tmp_path / "other")
