@@ -297,6 +297,8 @@ def continue_(
 
 
 #: How a run may end early: how it goes on, whether its state is printed, and the exit code.
+#: Larger runs have launches enough, and take long to read.
+_MOST_READ_BYTES = 16 << 20
 _EARLY: Mapping[type[BaseException], tuple[str, bool, int]] = {
     KeyboardInterrupt: ("`bareline continue {}` goes on where it stopped", False, EXIT_INTERRUPTED),
     LimitReached: ("`bareline continue --max-core-hours N {}` goes on", True, EXIT_INTERRUPTED),
@@ -347,9 +349,20 @@ def _execute(
         from bareline.session.status import shortfall
 
         complain(shortfall(made, tally.blocks_had))
+    if tally.measured and not quiet:
+        _tell_launches(made)
     _tell(made)
     if tally.wrong:
         raise typer.Exit(EXIT_TRIALS_FAILED)
+
+
+def _tell_launches(made: Run) -> None:
+    """Print how many launches the rows of a run need, where it has fewer."""
+    from bareline.analysis.numbers.records import read_runs
+    from bareline.analysis.words.power import missing_launches
+
+    if made.records_bytes <= _MOST_READ_BYTES and (missing := missing_launches(read_runs([made]))):
+        complain(missing)
 
 
 def _tell(made: Run) -> None:

@@ -20,7 +20,7 @@ from bareline.stats.family import (
 )
 from bareline.stats.flips import ALL_FLIPS_BLOCKS, false_discovery_q, family_wise_p
 from bareline.stats.lopsided import LOPSIDED_ALPHA, lopsided_p, within_spread
-from bareline.stats.outlook import LaunchOutlook, launches_to_decide
+from bareline.stats.outlook import LaunchOutlook, launches_for_rows, launches_to_decide
 from bareline.stats.partners import APART_SPREADS, partnered, within_noise
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
 from bareline.stats.series import SeriesTraits, look
@@ -58,6 +58,7 @@ __all__ = [
     "judge",
     "judge_shift",
     "largest_steps",
+    "launches_for_rows",
     "launches_to_decide",
     "look",
     "lopsided_p",
