@@ -296,9 +296,9 @@ def continue_(
     )
 
 
-#: How a run may end early: how it goes on, whether its state is printed, and the exit code.
 #: Larger runs have launches enough, and take long to read.
 _MOST_READ_BYTES = 16 << 20
+#: How a run may end early: how it goes on, whether its state is printed, and the exit code.
 _EARLY: Mapping[type[BaseException], tuple[str, bool, int]] = {
     KeyboardInterrupt: ("`bareline continue {}` goes on where it stopped", False, EXIT_INTERRUPTED),
     LimitReached: ("`bareline continue --max-core-hours N {}` goes on", True, EXIT_INTERRUPTED),

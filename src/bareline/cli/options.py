@@ -143,6 +143,10 @@ UndecidedOption = Annotated[
         "What becomes of a condition that too few launches leave open (default: fail in CI).",
     ),
 ]
+ReferenceOption = Annotated[
+    list[Path] | None,
+    option("--reference", "FILE", "Exit with 1 if a median is outside its reference value."),
+]
 DetailsOption = Annotated[bool, flag("--all", "Also detail metrics.")]
 
 

@@ -16,6 +16,7 @@ from bareline.cli.options import (
     JunitOption,
     MarginOption,
     Only,
+    ReferenceOption,
     RunsArgument,
     ShowControlOption,
     SidesArgument,
@@ -35,7 +36,7 @@ from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from bareline.analysis.numbers.records import Records
     from bareline.analysis.numbers.selection import Selection
@@ -62,6 +63,7 @@ def show(
     only: Only,
     everything: DetailsOption = False,
     control: ShowControlOption = False,
+    reference: ReferenceOption = None,
     facts: Annotated[bool, flag("--facts", "The platforms' characteristics and differences.")] = (
         False
     ),
@@ -77,24 +79,28 @@ def show(
     elif facts:
         _show_facts(path, everything=everything)
     else:
-        _show_summary(path, only.selection(), everything=everything, control=control)
+        shown = _Shown(only.selection(), everything, sizes=False, control=control)
+        _show_summary(path, shown, reference or ())
 
 
-def _show_summary(path: Path, asked: Selection, *, everything: bool, control: bool) -> None:
+def _show_summary(path: Path, shown: _Shown, references: Sequence[Path]) -> None:
     from bareline.analysis.numbers.summary import as_rows, failures, summarize
+    from bareline.analysis.words.references import reference_outcomes
     from bareline.report.content.method import cost_texts
     from bareline.report.content.profiles import profile_lines
     from bareline.report.profile.terminal import profile_line_blocks
     from bareline.report.terminal.results import cost_blocks, failed_blocks, summary_blocks
 
+    asked = shown.selection
     records = read_records(path)
-    if control:
+    outcomes = reference_outcomes(references, records)
+    if shown.control:
         records = records.with_controls
     summary = asked.of(summarize(records), records)
     failed = asked.of(failures(records), records)
 
     def blocks() -> Iterator[Block]:
-        yield from summary_blocks(summary, details=everything)
+        yield from summary_blocks(summary, details=shown.details)
         yield from failed_blocks(failed)
         if not asked:
             yield from profile_line_blocks(profile_lines(records))
@@ -103,6 +109,7 @@ def _show_summary(path: Path, asked: Selection, *, everything: bool, control: bo
 
     silent = failed.filter(n=0).drop("absent")
     emit_blocks(lambda: [*as_rows(summary), *as_rows(silent)], blocks)
+    complain_of(outcomes)
 
 
 def _show_facts(path: Path, *, everything: bool) -> None:
@@ -131,6 +138,7 @@ def compare(
     control: ShowControlOption = False,
     fail_if: FailIfOption = None,
     undecided: UndecidedOption = None,
+    reference: ReferenceOption = None,
     *,
     only: Only,
     junit: JunitOption = None,
@@ -148,6 +156,7 @@ def compare(
     from bareline.analysis.judgements.conditions import parse_condition
     from bareline.analysis.words.comparison import Comparison
     from bareline.analysis.words.conditions import check
+    from bareline.analysis.words.references import reference_outcomes
     from bareline.report.content.exporting import write_junit
 
     conditions = [parse_condition(text) for text in fail_if or ()]
@@ -155,6 +164,7 @@ def compare(
     with open_sides(paths, complain) as runs:
         comparison = Comparison.of_runs(records_of(runs), baseline, margin)
         outcomes = [check(condition, comparison) for condition in conditions]
+        outcomes += reference_outcomes(reference or (), comparison.records)
         shown = _Shown(only.selection(), everything, sizes, control)
         _emit_comparison(comparison, shown)
         if junit is not None:

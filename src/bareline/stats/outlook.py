@@ -73,10 +73,10 @@ def launches_for_rows(rows: int, spread: float, difference: float) -> int:
     """Return how many launches of each side show a difference in one of several rows.
 
     They do so with four chances in five, while the chance of any false difference among all rows is
-    at most 5 %: by normal deviates at the level of Bonferroni, whose tests a comparison's joint test
-    does not fall behind.
+    at most 5 %: by normal deviates at the level of Bonferroni.
 
-    - `spread`: standard deviation between launches, `difference`: what is to be shown, as logarithms.
+    - `spread`: standard deviation between launches, of logarithms.
+    - `difference`: what is to be shown, as a logarithm.
     """
     level = 1 - ALPHA / 2 / max(1, rows)
     ends = normal_quantile(np.array([level, _POWER]))
