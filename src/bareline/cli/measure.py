@@ -296,8 +296,6 @@ def continue_(
     )
 
 
-#: Larger runs have launches enough, and take long to read.
-_MOST_READ_BYTES = 16 << 20
 #: How a run may end early: how it goes on, whether its state is printed, and the exit code.
 _EARLY: Mapping[type[BaseException], tuple[str, bool, int]] = {
     KeyboardInterrupt: ("`bareline continue {}` goes on where it stopped", False, EXIT_INTERRUPTED),
@@ -320,6 +318,7 @@ def _execute(
     from bareline.report.terminal.runs import run_end_blocks
     from bareline.report.writers.terminal import print_blocks
     from bareline.session.runner import execute
+    from bareline.session.status import launches_short
     from bareline.session.submission import end_chain
 
     try:
@@ -349,20 +348,11 @@ def _execute(
         from bareline.session.status import shortfall
 
         complain(shortfall(made, tally.blocks_had))
-    if tally.measured and not quiet:
-        _tell_launches(made)
+    if not quiet and (few := launches_short(made)):
+        complain(few)
     _tell(made)
     if tally.wrong:
         raise typer.Exit(EXIT_TRIALS_FAILED)
-
-
-def _tell_launches(made: Run) -> None:
-    """Print how many launches the rows of a run need, where it has fewer."""
-    from bareline.analysis.numbers.records import read_runs
-    from bareline.analysis.words.power import missing_launches
-
-    if made.records_bytes <= _MOST_READ_BYTES and (missing := missing_launches(read_runs([made]))):
-        complain(missing)
 
 
 def _tell(made: Run) -> None:

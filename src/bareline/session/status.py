@@ -169,3 +169,16 @@ def _open(run: Run) -> str:
         for (probe, metric), of in still.group_by(["probe", "metric"], maintain_order=True)
     ]
     return f"; still open: {'; '.join(questions)}"
+
+
+def launches_short(run: Run) -> str:
+    """Return how many launches the rows of a run need, where it has fewer; else nothing."""
+    from bareline.analysis.numbers.records import read_runs
+    from bareline.analysis.words.power import missing_launches
+
+    if run.records_bytes > _READ_WHOLE_BYTES:
+        return ""  # so many launches are enough
+    try:
+        return missing_launches(read_runs([run]))
+    except BarelineError:
+        return ""  # whoever compares the run is told why it cannot be

@@ -38,7 +38,7 @@ ANY_SYSTEM = "*"
 _KEYS = "probe, metric, value, unit, and lower or upper"
 
 
-class Reference(BaseModel):
+class ReferenceValue(BaseModel):
     """A reference value of a metric, and how far a median may lie from it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -52,7 +52,7 @@ class Reference(BaseModel):
     upper: Annotated[float, Field(ge=0)] | None = None
 
     @model_validator(mode="after")
-    def _has_a_bound(self) -> Reference:
+    def _has_a_bound(self) -> ReferenceValue:
         if self.lower is None and self.upper is None:
             raise ValueError("has neither lower nor upper: nothing can lie outside")
         return self
@@ -70,7 +70,7 @@ class Reference(BaseModel):
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    system: dict[str, list[Reference]]
+    system: dict[str, list[ReferenceValue]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class SystemReference:
     """A reference value and its system."""
 
     system: str
-    reference: Reference
+    reference: ReferenceValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class ReferenceCheck:
     """
 
     system: str
-    reference: Reference
+    reference: ReferenceValue
     row: Mapping[str, Any] | None = None
     ends: tuple[float | None, float | None] = (None, None)
 
