@@ -71,6 +71,7 @@ def calibrate(
         cores=cores,
         eager_bytes=eager_bytes,
         tell=lambda what: None if quiet else complain(f"simulating {what}"),
+        note=complain,
     )
     try:
         replace_file(out, tomli_w.dumps({"platform": {out.stem: done.table}}))

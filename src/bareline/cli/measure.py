@@ -318,7 +318,7 @@ def _execute(
     from bareline.report.terminal.runs import run_end_blocks
     from bareline.report.writers.terminal import print_blocks
     from bareline.session.runner import execute
-    from bareline.session.status import launches_short
+    from bareline.session.status import end_remarks
     from bareline.session.submission import end_chain
 
     try:
@@ -342,14 +342,15 @@ def _execute(
         failed=tally.failed,
         skipped=tally.skipped,
         saved=tally.saved,
+        not_run=tally.not_run,
     )
     print_blocks(ended, ends_on)
     if tally.blocks_had is not None:
         from bareline.session.status import shortfall
 
         complain(shortfall(made, tally.blocks_had))
-    if not quiet and (few := launches_short(made)):
-        complain(few)
+    for remark in () if quiet else end_remarks(made):
+        complain(remark)
     _tell(made)
     if tally.wrong:
         raise typer.Exit(EXIT_TRIALS_FAILED)

@@ -16,11 +16,13 @@ from typing import Protocol
 from bareline.host.cache import remove_abandoned_scratch
 from bareline.host.load import read_load
 from bareline.host.owner import owner_mark
+from bareline.host.throttling import read_throttles
 from bareline.platforms.base import Allocation, exact_among
 from bareline.platforms.hosts import mentions
 from bareline.platforms.process import kill_abandoned
 from bareline.profile.files import under_profiler
 from bareline.session.allocations import Allocations, failure_of
+from bareline.session.disturbance import DisturbanceWatch
 from bareline.session.history import History, TrialCounts
 from bareline.session.judge import Done, Failures, judge_output
 from bareline.session.looks import answers_its_question
@@ -73,6 +75,9 @@ class Observer(Protocol):
 
     def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
         """A trial starts; `position` counts from 1."""
+
+    def repeat(self, trial: Trial, number: int, of: int) -> None:
+        """A trial is measured once more, the `number`-th of so many repeats."""
 
     def finished(self, record: Record) -> None:
         """A trial was recorded."""
@@ -160,6 +165,8 @@ class Runner:
         )
         self._placements = Placements(self._allocations)
         self._sources = Sources(self._allocations.learn, self._note)
+        self._watch = DisturbanceWatch(self._note)
+        self._repeat: tuple[int, int] | None = None
         self._between = Pauses()
         self._garbage_left = GARBAGE_CHARACTERS
 
@@ -204,6 +211,7 @@ class Runner:
             self._history.add(record)
             self._between.begin()
             self._observer.finished(record)
+            self._watch.see(record)
             failure = self._failures.add(record)
             if failure and not self._observer.failing(failure):
                 raise Stopped(f"stopped: {trial.case.probe} has failed on every platform")
@@ -221,10 +229,11 @@ class Runner:
         self._meter.ran(trial.platform, record.duration_s)
         return record
 
-    def _again(self, trial: Trial, attempt: int) -> Record | None:
+    def _again(self, trial: Trial, attempt: int, repeat: tuple[int, int]) -> Record | None:
         """Measure a trial once more; None where the time budget is used up or it failed."""
         if not self._history.has_time:
             return None
+        self._repeat = repeat
         record = self._measure(self._plan[trial.index], attempt)
         self._history.spent(record)
         return record if isinstance(record.outcome, Measured) else None
@@ -251,8 +260,7 @@ class Runner:
         job = self._job(trial)
         seen = self._placements.of(trial)
         self._between.end()
-        left_s = self._history.eta_s(trial.block, self._allocations, self._between.mean_s)
-        self._observer.trial(trial, len(self._history.records) + 1, left_s)
+        self._announce(trial)
         started, clock_start = now(), time.monotonic()
         if isinstance(job, Failed):
             done = Done(job)
@@ -273,6 +281,13 @@ class Runner:
             boot=None if isinstance(job, Failed) else self._allocations.boot(trial.platform),
             foreign_cores=done.foreign_cores,
         )
+
+    def _announce(self, trial: Trial) -> None:
+        if self._repeat is not None:
+            self._observer.repeat(trial, *self._repeat)
+            return
+        left_s = self._history.eta_s(trial.block, self._allocations, self._between.mean_s)
+        self._observer.trial(trial, len(self._history.records) + 1, left_s)
 
     def _worth_keeping(self, done: Done) -> Output:
         """Give an output as it is kept: of failed trials only so much in a whole run."""
@@ -323,6 +338,7 @@ class Runner:
         assert trial.layout is not None
         helpers_s = allocation.helpers_s()
         load = None if helpers_s is None else read_load()
+        throttles = None if helpers_s is None else read_throttles()
         timeout_s = min(trial.timeout_s, self._meter.left_s(trial.platform))
         try:
             output = allocation.run(command, trial.layout, timeout_s=timeout_s)
@@ -338,6 +354,8 @@ class Runner:
             self._meter.ran(trial.platform, timeout_s)  # it leaves no record, and has cost
             raise self._limit_reached()
         busy, caveats = foreign_load(load, helpers_s, allocation)
+        if throttles is not None and (read_throttles() or 0) > throttles:
+            caveats = (*caveats, "throttled")
         if output.clock == "simulated":
             caveats = ()  # a simulated clock does not hear other programs
         self._allocations.broke(trial.platform, broken=False)

@@ -56,6 +56,7 @@ class Standing(TypedDict):
     failed: int
     skipped: int
     saved: int
+    not_run: int
     remaining: int
     active: bool
     looks: list[PlannedLook]
@@ -102,6 +103,7 @@ def status_of(run: Run) -> Standing:
         "failed": tally.failed,
         "skipped": tally.skipped,
         "saved": tally.saved,
+        "not_run": tally.not_run,
         "remaining": tally.remaining,
         "active": run.is_being_written(),
         "looks": planned_looks(study, plan, history.blocks_done()),
@@ -171,14 +173,18 @@ def _open(run: Run) -> str:
     return f"; still open: {'; '.join(questions)}"
 
 
-def launches_short(run: Run) -> str:
-    """Return how many launches the rows of a run need, where it has fewer; else nothing."""
+def end_remarks(run: Run) -> list[str]:
+    """Return how many trials were disturbed, and the launches that the rows need but lack."""
+    from bareline.analysis.numbers.disturbance import disturbed_trials
     from bareline.analysis.numbers.records import read_runs
+    from bareline.analysis.words.disturbance import disturbed_words
     from bareline.analysis.words.power import missing_launches
 
     if run.records_bytes > _READ_WHOLE_BYTES:
-        return ""  # so many launches are enough
+        return []  # so many launches are enough
     try:
-        return missing_launches(read_runs([run]))
+        records = read_runs([run])
+        remarks = [disturbed_words(disturbed_trials(records)), missing_launches(records)]
     except BarelineError:
-        return ""  # whoever compares the run is told why it cannot be
+        return []  # whoever compares the run is told why it cannot be
+    return [remark for remark in remarks if remark]

@@ -10,10 +10,12 @@ from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.judgements.causes.why_not import AnswerRow, WhyNot
 from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.disturbance import disturbed_trials
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.row import Row, read_rows
 from bareline.analysis.words.amounts import ratio_words
 from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.disturbance import disturbed_words
 from bareline.analysis.words.parts import Amount, Sentence, sentence
 from bareline.analysis.words.promise import control_sentence
 from bareline.analysis.words.reasons import reasons_of
@@ -119,6 +121,8 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
     if reasons:
         yield Prose(tuple(reasons), "list")
     yield from _caveats(findings)
+    if disturbed := disturbed_words(disturbed_trials(comparison.records)):
+        yield Note(f"{disturbed}; all are used, and widen the intervals.")
     for control in comparison.controls:
         yield Note(control_sentence(control))
     yield Remark()
