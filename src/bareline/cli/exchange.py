@@ -59,8 +59,7 @@ def calibrate(
     """Make a simulated platform from a run, and say how well it agrees with that run."""
     import tomli_w
 
-    from bareline.report.blocks import Remark
-    from bareline.report.terminal.listings import calibration_blocks
+    from bareline.report.terminal.listings import calibrated_blocks
     from bareline.session.calibration import calibrate as calibrate_run
     from bareline.store.run import Run
 
@@ -77,8 +76,7 @@ def calibrate(
         replace_file(out, tomli_w.dumps({"platform": {out.stem: done.table}}))
     except OSError as error:
         raise unwritable(error, out) from error
-    step = Remark(f"bareline run STUDY --on {out.stem} --platforms {out}", unbroken=True)
-    emit_blocks(done.rows, lambda: [*calibration_blocks(done.rows(), done.left_out), step])
+    emit_blocks(done.rows, lambda: calibrated_blocks(done.rows(), done.left_out, out))
 
 
 @app.command()

@@ -335,16 +335,7 @@ def _execute(
     if not tally.remaining:
         end_chain(made)
     ends_on = console(stderr=True, quiet=quiet and not tally.wrong)
-    ended = run_end_blocks(
-        made,
-        tally.on,
-        measured=tally.measured,
-        failed=tally.failed,
-        skipped=tally.skipped,
-        saved=tally.saved,
-        not_run=tally.not_run,
-    )
-    print_blocks(ended, ends_on)
+    print_blocks(run_end_blocks(made, tally.on, **tally.parts), ends_on)
     if tally.blocks_had is not None:
         from bareline.session.status import shortfall
 

@@ -68,6 +68,12 @@ class TrialCounts:
         return self.planned - done - self.saved - self.not_run
 
     @property
+    def parts(self) -> dict[str, int]:
+        """What came of the trials, for people: see `run_end_blocks`."""
+        names = ("measured", "failed", "skipped", "saved", "not_run")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def wrong(self) -> bool:
         """Whether trials failed, or none was measured."""
         return bool(self.failed) or not self.measured

@@ -16,7 +16,6 @@ from typing import Protocol
 from bareline.host.cache import remove_abandoned_scratch
 from bareline.host.load import read_load
 from bareline.host.owner import owner_mark
-from bareline.host.throttling import read_throttles
 from bareline.platforms.base import Allocation, exact_among
 from bareline.platforms.hosts import mentions
 from bareline.platforms.process import kill_abandoned
@@ -338,7 +337,6 @@ class Runner:
         assert trial.layout is not None
         helpers_s = allocation.helpers_s()
         load = None if helpers_s is None else read_load()
-        throttles = None if helpers_s is None else read_throttles()
         timeout_s = min(trial.timeout_s, self._meter.left_s(trial.platform))
         try:
             output = allocation.run(command, trial.layout, timeout_s=timeout_s)
@@ -354,8 +352,6 @@ class Runner:
             self._meter.ran(trial.platform, timeout_s)  # it leaves no record, and has cost
             raise self._limit_reached()
         busy, caveats = foreign_load(load, helpers_s, allocation)
-        if throttles is not None and (read_throttles() or 0) > throttles:
-            caveats = (*caveats, "throttled")
         if output.clock == "simulated":
             caveats = ()  # a simulated clock does not hear other programs
         self._allocations.broke(trial.platform, broken=False)

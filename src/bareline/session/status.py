@@ -72,11 +72,10 @@ class Standing(TypedDict):
 def status_of(run: Run) -> Standing:
     """Say how a run stands: counts over all and by platform, and its latest failures."""
     study, plan = study_of(run), plan_of(run)
-    exact = exact_among(platforms_of(run))
     history = History(
         study,
         plan,
-        exact,
+        exact_among(platforms_of(run)),
         run.header.baseline,
         run.header.control,
         answered=partial(answers_its_question, run),

@@ -19,11 +19,11 @@ def exclusion_words(seen: Disturbed) -> str:
     words = disturbed_words(seen)
     if not words:
         return ""
-    kept = seen.disturbed - seen.left_out
+    used = seen.disturbed - seen.left_out
     parts = [f"{seen.left_out} left out"] if seen.left_out else []
-    if kept:
+    if used:
         parts.append(
-            f"{kept} used, since fewer than six launches of their cases are left without them: "
+            f"{used} used, since fewer than six launches of their cases are left without them: "
             "intervals are as wide as they spread, and may miss what a quiet machine does"
         )
     return f"{words}: {'; '.join(parts)}"
