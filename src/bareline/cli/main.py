@@ -19,6 +19,7 @@ import typer.main
 from bareline.cli import (
     application,
     catalogue,
+    commands,
     exchange,
     machine,
     measure,
@@ -53,7 +54,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (machine, measure, application, results, reporting, exchange, template):
+for family in (machine, measure, commands, application, results, reporting, exchange, template):
     app.add_typer(family.app)
 app.add_typer(platforms.app, name="platforms")
 app.add_typer(catalogue.app)

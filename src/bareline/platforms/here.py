@@ -9,11 +9,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from bareline.build.native import NativeBuild, build_native, ensure_native
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.hosts import HostsAllocation
@@ -31,6 +30,9 @@ from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import O_co, PlatformSpec
+
+if TYPE_CHECKING:
+    from bareline.build.native import NativeBuild
 
 
 class HereOptions(ContainerKeys):
@@ -94,6 +96,8 @@ def check_cores(cores: Sequence[int] | None) -> None:
 
 def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
     """Build bareline's own programs for an MPI library of this machine; once for the cache."""
+    from bareline.build.native import build_native
+
     return build_native(find_mpi(mpi) if isinstance(mpi, str) else mpi, cache)
 
 
@@ -143,6 +147,8 @@ class HereAllocation(HostsAllocation):
 
     @cached_property
     def _native(self) -> str:
+        from bareline.build.native import ensure_native
+
         return str(ensure_native(self.found_mpi(), self._context.cache))
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
