@@ -31,9 +31,10 @@ def programs(place):
 METRIC = ("--metric", "Mop/s total *= *([0-9.]+)")
 
 
-def test_the_command_with_the_lower_rate_is_certainly_worse(bareline, programs):
+def test_the_command_with_the_lower_rate_is_certainly_worse(bareline, programs, fits):
     done = bareline("ab", *METRIC, "--launches", 6, "-o", "r", "-q", "--json", "--", "./a", "./b")
     base, row = json.loads(done.stdout)
+    fits("ab", [base, row])
     assert (base["command"], row["command"]) == ("./a", "./b")
     assert (row["verdict"], row["grade"]) == ("slower", "certain")
     assert row["ratio"] == pytest.approx(100 / 90)
@@ -72,8 +73,9 @@ def test_what_plan_prints_is_the_study_that_is_measured(bareline, programs):
     assert (row["platform"], row["verdict"], row["n"]) == ("b", "slower", 6)
 
 
-def test_dry_run_launches_nothing(bareline, programs):
+def test_dry_run_launches_nothing(bareline, programs, fits):
     rows = json.loads(bareline("ab", "--dry-run", "--json", "--", "./a", "./b").stdout)
+    fits("ab-dry-run", rows)
     assert {row["platform"] for row in rows} == {"a", "b"}
     assert not (programs / "a.log").exists() and not (programs / "runs").exists()
 
