@@ -23,7 +23,7 @@ import numpy as np
 from grades import Noise, drawn_page, noise_of, shown
 
 from bareline import stats
-from bareline.analysis.numbers.members import mean_of
+from bareline.analysis.numbers.pairs import mean_of
 from bareline.stats.stack import BoolArray, FloatArray
 from bareline.vocabulary.looks import DEFAULT_LOOKS, SPENT_AT_ONCE, spending
 

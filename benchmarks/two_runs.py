@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bareline.stats import CERTAIN_ALPHA, family_wise_p, partnered
+from bareline.stats import CERTAIN_ALPHA, family_wise_p, partnered, within_noise
 from bareline.stats.stack import FloatArray
 
 SEED = 20_261_128
@@ -66,13 +66,18 @@ def page(
 
 
 def tested(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the p-values of a page: launches paired by their order, their names exchanged."""
+    """Return the p-values of a page: launches paired by their order, their names exchanged.
+
+    What lies within the noise of both runs is not certain: its p-value is 1.
+    """
     blocks = first.shape[-1] + second.shape[-1]
     values = np.full((first.shape[0], blocks), np.nan)
     baseline = values.copy()
     values[:, : first.shape[-1]] = first
     baseline[:, first.shape[-1] :] = second
-    return family_wise_p(partnered(values, baseline, np.arange(blocks)), MARGIN)
+    p = family_wise_p(partnered(values, baseline, np.arange(blocks)), MARGIN)
+    kind = np.zeros(first.shape[0], dtype=np.int64)
+    return np.where(within_noise(values, baseline, np.arange(blocks), kind), 1.0, p)
 
 
 def false_pages(pages: int, *seed: int, **how: object) -> float:

@@ -55,6 +55,27 @@ def test_a_condition_on_two_runs_is_met_where_the_loss_is_clear(two_runs):
     assert not check(parse_condition("b:mpi.pingpong > 5"), comparison).violations
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_loss_within_the_noise_of_two_runs_is_likely_at_most(plant, seed):
+    """Launches of one run sometimes take longer: exchanging names called that a certain loss."""
+
+    def samples(width):
+        def of(platform, block, generator):
+            for size in SIZES:
+                delay = width * (float(generator.exponential()) - 1.0)
+                yield Sample("latency", 1e-6 * float(np.exp(delay)), {"size_bytes": size})
+                yield Sample("bandwidth", size * 1e6, {"size_bytes": size})
+
+        return of
+
+    first = plant(samples(0.02), platforms=("a",), launches=10, min_launches=10, seed=seed)
+    second = plant(samples(0.3), platforms=("b",), launches=10, min_launches=10, seed=seed + 20)
+    comparison = Comparison(read_runs([first, second]), "a")
+    assert "certain" not in headline(comparison)
+    assert not check(parse_condition("b:mpi.pingpong < 1"), comparison).violations
+    assert "lies farther apart than 1.5 times the spread of launches" in comparison.glance.promise
+
+
 def test_two_runs_alike_claim_nothing(two_runs):
     comparison = two_runs(1.0)
     assert not {"certain", "likely"} & set(headline(comparison))

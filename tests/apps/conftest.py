@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from bareline.build.native import NativeBuild, build_native
+from bareline.build.native import build_native
+from bareline.build.record import NativeBuild
 from bareline.build.sources import source_folder
 from bareline.host.cache import cache_folder
 from bareline.platforms.launchers.installation import MpiInstallation, find_mpi

@@ -120,6 +120,7 @@ def test_row_is_json(project):
         "cached",
         "host",
         "library",
+        "machine",
     }
 
 
@@ -321,6 +322,43 @@ def test_a_killed_builder_does_not_spoil_the_next(project):
     assert not found.cached
     assert _run(found.programs / "hello") == "hello\n"
     assert not list(project.cache.glob("native/*.part"))
+
+
+def _without(monkeypatch, folder, *missing):
+    """Let this process find all programs of the system but some."""
+    folder.mkdir()
+    for program in Path("/usr/bin").iterdir():
+        if not program.name.startswith(missing):
+            (folder / program.name).symlink_to(program)
+    monkeypatch.setenv("PATH", str(folder))
+
+
+def test_without_a_compiler_a_complete_build_of_the_library_will_do(project, tmp_path, monkeypatch):
+    made = build_native(None, project.cache)
+    _without(monkeypatch, tmp_path / "bin", "cc", "gcc", "c99", "c89", "x86_64-linux-gnu-gcc")
+    assert shutil.which("cc") is None
+    found = build_native(None, project.cache)
+    assert (found.path, found.cached, project.builds) == (made.path, True, 1)
+    with pytest.raises(ToolMissing, match="'cc' is not installed"):
+        build_native(None, project.cache, force=True)
+    (project.folder / "native" / "hello.c").write_text(_HELLO + "\n")  # other sources
+    with pytest.raises(ToolMissing, match="'cc' is not installed"):
+        build_native(None, project.cache)
+
+
+def test_without_a_compiler_no_build_of_another_library_or_machine_is_taken(
+    project, tmp_path, monkeypatch
+):
+    made = build_native(None, project.cache)
+    _without(monkeypatch, tmp_path / "bin", "cmake")
+    library = MpiInstallation("openmpi", "4.1.4", "/usr/bin/mpirun", None)
+    with pytest.raises(ToolMissing, match="without its compiler wrapper"):
+        build_native(library, project.cache)
+    record = made.path / "build.json"
+    told = json.loads(record.read_text())
+    record.write_text(json.dumps({**told, "machine": "riscv64"}))
+    with pytest.raises(ToolMissing, match="'cmake' is not installed"):
+        build_native(None, project.cache)
 
 
 def test_mpi_without_its_compiler_names_the_package(project):

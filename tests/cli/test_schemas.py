@@ -162,7 +162,7 @@ def test_programs_and_remains(printed, monkeypatch):
     monkeypatch.setattr(listing, "clean", lambda: ["a namespace"])
     printed("platforms-clean", "platforms", "clean")
     row = {"toolchain": "cc", "path": "/p", "log": "/p.log", "left_out": [], "seconds": 1.0}
-    row |= {"cached": False, "host": "", "library": ""}
+    row |= {"cached": False, "host": "", "library": "", "machine": "x86_64"}
     monkeypatch.setattr(listing, "build_row", lambda _: row)
     printed("build", "build")
 

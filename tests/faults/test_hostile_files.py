@@ -246,7 +246,7 @@ def _content(path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_programs_of_a_build_that_others_may_change_are_not_run(tmp_path):
-    from bareline.build.native import trusted
+    from bareline.build.record import trusted
 
     build = tmp_path / "build"
     (build / "bin").mkdir(parents=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.build.native import NativeBuild
+from bareline.build.record import NativeBuild
 from bareline.platforms import here
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin

@@ -57,6 +57,13 @@ def test_a_job_runs_nothing_of_the_folder_that_it_was_submitted_in(made, tmp_pat
     assert status_of(Run.open(made.path))["measured"] == 2
 
 
+def test_a_node_without_our_python_says_so_in_the_log(made, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/my python")
+    done = subprocess.run(["/bin/sh", "-c", PLAIN.script(made.path, made.id)], check=False)
+    assert done.returncode == 127
+    assert last_words(made).startswith("this node has no /nowhere/my python: install bareline")
+
+
 def test_a_job_that_left_no_record_is_explained_by_the_end_of_its_log(made):
     assert last_words(made) == ""
     text = PLAIN.script(made.path, made.id).replace(sys.executable, "/no/such/python")

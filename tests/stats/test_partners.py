@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bareline.stats import family_wise_p, partnered
+from bareline.stats import family_wise_p, partnered, within_noise
 from bareline.vocabulary.looks import fewest_blocks
 
 MARGIN = np.log1p(0.02)
@@ -70,6 +70,55 @@ def test_a_run_four_times_as_noisy_claims_nothing(launches):
         p = family_wise_p(partnered(*apart(first, second)), MARGIN)
         false += bool((p <= 0.04).any())
     assert false / 400 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def false_share(launches, rows=60, pages=200):
+    """Return the share of pages without a difference that pairs, and pairs beyond noise, call one.
+
+    Rare delays (exponential) are four times as wide in one of the two runs, in turn.
+    """
+    generator = np.random.default_rng([launches, rows])
+    kind = np.zeros(rows, dtype=np.int64)
+    width = np.where(np.arange(rows) % 2, 0.02, 0.08)[:, None]
+    pairs, beyond = 0, 0
+    for _ in range(pages):
+        first = width * (generator.exponential(1.0, (rows, launches)) - 1)
+        second = (0.1 - width) * (generator.exponential(1.0, (rows, launches)) - 1)
+        sides = apart(first, second)
+        certain = family_wise_p(partnered(*sides), MARGIN) <= 0.04
+        pairs += bool(certain.any())
+        beyond += bool((certain & ~within_noise(*sides, kind)).any())
+    return pairs / pages, beyond / pages
+
+
+def test_delays_of_unequal_width_make_nothing_certain():
+    pairs, beyond = false_share(10)
+    assert pairs > 0.2
+    assert beyond <= 0.05
+
+
+def test_a_loss_that_pairs_find_lies_beyond_the_noise():
+    generator = np.random.default_rng(3)
+    first, second = 0.05 * generator.standard_normal((2, 60, 8))
+    first[0] += np.log(1.4)
+    within = within_noise(*apart(first, second), np.zeros(60, dtype=np.int64))
+    assert not within[0]
+    assert within[1:].mean() > 0.9
+
+
+def test_a_row_that_happens_to_spread_little_has_the_noise_of_its_kind():
+    calm = np.array([[0.10, 0.10, 0.10, 0.10]])
+    noisy = np.tile([0.0, 0.1, 0.2, 0.3], (4, 1))
+    sides = apart(np.concatenate([calm, noisy]), np.zeros((5, 4)))
+    assert within_noise(*sides, np.zeros(5, dtype=np.int64))[0]
+    assert not within_noise(*sides, np.array([-1, 0, 0, 0, 0]))[0]  # like no other row
+    # A kind of one row says nothing of its noise: that of all rows counts.
+    assert within_noise(*sides, np.array([1, 0, 0, 0, 0]))[0]
+
+
+def test_a_row_that_was_not_launched_lies_nowhere():
+    sides = apart(np.full((2, 3), np.nan), np.zeros((2, 3)))
+    assert not within_noise(*sides, np.zeros(2, dtype=np.int64)).any()
 
 
 def test_the_fewest_blocks_are_those_whose_exchanges_can_be_rare_enough():

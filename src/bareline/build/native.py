@@ -12,85 +12,32 @@ import ctypes
 import json
 import logging
 import os
+import platform
 import re
 import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NotRequired
-
-from pydantic import TypeAdapter, ValidationError
-from typing_extensions import TypedDict
 
 from bareline.build import cache as build_cache
+from bareline.build.record import NativeBuild, build_of_another, finished_build, recorded, trusted
 from bareline.build.sources import mirror, source_folder, sources_key
 from bareline.build.toolchain import (
     MpiCompiler,
     build_environment,
-    check_tools,
+    missing_tool,
     toolchain_key,
     toolchain_title,
 )
-from bareline.host.cache import cache_folder, check_trust
+from bareline.host.cache import cache_folder
 from bareline.vocabulary.errors import BuildError, ToolMissing
 from bareline.vocabulary.files import replace_file
 
 _LOG = logging.getLogger(__name__)
 _LOG_LINES = 12
-
-
-class Built(TypedDict):
-    """``build``: native programs of a toolchain."""
-
-    platform: NotRequired[str]
-    toolchain: str
-    path: str
-    log: str
-    left_out: list[str]
-    seconds: float
-    cached: bool
-    host: str
-    library: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NativeBuild:
-    """A finished build of the native programs.
-
-    - `toolchain`: compiler and MPI library, for people.
-    - `path`: the folder that holds ``bin`` and ``lib``.
-    - `left_out`: programs that could not be built here, each with its reason.
-    - `seconds`: how long configuring and compiling took.
-    - `host`: the node on which it lies; this machine where that is empty.
-    - `library`: the MPI library that a program of it was linked with, as that library prints its
-      version; empty where none was asked.
-    """
-
-    toolchain: str
-    path: Path
-    log: Path
-    left_out: tuple[str, ...]
-    seconds: float
-    cached: bool = False
-    host: str = ""
-    library: str = ""
-
-    @property
-    def programs(self) -> Path:
-        """The folder of the programs."""
-        return self.path / "bin"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the row that ``bareline build --json`` prints."""
-        return _adapter().dump_python(self, mode="json")  # type: ignore[no-any-return]
-
-
-@cache
-def _adapter() -> TypeAdapter[NativeBuild]:
-    return TypeAdapter(NativeBuild)
 
 
 def ensure_native(mpi: MpiCompiler | None, cache: Path) -> Path:
@@ -101,6 +48,9 @@ def ensure_native(mpi: MpiCompiler | None, cache: Path) -> Path:
 def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -> NativeBuild:
     """Build the native programs, or find them in the cache.
 
+    Where a compiler is missing, a complete build that another machine or node put into the cache
+    for the same library will do: the key of the cache is made of the compiler, too.
+
     - `mpi`: the library to build against; None builds only what needs no MPI.
     - `force`: build again even if the cache has it.
 
@@ -108,8 +58,13 @@ def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -
     Raises BuildError: configuring or compiling failed; the message holds the error and the path of
     the log.
     """
-    check_tools(mpi)
     source = source_folder()
+    lacking = missing_tool(mpi)
+    if lacking is not None:
+        made = None if force else build_of_another(cache, sources_key(source), mpi)
+        if made is None:
+            raise lacking
+        return made
     toolchain = toolchain_title(mpi)
     tools = toolchain_key(toolchain, mpi)
     folder = cache / "native"
@@ -122,7 +77,7 @@ def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -
             hint="name another folder with BARELINE_CACHE",
         ) from error
     target = folder / f"{tools}-{sources_key(source)}"
-    build = None if force else _read(target)
+    build = None if force else finished_build(target)
     if build is None:
         build = _build_locked(
             _Builder(source, folder / f"{tools}.tree", target, mpi, toolchain), force
@@ -144,7 +99,7 @@ def _build_locked(builder: _Builder, force: bool) -> NativeBuild:
     tools = target.name.partition("-")[0]
     with build_cache.locked(target.parent, tools) as lock:
         # Another process may have built it while this one waited.
-        build = None if force else _read(target)
+        build = None if force else finished_build(target)
         if build is not None:
             return build
         if force:
@@ -199,6 +154,7 @@ class _Builder:
                 left_out=tuple(re.findall(r"^-- left out: (.+)$", _text(self.log), re.MULTILINE)),
                 seconds=round(time.monotonic() - started, 3),
                 library=_library_in(self.log),
+                machine=platform.machine(),
             )
             prefix = self.part / "prefix"
             prefix.mkdir(exist_ok=True)
@@ -273,7 +229,7 @@ def require_programs(programs: Path, names: Iterable[str]) -> None:
     Raises ToolMissing: a program is not there, with the reason and the package to install.
     """
     # Nothing of it is executed, so that it need not be trusted: it may be a copy in /tmp.
-    build = _recorded(programs.parent)
+    build = recorded(programs.parent)
     if build is None:
         return
     for name in names:
@@ -292,15 +248,6 @@ def require_programs(programs: Path, names: Iterable[str]) -> None:
         )
 
 
-def trusted(build: Path) -> None:
-    """Refuse a build that others could have put there or changed: its programs are executed.
-
-    Raises StoreError: it belongs to another user, or others may write to it.
-    """
-    for path in (build.parent, build, *build.glob("*/"), *build.glob("*/*")):
-        check_trust(path)
-
-
 def _error_in(log: Path) -> str:
     lines = _text(log).splitlines()
     errors = (at for at, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE))
@@ -316,25 +263,6 @@ def _library_in(log: Path) -> str:
 
 def _text(log: Path) -> str:
     return log.read_text(encoding="utf-8", errors="replace")
-
-
-def _read(target: Path) -> NativeBuild | None:
-    """Find a finished build and keep it from now on; None when there is none."""
-    build = _recorded(target)
-    if build is not None:
-        trusted(target)
-    return build
-
-
-def _recorded(target: Path) -> NativeBuild | None:
-    """Return what a finished build has recorded, and keep it; None when there is none."""
-    record = build_cache.use(target)
-    if record is None:
-        return None
-    try:
-        return replace(_adapter().validate_json(record), path=target, cached=True)
-    except ValidationError:
-        return None
 
 
 _REPLAY = Path("lib") / "libbareline_replay.so"

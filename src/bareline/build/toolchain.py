@@ -49,23 +49,24 @@ class MpiCompiler(Protocol):
         """
 
 
-def check_tools(mpi: MpiCompiler | None) -> None:
-    """Refuse to build where a program for it is missing.
+def missing_tool(mpi: MpiCompiler | None) -> ToolMissing | None:
+    """Return why a program to build with is missing, and what brings it; None where all are here.
 
-    Raises ToolMissing: CMake, a C compiler or the MPI library's compiler wrapper is not installed.
+    These are CMake, a C compiler and the MPI library's compiler wrapper.
     """
     if mpi is not None and mpi.mpicc is None:
         package = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}.get(mpi.flavour)
-        raise ToolMissing(
+        return ToolMissing(
             f"{mpi.title} is installed without its compiler wrapper mpicc",
             hint=package_hint(package) if package else "install its development files",
         )
     for tool in ("cmake", "cc"):
         if shutil.which(_compiler(mpi) if tool == "cc" else tool) is None:
-            raise ToolMissing(
+            return ToolMissing(
                 f"'{tool}' is not installed, and the native programs have to be built",
                 hint=install_hint("gcc" if tool == "cc" else tool),
             )
+    return None
 
 
 def build_environment(mpi: MpiCompiler | None) -> dict[str, str]:
@@ -79,7 +80,12 @@ def _compiler(mpi: MpiCompiler | None) -> str:
 
 def toolchain_title(mpi: MpiCompiler | None) -> str:
     """Name compiler and MPI library in one line for people."""
-    return f"{_version(_compiler(mpi))}, {mpi.title if mpi else 'no MPI'}"
+    return f"{_version(_compiler(mpi))}, {library_title(mpi)}"
+
+
+def library_title(mpi: MpiCompiler | None) -> str:
+    """Return the end of a toolchain's name: its MPI library."""
+    return mpi.title if mpi else "no MPI"
 
 
 def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:

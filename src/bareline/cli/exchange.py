@@ -118,7 +118,7 @@ def reparse(
 
 
 @app.command(name="import")
-@prints("import", "session.intake.Imported")
+@prints("import", "session.imported.Imported")
 def import_(
     files: Annotated[
         list[Path], argument("FILE...", "Existing outputs, also .gz, or folders of them.")
@@ -149,17 +149,17 @@ def import_(
     quiet: QuietOption = False,
 ) -> None:
     """Read existing outputs of OSU, IMB, ReFrame, hyperfine and others into a run."""
+    from bareline.session import imported, intake
     from bareline.session.dating import parse_date
-    from bareline.session.intake import explain_files, explanation, import_files
 
     if explain:
-        rows = explain_files(files, ranks=ranks)
-        emit(lambda: rows, lambda _: print("\n".join(explanation(rows))))
+        rows = intake.explain_files(files, ranks=ranks)
+        emit(lambda: rows, lambda _: print("\n".join(imported.explanation(rows))))
         return
     if out is None:
         raise UsageError("is missing", where="--out", hint="add --out RUN, or --explain")
     run = out
-    intake = import_files(
+    taken = intake.import_files(
         files,
         platform,
         run,
@@ -170,12 +170,12 @@ def import_(
     )
 
     def people(_: Console) -> None:
-        for line in () if quiet else intake.lines():
+        for line in () if quiet else taken.lines():
             print(line, file=sys.stderr)
         print(run)
 
-    emit(lambda: intake.rows, people)
-    if intake.incomplete:
+    emit(lambda: taken.rows, people)
+    if taken.incomplete:
         raise typer.Exit(EXIT_TRIALS_FAILED)
 
 

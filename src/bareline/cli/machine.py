@@ -19,12 +19,17 @@ def doctor(
     every: Annotated[bool, flag("--all", "Every check, with the command that mends it.")] = False,
     deep: Annotated[bool, flag("--deep", "Every check; also compile and run an MPI job.")] = False,
     study: Annotated[str | None, option("--for", "STUDY", "Only the needs of this study.")] = None,
+    on: Annotated[
+        list[str] | None,
+        option("--on", "P", "Only the nodes of this platform; may be given again."),
+    ] = None,
     platforms: PlatformsOption = None,
 ) -> None:
     """Say what this machine is ready for, what it is not, and what mends it."""
     from bareline.doctor.check import examine
     from bareline.doctor.render import render, render_purposes, to_rows
 
+    checks = []
     if study is not None:
         from bareline.doctor.study import needs
         from bareline.study.catalogue import find_study
@@ -32,14 +37,18 @@ def doctor(
         asked = find_study(study)
         probes = [name for name in asked.probes if not asked.source_of(name)]
         checks = list(needs(asked.named_platforms, probes, platforms))
-    else:
+    elif not on:
         checks = examine(deep=deep)
-    show = render if every or deep or study else render_purposes
+    if on:
+        from bareline.doctor.nodes import node_checks
+
+        checks += node_checks(on, platforms)
+    show = render if every or deep or study or on else render_purposes
     emit(lambda: to_rows(checks), lambda console: show(checks, console))
 
 
 @app.command()
-@prints("build", "build.native.Built")
+@prints("build", "build.record.Built")
 def build(
     on: Annotated[
         list[str] | None, option("--on", "P", "Platform to build for; may be given again.")

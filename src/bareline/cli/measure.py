@@ -94,8 +94,7 @@ def submit(
     from bareline.session.batch import JobRequest
 
     planned = planned_of(asked, in_a_job=True)
-    words = _words(batch_options)
-    request = JobRequest(nodes, time_min, words, after=after, well=bool(after))
+    request = JobRequest(nodes, time_min, _words(batch_options), after=after, well=bool(after))
     order = jobs.Order(system, request, chain, tuple(asked.for_the_job()))
     order = jobs.fit(order, planned.platforms, planned.largest)
     if asked.dry_run:
@@ -103,6 +102,7 @@ def submit(
         job = order.shown(planned.folder, rows)
         emit_blocks(lambda: job, lambda: [*job_blocks(job), *planned.blocks(rows)])
         return
+    planned.look_at_nodes(order)
     made = planned.make()
     handed = jobs.submit(made, order)
     complain(f"{handed}; `bareline status {shlex.quote(str(made.path))}` follows it")

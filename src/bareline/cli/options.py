@@ -11,8 +11,11 @@ from bareline.cli.output import complain
 from bareline.cli.verbs import JsonOption, argument, flag, option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bareline.analysis.numbers.records import Records
     from bareline.analysis.numbers.selection import Selection
+    from bareline.store.run import Run
 
 
 def run_path(text: str) -> Path:
@@ -24,10 +27,16 @@ def run_path(text: str) -> Path:
 
 def read_records(*paths: Path, unlike: bool = True) -> Records:
     """Read runs; `unlike`: say where they measured unlike things."""
-    from bareline.analysis.numbers.records import read_runs
     from bareline.store.run import Run
 
-    records = read_runs([Run.open(path) for path in paths])
+    return records_of([Run.open(path) for path in paths], unlike=unlike)
+
+
+def records_of(runs: Sequence[Run], *, unlike: bool = True) -> Records:
+    """Read runs that are open; `unlike`: say where they measured unlike things."""
+    from bareline.analysis.numbers.records import read_runs
+
+    records = read_runs(runs)
     for line in records.unlike_defaults if unlike else ():
         complain(line)
     return records
@@ -44,6 +53,18 @@ RunsArgument = Annotated[
     argument(
         "RUN...", "Run directories, or @latest.", parser=run_path, autocompletion=completing.runs
     ),
+]
+SidesArgument = Annotated[
+    list[Path],
+    argument(
+        "OLD NEW",
+        "Runs, or outputs that import reads; the first is the baseline.",
+        parser=run_path,
+        autocompletion=completing.runs,
+    ),
+]
+JunitOption = Annotated[
+    Path | None, option("--junit", "FILE", "Also what conditions found and failed, as XML.")
 ]
 _Names = list[str] | None
 #: What every option with the name of a platform has.

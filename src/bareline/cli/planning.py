@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bareline.platforms.slurm.options import SlurmOptions
     from bareline.report.blocks import Block
     from bareline.session.begin import PlannedTrial
+    from bareline.session.submission import Order
     from bareline.store.run import Run
     from bareline.study.study import Study
     from bareline.vocabulary.limits import Limits
@@ -82,6 +83,20 @@ class Planned:
                 *outlook_lines(costs, study.max_core_hours),
             ],
         )
+
+    def look_at_nodes(self, order: Order) -> None:
+        """See that a job could run on the nodes of a batch system that can be asked first."""
+        from bareline.session.node_needs import see_to_nodes
+        from bareline.session.runner import platforms_to_build
+        from bareline.study.plan import make_plan
+
+        if order.system != "slurm":
+            return
+        plan = make_plan(self.study, self.platforms)
+        cores = max((trial.layout.cores_per_node for trial in plan if trial.layout), default=1)
+        builds = bool(platforms_to_build(self.study, plan))
+        for remark in see_to_nodes(order.request, self.largest, cores, builds=builds):
+            complain(remark)
 
     def make(self) -> Run:
         """Make the run directory."""

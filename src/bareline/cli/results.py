@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,14 +13,17 @@ from bareline.cli.options import (
     BaselineOption,
     DetailsOption,
     FailIfOption,
+    JunitOption,
     MarginOption,
     Only,
     RunsArgument,
     ShowControlOption,
+    SidesArgument,
     read_records,
+    records_of,
     run_path,
 )
-from bareline.cli.output import complain_of, emit_blocks, printing_measures
+from bareline.cli.output import complain, complain_of, emit_blocks, printing_measures
 from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import UsageError
 
@@ -110,43 +114,79 @@ def _show_facts(path: Path, *, everything: bool) -> None:
 @prints("compare", "analysis.numbers.points.Compared")
 @prints("compare-profiles", "profile.comparison.ComparisonRow")
 def compare(
-    paths: RunsArgument,
+    paths: SidesArgument,
     baseline: BaselineOption = None,
     margin: MarginOption = None,
     everything: DetailsOption = False,
+    sizes: Annotated[
+        bool, flag("--sizes", "Every message size with both values, in OSU's units.")
+    ] = False,
     control: ShowControlOption = False,
     fail_if: FailIfOption = None,
     *,
     only: Only,
-    junit: Annotated[
-        Path | None, option("--junit", "FILE", "Also what conditions found and failed, as XML.")
-    ] = None,
+    junit: JunitOption = None,
 ) -> None:
-    """Compare the platforms of one or several runs with a baseline, or two profiles."""
-    from bareline.profile.files import is_profile
+    """Compare OLD with NEW, the platforms of runs with a baseline, or two profiles.
 
-    if len(paths) == 2 and all(map(is_profile, paths)):
+    OLD and NEW are runs, or outputs that `import` reads, or folders of them.
+    """
+    from bareline.profile.files import begins_like_profile
+    from bareline.session.sides import open_sides
+
+    if len(paths) == 2 and all(map(begins_like_profile, paths)):
         _compare_profiles(*paths)
         return
     from bareline.analysis.judgements.conditions import parse_condition
-    from bareline.analysis.numbers.summary import as_rows
     from bareline.analysis.words.comparison import Comparison
     from bareline.analysis.words.conditions import check
     from bareline.report.content.exporting import write_junit
 
     conditions = [parse_condition(text) for text in fail_if or ()]
-    comparison = Comparison(read_records(*paths), baseline, margin)
-    outcomes = [check(condition, comparison) for condition in conditions]
-    if asked := only.selection():
-        _emit_selected(comparison, asked, details=everything)
-    else:
-        emit_blocks(
-            lambda: as_rows(comparison.rows_with_controls),
-            lambda: _compared(comparison, control=control, details=everything),
-        )
-    if junit is not None:
-        write_junit(comparison.records, outcomes, junit)
+    with open_sides(paths, complain) as runs:
+        comparison = Comparison.of_runs(records_of(runs), baseline, margin)
+        outcomes = [check(condition, comparison) for condition in conditions]
+        shown = _Shown(only.selection(), everything, sizes, control)
+        _emit_comparison(comparison, shown)
+        if junit is not None:
+            write_junit(comparison.records, outcomes, junit)
     complain_of(outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a reader wants of a comparison: some rows, details, every size, the control."""
+
+    selection: Selection
+    details: bool
+    sizes: bool
+    control: bool
+
+
+def _emit_comparison(comparison: Comparison, shown: _Shown) -> None:
+    from bareline.analysis.numbers.row import read_rows
+    from bareline.analysis.numbers.summary import as_rows
+    from bareline.report.terminal.results import headline_blocks, selected_blocks
+    from bareline.report.terminal.sizes import size_blocks
+
+    def blocks() -> Iterator[Block]:
+        if shown.sizes:
+            for part in comparison.parts:
+                yield from headline_blocks(part)
+            yield from size_blocks(read_rows(None, rows))
+        elif shown.selection:
+            yield from selected_blocks(rows, every, details=shown.details)
+        else:
+            for part in comparison.parts:
+                yield from _compared(part, control=shown.control, details=shown.details)
+
+    if not shown.selection and not shown.sizes:
+        emit_blocks(lambda: as_rows(comparison.rows_with_controls), blocks)
+        return
+    table = comparison.rows_with_controls
+    every = table.height
+    rows = shown.selection.of(table, comparison.records)
+    emit_blocks(lambda: as_rows(rows), blocks)
 
 
 def _compare_profiles(before: Path, after: Path) -> None:
@@ -156,15 +196,6 @@ def _compare_profiles(before: Path, after: Path) -> None:
 
     both = compare_profiles(read_profile(before), read_profile(after))
     emit_blocks(both.rows, lambda: profile_pair_blocks(both))
-
-
-def _emit_selected(comparison: Comparison, asked: Selection, *, details: bool) -> None:
-    from bareline.analysis.numbers.summary import as_rows
-    from bareline.report.terminal.results import selected_blocks
-
-    every = comparison.rows_with_controls
-    rows = asked.of(every, comparison.records)
-    emit_blocks(lambda: as_rows(rows), lambda: selected_blocks(rows, every.height, details=details))
 
 
 def _compared(comparison: Comparison, *, control: bool, details: bool) -> Iterator[Block]:

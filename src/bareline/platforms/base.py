@@ -15,17 +15,15 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic
 
+from bareline.build.record import NativeBuild
 from bareline.host.cache import cache_folder
 from bareline.vocabulary.errors import PlatformError, PluginError, UsageError, one_line
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import O_co, Options, PlatformSpec
 from bareline.vocabulary.plugins import brought, checked, has_plugins, named, own
 from bareline.vocabulary.units import count
-
-if TYPE_CHECKING:
-    from bareline.build.native import NativeBuild
 
 #: Where bareline's own types are, and the entry-point group of others.
 _PACKAGE = "bareline.platforms"
@@ -38,6 +36,24 @@ class Availability:
     ok: bool
     reason: str = ""
     hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLook:
+    """What a node has, as it was seen before any node was held.
+
+    - `cores`: those that a process there may use.
+    - `has_python`: whether the Python that bareline runs with starts there, as a submitted job
+      needs it; None where nobody looked.
+    - `lacking`: programs without which nothing can be built there; None where nobody looked.
+    - `has_build`: whether its cache has a complete build of the native programs.
+    """
+
+    name: str
+    cores: int
+    has_python: bool | None = None
+    lacking: tuple[str, ...] | None = None
+    has_build: bool = False
 
 
 class Allocation(ABC):
@@ -179,6 +195,16 @@ class Platform(ABC, Generic[O_co]):
             f"'{spec.name}' is of type '{spec.type}', only virtual machines have a definition",
             hint=f"`bareline platforms show {spec.name}` shows its options",
         )
+
+    @classmethod
+    def look(cls, spec: PlatformSpec[O_co], context: Context) -> tuple[NodeLook, ...]:
+        """Look at nodes before any is held: cores, Python, compilers.
+
+        Empty where nodes are this machine, or are made only when they are acquired.
+
+        Raises PlatformError: they cannot be reached now.
+        """
+        return ()
 
     @classmethod
     def build_ahead(cls, spec: PlatformSpec[O_co], cache: Path) -> str:

@@ -9,10 +9,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from bareline.build.record import NativeBuild
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.hosts import HostsAllocation
@@ -30,9 +31,6 @@ from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import O_co, PlatformSpec
-
-if TYPE_CHECKING:
-    from bareline.build.native import NativeBuild
 
 
 class HereOptions(ContainerKeys):

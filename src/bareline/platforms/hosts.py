@@ -269,9 +269,12 @@ class HostsAllocation(Nodes):
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
         """Name oversubscription: more ranks and threads on a node than it has cores."""
-        busy = layout.ranks_per_node * layout.threads_per_rank
-        over = any(busy > node.cores for node in self.nodes[: layout.nodes])
-        return ("oversubscribed",) if over else ()
+        return ("oversubscribed",) if self.too_small(layout) else ()
+
+    def too_small(self, layout: Layout) -> tuple[Node, ...]:
+        """Return the nodes of a layout that have fewer cores than its ranks and threads need."""
+        used = self.nodes[: layout.nodes]
+        return tuple(node for node in used if node.cores < layout.cores_per_node)
 
 
 @contextmanager

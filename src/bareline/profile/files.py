@@ -33,6 +33,7 @@ from bareline.profile.model import (
 )
 from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.files import (
+    open_regular,
     read_bounded,
     replace_file,
     stands,
@@ -63,6 +64,10 @@ class _Header(BaseModel):
     command: str
     ranks_per_cell: Annotated[int, Field(ge=1, le=MOST_RANKS)]
     regions: dict[Annotated[str, Field(pattern=r"^[0-9]{1,9}$")], str]
+
+
+#: A profile names its schema in so many bytes.
+_HEAD_BYTES = 512
 
 
 def read_profile(path: Path) -> Profile:
@@ -128,6 +133,20 @@ def parse_profile(text: bytes | str, path: Path) -> Profile:
 def is_profile(path: Path) -> bool:
     """Whether a path names a profile, or the journal that a killed program left of one."""
     return path.is_file() or (not path.exists() and journal_of(path).is_file())
+
+
+def begins_like_profile(path: Path) -> bool:
+    """Whether a file is no other program's output: it begins like a profile, or is left of one."""
+    if not is_profile(path):
+        return False
+    if not path.exists() or is_journal(path):
+        return True
+    try:
+        with open_regular(path) as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError:
+        return False
+    return not head.strip() or SCHEMA.encode() in head.partition(b"\n")[0]
 
 
 def write_profile(profile: Profile, path: Path) -> None:

@@ -18,13 +18,11 @@ import pickle
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
-
-from typing_extensions import TypedDict
+from typing import Any
 
 from bareline import __version__
 from bareline.formats.damage import lost_only
@@ -41,6 +39,7 @@ from bareline.formats.launches import (
 )
 from bareline.formats.reading import UNTOLD, Reading
 from bareline.session.dating import DATED_FACT, launch_date
+from bareline.session.imported import Imported, Intake
 from bareline.store.beside import now
 from bareline.store.header import Header
 from bareline.store.run import Run
@@ -59,87 +58,6 @@ _STUDY = {
 
 
 _IMPORT = ("bareline", "import")
-#: So many losses are named for people.
-_NAMED_LOSSES = 20
-
-
-class Imported(TypedDict):
-    """``import``: a trial that a file brought; null where the run had it already.
-
-    `left_out` names values that the reader did not take, `ignored` settings that are no part of the
-    case, each with the reason. With ``--explain`` no trial is made.
-    """
-
-    file: str
-    format: str
-    trial: int | None
-    platform: str
-    probe: str
-    params: str
-    ranks: int | None
-    status: Literal["measured", "failed"]
-    reason: str | None
-    samples: int
-    first_line: int
-    left_out: list[str]
-    ignored: list[str]
-
-
-@dataclass(slots=True)
-class Intake:
-    """What an import came to: the run, and in `skipped` the files of no known format."""
-
-    run: Run
-    rows: list[Imported] = field(default_factory=list)
-    skipped: tuple[Path, ...] = ()
-    lost: list[str] = field(default_factory=list)
-
-    @property
-    def failed(self) -> int:
-        """Number of new trials that hold no numbers."""
-        return sum(row["trial"] is not None and row["status"] == "failed" for row in self.rows)
-
-    @property
-    def incomplete(self) -> bool:
-        """Whether a new trial failed, or a measured value was left out."""
-        return bool(self.failed or self.lost)
-
-    def lines(self) -> list[str]:
-        """Say in lines for people what was imported, and how little one trial says."""
-        lines = []
-        formats: dict[str, list[Imported]] = defaultdict(list)
-        for row in self.rows:
-            formats[row["format"]].append(row)
-        for name, rows in formats.items():
-            files = len({row["file"] for row in rows})
-            new = [row for row in rows if row["trial"] is not None]
-            line = f"{load_importers()[name].title}: {count(len(new), 'trial')} from "
-            line += count(files, "file")
-            if len(new) < len(rows):
-                line += f", {len(rows) - len(new)} already there"
-            lines.append(line)
-        for row in self.rows:
-            if row["trial"] is not None and row["status"] == "failed":
-                lines.append(f"failed: {row['file']}: {row['probe']}: {row['reason']}")
-        if self.lost:
-            lines.append(f"{count(len(self.lost), 'value or row', 'values or rows')} left out:")
-            lines += [f"left out: {words}" for words in self.lost[:_NAMED_LOSSES]]
-        if len(self.lost) > _NAMED_LOSSES:
-            rest = len(self.lost) - _NAMED_LOSSES
-            lines.append(f"left out: {rest} more, which --json names")
-        lines += [f"skipped, of no known format: {file}" for file in self.skipped]
-        platforms = {row["platform"] for row in self.rows}
-        cases = Counter(
-            (record.trial.platform, record.trial.case)
-            for record in self.run.finished().values()
-            if record.status == "measured" and record.trial.platform in platforms
-        )
-        single = sum(count == 1 for count in cases.values())
-        few = sum(count < 6 for count in cases.values())
-        if few:
-            text = f"{single} of {len(cases)} cases have n = 1, {few} have fewer than 6 trials: "
-            lines.append(f"{text}no interval and no verdict; import more outputs of the same cases")
-        return lines
 
 
 def import_files(
@@ -151,6 +69,7 @@ def import_files(
     ranks: int | None = None,
     date: datetime | None = None,
     skip_unknown: bool = False,
+    unnamed: str | None = None,
 ) -> Intake:
     """Read existing outputs into a run, made if need be, as trials of their platforms.
 
@@ -162,6 +81,7 @@ def import_files(
     - `ranks`: number of ranks of outputs that do not say it.
     - `date`: when outputs were made that do not say it; else their files' times count.
     - `skip_unknown`: leave out files of no known format instead of refusing all.
+    - `unnamed`: what the platform is called of outputs that do not name theirs.
 
     Raises ImportRefused: a file cannot be read or is of no known format.
     Raises UsageError: the platform's name is impossible, missing, or one for several platforms; or
@@ -180,7 +100,7 @@ def import_files(
     with Spool() as spool:
         for found in found_in(files, skip_unknown=skip_unknown, skipped=skipped):
             spool.add(found)
-        placed, unplaced = _placed(spool, platform)
+        placed, unplaced = _placed(spool, platform, unnamed)
         titles = {name: title or placing.title for name, placing in placed.items()}
         run, header = _open(out, titles, spool.probes)
         intake = Intake(run, skipped=tuple(skipped))
@@ -208,25 +128,6 @@ def explain_files(files: Sequence[Path], *, ranks: int | None = None) -> list[Im
         _row(found, found.imported.case(ranks), found.imported.platform, None)
         for found in found_in(files, skip_unknown=False, skipped=[])
     ]
-
-
-def explanation(rows: Iterable[Imported]) -> list[str]:
-    """Return lines for people: what was recognised, what made the case, what was left out."""
-    lines = []
-    for row in rows:
-        title = load_importers()[row["format"]].title
-        lines.append(f"{row['file']}, line {row['first_line']}: {title}")
-        ranks = row["ranks"] or "not in the output"
-        lines.append(f"  case: {row['probe']}, ranks {ranks}, {row['params'] or 'no settings'}")
-        if row["platform"]:
-            lines.append(f"  platform: {row['platform']}")
-        if row["status"] == "failed":
-            lines.append(f"  refused: {row['reason']}")
-        else:
-            lines.append(f"  measured: {count(row['samples'], 'value')}")
-        lines += [f"  ignored: {words}" for words in row["ignored"]]
-        lines += [f"  left out: {words}" for words in row["left_out"]]
-    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,10 +214,12 @@ def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 
 
 def _placed(
-    spool: Spool, platform: str | None
+    spool: Spool, platform: str | None, unnamed: str | None
 ) -> tuple[dict[str, _Placing], list[tuple[Path, str]]]:
     """Return the platforms, and what failed in files that name platforms but not its own."""
     titles = sorted(title for title in spool.titles if title)
+    if platform is None and not titles:
+        platform = unnamed
     if platform is not None:
         if len(titles) > 1:
             shown = ", ".join(map(shown_name, titles[:5]))

@@ -37,6 +37,7 @@ from bareline.store.beside import now
 from bareline.store.raw import shortened
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
+from bareline.study.study import Study
 from bareline.vocabulary.errors import (
     BuildError,
     LimitReached,
@@ -115,6 +116,14 @@ def execute(
     )
 
 
+def platforms_to_build(study: Study, plan: Sequence[Trial]) -> set[str]:
+    """Return the platforms on which a plan runs bareline's own programs."""
+    cells = {(trial.platform, trial.case) for trial in plan}
+    return {
+        name for name, case in cells if case.profile or mentions(study.command_of(case), "native")
+    }
+
+
 class Runner:
     """Executes what is left of a run's plan."""
 
@@ -148,22 +157,13 @@ class Runner:
             self._machine,
             self._meter,
             blocks_per_boot=study.blocks_per_boot,
-            native=self._need_native(),
+            native=platforms_to_build(study, self._plan),
         )
         self._placements = Placements(self._allocations)
         self._sources = Sources(self._allocations.learn, self._note)
         self._between = Pauses()
         self._skipped: Counter[str] = Counter()
         self._garbage_left = GARBAGE_CHARACTERS
-
-    def _need_native(self) -> set[str]:
-        """Return the platforms on which bareline's own programs run."""
-        cases = {(trial.platform, trial.case) for trial in self._plan}
-        return {
-            name
-            for name, case in cases
-            if case.profile or mentions(self._study.command_of(case), "native")
-        }
 
     def execute(self, *, retry_failed: bool) -> TrialCounts:
         """Run every trial that has no record yet."""

@@ -37,6 +37,11 @@ _LOG = "submission.log"
 _SCRIPT = "submission.sh"
 #: A batch system and a job, as commands get them: a run that comes from elsewhere names no option.
 _WORD = re.compile(r"[A-Za-z0-9ƒ][A-Za-z0-9_.@,\[\]-]{0,199}")
+#: What a job prints on a node without bareline's Python; the batch system shows no reason.
+_NO_PYTHON = (
+    "this node has no {}: install bareline in a folder that the nodes see at the same path, and "
+    "submit again"
+)
 #: Longest chain of jobs; a queue of more is a mistake.
 _LONGEST_CHAIN = 100
 #: Tells bareline that the job it runs in is one of its run's own.
@@ -104,10 +109,12 @@ class Order:
         # -P: the job begins in the user's folder, whose queue.py is none of Python's.
         command = [sys.executable, "-P", "-m", "bareline", "continue", *self.measuring]
         command.append(str(folder.resolve()))
+        no_python = shlex.quote(_NO_PYTHON.format(sys.executable))
         lines = [
             "#!/bin/sh",
             f"exec >>{shlex.quote(str(folder.resolve() / _LOG))} 2>&1",
             f"cd {shlex.quote(str(Path.cwd()))} || exit",
+            f"[ -x {shlex.quote(sys.executable)} ] || {{ echo {no_python}; exit 127; }}",
             f"export {_INSIDE}={mark}",
             f"exec {shlex.join(command)}",
         ]

@@ -21,7 +21,7 @@ from bareline.stats.family import (
 from bareline.stats.flips import ALL_FLIPS_BLOCKS, false_discovery_q, family_wise_p
 from bareline.stats.lopsided import LOPSIDED_ALPHA, lopsided_p, within_spread
 from bareline.stats.outlook import LaunchOutlook, launches_to_decide
-from bareline.stats.partners import partnered
+from bareline.stats.partners import APART_SPREADS, partnered, within_noise
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
 from bareline.stats.series import SeriesTraits, look
 from bareline.stats.shift import ROUNDING, Shift, paired_shift, rounding_of, unpaired_shift
@@ -31,6 +31,7 @@ from bareline.stats.verdict import judge, judge_shift
 __all__ = [
     "ALL_FLIPS_BLOCKS",
     "ALPHA",
+    "APART_SPREADS",
     "BESIDE_LOST_ALPHA",
     "CERTAIN_ALPHA",
     "LOPSIDED_ALPHA",
@@ -69,5 +70,6 @@ __all__ = [
     "summarize",
     "unpaired_ratio",
     "unpaired_shift",
+    "within_noise",
     "within_spread",
 ]

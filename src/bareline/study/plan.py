@@ -212,7 +212,7 @@ def lay_out(
     # The largest number of nodes that gives every node the same number of ranks.
     nodes = exact or next(n for n in range(most, 0, -1) if case.ranks % n == 0)
     layout = Layout(nodes, case.ranks // nodes, case.threads)
-    cores, busy = capacity.cores_per_node, layout.ranks_per_node * case.threads
+    cores, busy = capacity.cores_per_node, layout.cores_per_node
     if within_cores and cores is not None and busy > cores:
         return None, f"needs {busy} cores on a node, the platform has {cores}"
     return layout, ""

@@ -104,6 +104,11 @@ class Layout:
         """Number of MPI ranks over all nodes."""
         return self.nodes * self.ranks_per_node
 
+    @property
+    def cores_per_node(self) -> int:
+        """Cores that a node must have so that no rank or thread shares one."""
+        return self.ranks_per_node * self.threads_per_rank
+
     @classmethod
     def spread(cls, ranks: int, most: int) -> Layout:
         """Put as many ranks on each node, at most so many."""

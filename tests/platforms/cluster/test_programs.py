@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 from native_project import project
 
+from bareline.build.record import build_of_another
+from bareline.build.sources import sources_key
+from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
 from bareline.platforms.netns import links
+from bareline.platforms.remote.native import find_there
 from bareline.platforms.slurm.platform import SlurmPlatform
 from bareline.platforms.ssh.platform import SshPlatform
 from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
@@ -78,6 +82,30 @@ def test_a_host_without_a_compiler_is_named_with_the_next_step(
     assert caught.value.where == "bare"
     assert says in (caught.value.hint or "")
     assert project.builds == 0
+
+
+@pytest.mark.parametrize("missing", [{"cmake"}, {"cc", "gcc"}, {"mpicc", "mpicc.openmpi"}])
+def test_without_a_compiler_what_another_node_has_built_will_do(
+    ssh_cluster, ssh_options, project, make_spec, acquire, tmp_path, missing
+):
+    made = SshPlatform.build(make_spec("ssh", mpi="openmpi", **ssh_options), tmp_path)
+    sources = sources_key(project.folder)
+    with without(ssh_cluster[0], missing) as config:
+        options = {**ssh_options, "config": config, "hosts": ("bare",)}
+        with acquire("ssh", mpi="openmpi", **options) as hosts:
+            found, _ = find_there(hosts)
+    assert found is not None
+    assert (found.path, found.toolchain, found.cached) == (made.path, made.toolchain, True)
+    # This machine sees the cache, too: what a node has built needs no compiler here.
+    openmpi = MpiInstallation("openmpi", find_mpi("openmpi").version, "mpirun", None)
+    taken = build_of_another(made.path.parent, sources, openmpi)
+    assert taken is not None and taken.path == made.path
+    assert taken.left_out == made.left_out
+    assert build_of_another(made.path.parent, "0" * 12, openmpi) is None
+    other = MpiInstallation("mpich", "4.0.2", "mpirun", None)
+    assert build_of_another(made.path.parent, sources, other) is None
+    (made.path / "machine").write_text("riscv64\n")
+    assert build_of_another(made.path.parent, sources, openmpi) is None
 
 
 class without:

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -295,14 +296,14 @@ def test_oversubscription_is_flagged_only_when_needed():
 def test_srun(mpi, transport, variables):
     job = Job(
         argv=["program", "-x"],
-        layout=pinned(2, 3, 2, binding="core"),
+        layout=pinned(2, 2, 2, binding="core"),
         nodes=PAIR,
         env={"A": "b,c"},
         cwd="/w",
         transport=transport,
     )
     assert " ".join(srun_argv(job, mpi)) == (
-        "srun --mpi=pmix --nodes=2 --ntasks=6 --ntasks-per-node=3 --cpus-per-task=2 "
+        "srun --mpi=pmix --nodes=2 --ntasks=4 --ntasks-per-node=2 --cpus-per-task=2 "
         "--distribution=block:block --nodelist=node[1-2] --cpu-bind=cores --kill-on-bad-exit=1 "
         f"--chdir=/w env {variables} A=b,c program -x"
     )
@@ -313,6 +314,16 @@ def test_srun_shares_cores_only_when_needed():
     many = Job(argv=["p"], layout=Layout(1, 5, 1), nodes=PAIR)
     assert "--overcommit" not in srun_argv(few, OPENMPI)
     assert "--overcommit" in srun_argv(many, OPENMPI)
+
+
+def test_threads_count_as_cores_of_the_smallest_node():
+    small = [Node("node1", "10.0.0.1", 4), Node("node2", "10.0.0.2", 2)]
+    job = Job(argv=["p"], layout=pinned(2, 1, 4, binding="core"), nodes=small)
+    step = srun_argv(job, OPENMPI)
+    assert "--overcommit" in step
+    assert not [word for word in step if word.startswith("--cpus-per-task")]  # srun refuses it
+    assert "PE=4" not in " ".join(OPENMPI.argv(job))
+    assert "--cpus-per-task=4" in srun_argv(replace(job, nodes=small[:1] * 2), OPENMPI)
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import Self
 
 import polars as pl
 
@@ -35,11 +36,19 @@ class JudgedComparison:
 
     The baseline and the margin (a relative difference) are the first run's own by default.
 
+    - `before`: what each platform is compared with, where that is not the baseline for all of them;
+      `parts` then has a comparison for each baseline.
+
     Raises AnalysisError: the baseline is none of the platforms.
     """
 
     def __init__(
-        self, records: Records, baseline: str | None = None, margin: float | None = None
+        self,
+        records: Records,
+        baseline: str | None = None,
+        margin: float | None = None,
+        *,
+        before: Mapping[str, str] | None = None,
     ) -> None:
         self.records = records
         self.margin = records.margin if margin is None else margin
@@ -51,6 +60,30 @@ class JudgedComparison:
                 f"no platform '{self.baseline}' in these records",
                 hint=f"--baseline takes one of: {', '.join(platforms)}",
             )
+        self._before = before
+        self._whole: JudgedComparison | None = None
+
+    @cached_property
+    def before(self) -> Mapping[str, str]:
+        """What each platform that is compared is compared with."""
+        if self._before is not None:
+            return self._before
+        names = self.records.platforms
+        return {name: self.baseline for name in names if name != self.baseline}
+
+    @property
+    def parts(self) -> list[Self]:
+        """A comparison for each baseline; what is certain in them is certain in all together."""
+        baselines = dict.fromkeys(self.before.values())
+        if len(baselines) <= 1 and self._before is None:
+            return [self]
+        found = []
+        for baseline in baselines:
+            own = {name: before for name, before in self.before.items() if before == baseline}
+            part = type(self)(self.records, baseline, self.margin, before=own)
+            part._whole = self
+            found.append(part)
+        return found
 
     @property
     def alone(self) -> bool:
@@ -68,12 +101,13 @@ class JudgedComparison:
                 f"'{self.baseline}' is the only platform in these records",
                 hint="run the study on another one, or give a second run",
             )
-        return [name for name in self.records.platforms if name != self.baseline]
+        return list(self.before)
 
     @property
     def is_ladder(self) -> bool:
         """Whether the first run's study calls its platforms steps, and there are several."""
-        return bool(self.records.study.get("ladder")) and not self.alone
+        ladder = bool(self.records.study.get("ladder"))
+        return ladder and not self.alone and self._before is None
 
     @property
     def rungs(self) -> list[str]:
@@ -93,6 +127,8 @@ class JudgedComparison:
     @cached_property
     def judged(self) -> GradedRows:
         """All rows that are claimed together, those of a ladder's steps among them."""
+        if self._whole is not None:
+            return self._whole.judged
         steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
         pairs = [*self.pairs, *steps]
         table, floor = self._compare(pairs), floor_of(self.controls)
@@ -117,7 +153,7 @@ class JudgedComparison:
     @cached_property
     def pairs(self) -> list[PlatformPair]:
         """Every other platform beside the baseline."""
-        return self._pairs((self.baseline, name) for name in self.others)
+        return self._pairs((self.before[name], name) for name in self.others)
 
     @cached_property
     def _steps(self) -> list[PlatformPair]:
@@ -126,13 +162,21 @@ class JudgedComparison:
     @cached_property
     def points(self) -> pl.DataFrame:
         """The rows of `table` with all columns; "at" is the place of each among `cells`."""
-        rows = self.judged.table.filter(pl.col("baseline") == self.baseline)
+        own = pl.DataFrame(
+            {"platform": list(self.before), "baseline": list(self.before.values())},
+            schema={"platform": pl.String, "baseline": pl.String},
+        )
+        rows = self.judged.table.join(
+            own, on=["platform", "baseline"], how="semi", maintain_order="left"
+        )
         return rows.with_row_index("at")
 
     @cached_property
     def cells(self) -> tuple[Row, ...]:
         """The rows of `points` as cells."""
-        return tuple(cell for cell in self.judged.cells if cell.baseline == self.baseline)
+        return tuple(
+            cell for cell in self.judged.cells if self.before.get(cell.platform) == cell.baseline
+        )
 
     def cells_in(self, rows: pl.DataFrame) -> tuple[Row, ...]:
         """Return the cells of some rows of `points`."""
@@ -150,8 +194,12 @@ class JudgedComparison:
         return [
             JudgedComparison(whole.of_platforms({again, base}), base, self.margin)
             for again, base in self.records.controls.items()
-            if {again, base} <= set(whole.platforms)
+            if {again, base} <= set(whole.platforms) and self._concerns(base)
         ]
+
+    def _concerns(self, platform: str) -> bool:
+        """Whether a platform is one of this part's; everything is the whole's."""
+        return self._whole is None or platform in (self.baseline, *self.others)
 
     @cached_property
     def controls(self) -> list[Control]:
@@ -189,7 +237,11 @@ class JudgedComparison:
     @cached_property
     def findings(self) -> list[Finding]:
         """One finding per probe, size class and platform, compared with the baseline."""
-        return [finding for finding in self.judged.findings if finding.baseline == self.baseline]
+        return [
+            finding
+            for finding in self.judged.findings
+            if self.before.get(finding.platform) == finding.baseline
+        ]
 
     @cached_property
     def explanations(self) -> list[Explanation]:

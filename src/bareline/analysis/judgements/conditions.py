@@ -134,7 +134,7 @@ class FailCondition:
                 return None if sure is turned else Match(cell, How.LOST)
             # What lies farther than a limit beyond 1 is a difference, as certain as its grade.
             unsure = grown and cell.grade is not Grade.CERTAIN
-            sure = (cell.platform, cell.point_row) in certain and not unsure
+            sure = (cell.platform, cell.baseline, cell.point_row) in certain and not unsure
             return None if cell.ratio is not None and sure is turned else Match(cell, how)
 
         return met

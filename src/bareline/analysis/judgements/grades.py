@@ -117,13 +117,16 @@ class GradedRows:
             found.append(Finding(rows.item(0, "title"), points, sizes, telling, where, mean))
         return found
 
-    def beyond(self, limit: float, *, above: bool) -> set[tuple[str, int]]:
-        """Give platform and "point_row" of what certainly, all together, lies beyond a limit."""
+    def beyond(self, limit: float, *, above: bool) -> set[tuple[str, str, int]]:
+        """Return platform, baseline and "point_row" of what certainly lies beyond a limit.
+
+        All of it together: the chance of any false one is at most 5 %.
+        """
         found = certainly_beyond(
             self._pairs, self._tested, self._weights, limit, above=above, looks=self.looks
         )
         return {
-            (pair.platform, int(row))
+            (pair.platform, pair.baseline, int(row))
             for pair, beyond in zip(self._pairs, found, strict=True)
             if not pair.boots.few
             for row in np.flatnonzero(beyond)

@@ -1,8 +1,9 @@
 """Everything that is claimed together: points, means over several of them, and lost launches.
 
 What is in common blocks is tested by exchanging names in whole boots, all points and means at
-once; launches of separate runs are paired by their order first. How many launches either side lost
-to a limit is counted beside it. The chance of any false claim among all of it is at most 5 %.
+once. Launches of separate runs are paired by their order first; what lies within their noise is
+not certain. How many launches either side lost to a limit is counted beside it. The chance of any
+false claim among all of it is at most 5 %.
 """
 
 from __future__ import annotations
@@ -129,7 +130,10 @@ def family_wise(
             _share_least(p, numbers, joint * kinds * (stats.CERTAIN_ALPHA / alpha))
             exchanged = int((~np.isnan(rows)).any(axis=0).sum())
             counts.update({pairs[number].platform: exchanged for number in numbers if exchanged})
-    p = [np.minimum(1.0, own) for own in p]
+    p = [
+        np.where(~np.isnan(own) & member.within_noise(), 1.0, np.minimum(1.0, own))
+        for member, own in zip(members, p, strict=True)
+    ]
     needed = fewest_blocks(min(alpha for _, alpha in looks.taken or ((0, looks.spent),)) / kinds)
     short = tuple(platform for platform, exchanged in counts.items() if exchanged < needed)
     p, by_loss = with_losses(
@@ -210,6 +214,9 @@ def certainly_beyond(
             p = stats.family_wise_p(np.concatenate(rows), side="above", weight=weight)
             for number, part in zip(numbers, np.split(p, ends), strict=True):
                 found[number][asked[number]] |= part <= alpha / kinds
+        for k in numbers:
+            within = pairs[k].within_noise(np.flatnonzero(asked[k]), limit)
+            found[k][asked[k]] &= ~within
     for number, pair in enumerate(pairs):
         if pair.exact and not pair.paired:  # there is nothing to exchange, and nothing to test
             beyond = pair.ratio.lo > limit if above else pair.ratio.hi < limit

@@ -10,7 +10,7 @@ import numpy as np
 
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
-from bareline.analysis.numbers.pairs import PlatformPair
+from bareline.analysis.numbers.pairs import PlatformPair, mean_of
 from bareline.analysis.numbers.row import Estimate, finite
 from bareline.vocabulary.verdicts import Verdict
 
@@ -75,6 +75,13 @@ class Members:
         own = stats.collapsed(self.pair.differences_until(until), blocks)
         return self._with_means(own[self.rows], lambda points: mean_of(own[points]))
 
+    def within_noise(self) -> BoolCube:
+        """Whether members of two separate runs lie no farther apart than noise may put them."""
+        return np.concatenate([
+            self.pair.within_noise(self.rows),
+            [self.pair.mean_within_noise(self._whole[at]) for at in self._told],
+        ]).astype(np.bool_)  # fmt: skip
+
     def zone(self, margin: float) -> FloatCube:
         """Give the distance from no difference that does not matter, of all members."""
         return self._with_means(self.pair.zone(margin)[self.rows], lambda _: np.log1p(margin))
@@ -90,14 +97,6 @@ class Members:
         return self._with_means(
             self._weight[self.rows],
             lambda points: self._weight[points].max() * points.size ** (1 / 6),
-        )
-
-    def _apart(self, points: Points) -> stats.Shift:
-        worse, than = self.pair.logarithms(points)
-        # A launch without some of the points must not count as another kind of launch.
-        middle = mean_of(np.concatenate([worse, than], axis=-1).T)[:, None]
-        return stats.unpaired_shift(
-            mean_of(worse - middle), mean_of(than - middle), groups=self.pair.boots.groups
         )
 
     def at_points(self, members: Any, nothing: float = np.nan) -> Any:
@@ -149,7 +148,7 @@ class Members:
             row = mean_of(stats.collapsed(pair.differences[points], pair.boots.groups))
             shift = stats.paired_shift(row, np.where(np.isnan(row), np.nan, 0.0))
         else:
-            shift = self._apart(points)
+            shift = stats.unpaired_shift(*pair.means_of(points), groups=pair.boots.groups)
         ends = np.exp([float(shift.shift), float(shift.lo), float(shift.hi)]).tolist()
         return (*ends, int(min(shift.n, shift.n_baseline)))
 
@@ -170,15 +169,6 @@ class Members:
             self._with_means(base[self.rows], lambda points: mean_of(base[points])),
             [*names, *(b"mean %d" % at for at in self._told)],
         )
-
-
-def mean_of(rows: FloatCube) -> FloatCube:
-    """Give the mean over points of each block; NaN where none of them was measured."""
-    there = ~np.isnan(rows)
-    count = there.sum(axis=0)
-    total = np.where(there, rows, 0.0).sum(axis=0)
-    mean: FloatCube = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    return mean
 
 
 def with_losses(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
+import polars as pl
 
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, Cube, FloatCube, IntCube
@@ -73,6 +74,24 @@ def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
 
 #: Layers of a fixed work, where a limit bounds the ratio; elsewhere loops last as long as asked.
 _FIXED_WORK = (Layer.NPB.value, Layer.APP.value)
+
+#: The kind of noise of a point or mean whose spread says nothing of another one.
+_LIKE_NO_OTHER = -1
+
+
+def _kinds_of_noise(cube: Cube) -> IntCube:
+    """Return a number for each point: points of a layer, headlines or details, have alike noise."""
+    kinds = cube.points.select("layer", "headline").to_struct("kind")
+    return kinds.rank("dense").cast(pl.Int64).to_numpy()
+
+
+def mean_of(rows: FloatCube) -> FloatCube:
+    """Return the mean over points of each block; NaN where none of them was measured."""
+    there = ~np.isnan(rows)
+    count = there.sum(axis=0)
+    total = np.where(there, rows, 0.0).sum(axis=0)
+    mean: FloatCube = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    return mean
 
 
 def repeat_values(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
@@ -136,6 +155,7 @@ class PlatformPair:
         self.paired = bool((own_blocks & base_blocks).any())
         self._headline = cube.points.get_column("headline").fill_null(False).to_numpy()
         self.case: IntCube = cube.points.get_column("case").to_numpy()
+        self._kind = _kinds_of_noise(cube)
         # A simulation's time limit is none of the time that it simulates.
         fixed = cube.points.get_column("layer").is_in(_FIXED_WORK).to_numpy()
         self._fixed_work = fixed & self.directed & (not {platform, baseline} & set(noiseless))
@@ -194,11 +214,48 @@ class PlatformPair:
             return self.differences
         return np.where(self.blocks < blocks, self.differences, np.nan)
 
-    @property
-    def _partnered(self) -> FloatCube:
+    @cached_property
+    def _sides(self) -> tuple[FloatCube, FloatCube]:
+        """What is compared of each launch on both sides, the one that is worse if above first.
+
+        Logarithms, or the values themselves where one is not positive.
+        """
         worse, than = self._worse.copy(), self._than.copy()
         on_logs = np.flatnonzero(self.ratio.on_logs)
         worse[on_logs], than[on_logs] = self.logarithms(on_logs)
+        return worse, than
+
+    def within_noise(self, rows: IntCube, limit: float = 1.0) -> BoolCube:
+        """Whether points of two separate runs lie no farther from a limit than noise may put them.
+
+        `limit`: a ratio. Points in common blocks never do: exchanging names is enough.
+        """
+        if self.paired or self.exact:
+            return np.zeros(rows.shape, dtype=np.bool_)
+        worse, than = self._sides
+        kind = np.where(self.ratio.on_logs, self._kind, _LIKE_NO_OTHER)[rows]
+        return stats.within_noise(worse[rows] - np.log(limit), than[rows], self.boots.groups, kind)
+
+    def mean_within_noise(self, rows: IntCube) -> bool:
+        """Whether the mean of points of two separate runs lies no farther apart than its noise."""
+        if self.paired or self.exact:
+            return False
+        worse, than = self.means_of(rows)
+        kind = np.array([_LIKE_NO_OTHER])
+        return bool(stats.within_noise(worse[None], than[None], self.boots.groups, kind).item())
+
+    def means_of(self, rows: IntCube) -> tuple[FloatCube, FloatCube]:
+        """Return the mean of points in each launch of both sides, each point from its own mean.
+
+        So a launch without some of the points does not count as another kind of launch.
+        """
+        worse, than = self.logarithms(rows)
+        middle = mean_of(np.concatenate([worse, than], axis=-1).T)[:, None]
+        return mean_of(worse - middle), mean_of(than - middle)
+
+    @property
+    def _partnered(self) -> FloatCube:
+        worse, than = self._sides
         turned = self._turned[:, None]
         own, base = np.where(turned, than, worse), np.where(turned, worse, than)
         apart = stats.partnered(own, base, self.boots.groups) * np.where(turned, -1.0, 1.0)

@@ -20,6 +20,7 @@ from bareline.analysis.numbers.frames import (
     split_of,
     split_trials,
 )
+from bareline.store.labels import path_labels
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Scalar
@@ -40,6 +41,7 @@ class Records:
     - `controls`: platforms that are their run's baseline measured again, each with that baseline.
       None of `platforms`, and in no frame here: `with_controls`, or `whole`, holds them.
     - `unlike_defaults`: sentences on parameters that are not compared: their defaults differ.
+    - `labels`: what each run is called in the names of platforms that several runs have.
     """
 
     trials: pl.DataFrame
@@ -51,6 +53,7 @@ class Records:
     controls: Mapping[str, str] = field(default_factory=dict)
     whole: Records | None = None
     unlike_defaults: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
     @property
     def with_controls(self) -> Records:
@@ -69,10 +72,21 @@ class Records:
     @property
     def platforms(self) -> list[str]:
         """Names of the platforms, in the order of their runs and of each run's command line."""
-        present = set(self.trials.get_column("platform").unique())
-        own = [(name, run) for run in self.runs for name in run.header.platforms]
-        names = dict.fromkeys(shown for one in own for shown in (one[0], _run_name(*one)))
-        return [name for name in names if name in present]
+        names = dict.fromkeys(
+            self.name_of(name, number)
+            for number, run in enumerate(self.runs)
+            for name in run.header.platforms
+        )
+        return [name for name in names if name in self._present]
+
+    @cached_property
+    def _present(self) -> frozenset[str]:
+        return frozenset(self.trials.get_column("platform").unique())
+
+    def name_of(self, platform: str, number: int) -> str:
+        """Return the name that a platform of a run, by the run's number, has here."""
+        shared = _run_name(platform, self.labels[number])
+        return shared if shared in self._present else platform
 
     @property
     def study(self) -> Mapping[str, Any]:
@@ -83,7 +97,26 @@ class Records:
     @property
     def baseline(self) -> str:
         """The platform that the first run compares with."""
-        return self.runs[0].header.baseline
+        return self.name_of(self.runs[0].header.baseline, 0)
+
+    @property
+    def earlier(self) -> dict[str, str]:
+        """What each platform of later runs is compared with: itself, or the first run's baseline.
+
+        It is empty where no later run has a platform of the first one.
+        """
+        first = self.runs[0].header.platforms
+        present = self.platforms
+        found: dict[str, str] = {}
+        shares = False
+        for number, run in enumerate(self.runs[1:], start=1):
+            for platform in run.header.platforms:
+                name = self.name_of(platform, number)
+                before = self.name_of(platform, 0) if platform in first else self.baseline
+                if name in present and before in present and name != before:
+                    shares |= platform in first
+                    found[name] = before
+        return found if shares else {}
 
     @property
     def margin(self) -> float:
@@ -126,10 +159,9 @@ class Records:
     def facts(self) -> dict[str, dict[str, Scalar]]:
         """Facts of each platform, by the name it has here."""
         found: dict[str, dict[str, Scalar]] = {}
-        for run in self.runs:
+        for number, run in enumerate(self.runs):
             for name, facts in run.facts().items():
-                shown = _run_name(name, run)
-                found[shown if shown in self.platforms else name] = facts
+                found[self.name_of(name, number)] = facts
         return found
 
     @cached_property
@@ -185,17 +217,16 @@ def read_runs(runs: Sequence[Run]) -> Records:
     present = Counter(name for one in read for name in one.trials.get_column("platform").unique())
     shared = {name for name, runs_with_it in present.items() if runs_with_it > 1}
     known = [parameters.defaults_of(run.header) for run in runs]
-    names = [run.path.resolve().name for run in runs]
+    labels = path_labels([run.path for run in runs])
     texts = parameters.case_texts([frames.said for frames in read], known)
     declared, factors = declarations(runs)
     trials, values, left_out = [], [], []
     planned: list[pl.DataFrame] | None = []
     offset = 0
-    for number, (run, frames) in enumerate(zip(runs, read, strict=True)):
+    for number, frames in enumerate(read):
         frames = frames.with_cases(partial(name_cases, texts=texts[number]))
         if shared:
-            apart = pl.when(pl.col("platform").is_in(sorted(shared)))
-            named = apart.then(pl.col("platform") + _run_name("", run)).otherwise("platform")
+            named = _named_apart(shared, labels[number])
             frames = frames.with_cases(partial(pl.DataFrame.with_columns, platform=named))
         here = pl.col("row") + offset
         offset += 1 + int(frames.trials.get_column("row").to_numpy().max(initial=-1))
@@ -220,23 +251,29 @@ def read_runs(runs: Sequence[Run]) -> Records:
         tuple(runs),
         split_cases(pl.concat(left_out), split).drop("layout"),
         None if planned is None else split_cases(pl.concat(planned), split).drop("layout"),
-        unlike_defaults=parameters.differences(texts, known, names),
+        unlike_defaults=parameters.differences(texts, known, labels),
+        labels=labels,
     )
-    return _without_controls(whole, shared)
+    return _without_controls(whole)
 
 
-def _without_controls(whole: Records, shared: Collection[str]) -> Records:
+def _named_apart(shared: Collection[str], label: str) -> pl.Expr:
+    """Return the platforms' names, those of shared platforms with their run's label."""
+    is_shared = pl.col("platform").is_in(sorted(shared))
+    return pl.when(is_shared).then(pl.col("platform") + _run_name("", label)).otherwise("platform")
+
+
+def _without_controls(whole: Records) -> Records:
     controls = {}
-    for run in whole.runs:
+    for number, run in enumerate(whole.runs):
         if run.header.control:
-            names = (run.header.control, run.header.baseline)
-            again, base = (_run_name(name, run) if name in shared else name for name in names)
-            controls[again] = base
+            again = whole.name_of(run.header.control, number)
+            controls[again] = whole.name_of(run.header.baseline, number)
     platforms = [name for name in whole.platforms if name not in controls]
     if not controls or not platforms:
         return whole
     return replace(whole.of_platforms(platforms), controls=controls, whole=whole)
 
 
-def _run_name(name: str, run: Run) -> str:
-    return f"{name}@{run.path.resolve().name}"
+def _run_name(name: str, label: str) -> str:
+    return f"{name}@{label}"

@@ -176,7 +176,8 @@ def _programs(own: AnswerScope, cells: Sequence[Row], *, worse: bool, brief: boo
         parts.append([*_figures(own, layer, group, worst), because])
     lost = [cell for cell in cells if cell not in ended]
     if len(lost) == 1:
-        parts.append([f"{own.name(lost[0])} is ", *amount_pieces(lost, lost[0].rate)])
+        program = f"{own.name(lost[0])} is {lost[0].sure_words}"
+        parts.append([program, *amount_pieces(lost, lost[0].rate)])
     elif lost:
         names = list(dict.fromkeys(own.name(cell) for cell in lost))
         every = len({cell.place for cell in own.cells})

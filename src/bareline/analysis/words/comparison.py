@@ -10,6 +10,7 @@ import polars as pl
 
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.numbers.programs import predicted_times
+from bareline.analysis.numbers.records import Records
 from bareline.analysis.words.answer import AnswerScope
 from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.parts import Sentence
@@ -27,6 +28,19 @@ from bareline.analysis.words.verdict import Glance, glance
 
 class Comparison(JudgedComparison):
     """Platforms compared with a baseline, in words."""
+
+    @classmethod
+    def of_runs(
+        cls, records: Records, baseline: str | None = None, margin: float | None = None
+    ) -> Comparison:
+        """Compare later runs with the first: a platform that both have is compared with itself.
+
+        With a baseline, or where no platform is in two runs, that is what all are compared with.
+
+        Raises AnalysisError: the baseline is none of the platforms.
+        """
+        before = records.earlier if baseline is None else {}
+        return cls(records, baseline, margin, before=before or None)
 
     @cached_property
     def statements(self) -> list[Sentence]:

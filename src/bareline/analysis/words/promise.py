@@ -78,7 +78,18 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
         f"What is certain holds together at {percent(1 - stats.ALPHA)}, over {judged.tests} "
         f"comparisons ({how}); of what is likely, at most {level} are expected to be wrong (false "
         f"discovery rate, {rows} rows tested). Each 'equal' is wrong with at most 2.5 %."
-        f"{_looks(judged.looks)}{short}{few}" + (f" {apart}" if apart else "")
+        f"{_looks(judged.looks)}{short}{_separate(pairs)}{few}" + (f" {apart}" if apart else "")
+    )
+
+
+def _separate(pairs: Sequence[PlatformPair]) -> str:
+    """Return what is needed for certainty where a platform shares no blocks with its baseline."""
+    separate = [pair.platform for pair in pairs if not (pair.paired or pair.exact)]
+    if not separate:
+        return ""
+    return (
+        f" Without common blocks ({listing(separate)}) only what lies farther apart than "
+        f"{stats.APART_SPREADS:g} times the spread of launches is certain."
     )
 
 

@@ -77,8 +77,8 @@ class Job:
 
     @property
     def oversubscribed(self) -> bool:
-        """Tell whether ranks have to share a core on some node."""
-        return self.layout.ranks_per_node > self.cores
+        """Tell whether ranks or their threads have to share a core on some node."""
+        return self.layout.cores_per_node > self.cores
 
     @property
     def pinning(self) -> Pinning:

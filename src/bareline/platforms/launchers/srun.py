@@ -30,12 +30,15 @@ def srun_argv(
     layout, asked = job.layout, job.pinning
     line = ["srun", f"--mpi={plugin}", f"--nodes={layout.nodes}", f"--ntasks={layout.ranks}"]
     line += [f"--ntasks-per-node={layout.ranks_per_node}"]
-    line += [f"--cpus-per-task={layout.threads_per_rank}"]
+    if job.oversubscribed:
+        # Without a number of cores for each rank: srun refuses more of them than a node has.
+        line += ["--overcommit"]
+    else:
+        line += [f"--cpus-per-task={layout.threads_per_rank}"]
     line += [f"--distribution=block:{asked.distribution}"]
     per_socket = asked.ranks_per_socket
     line += [f"--ntasks-per-socket={per_socket}"] if per_socket else []
     line += [f"--nodelist={fold(node.name for node in job.used)}"]
-    line += ["--overcommit"] if job.oversubscribed else []
     line += [f"--cpu-bind={_BOUND.get(asked.binding, 'none')}"] if binds else []
     line += ["--kill-on-bad-exit=1", *([f"--chdir={job.cwd}"] if job.cwd else [])]
     # Through env(1): --export splits its list at commas, which values may hold.

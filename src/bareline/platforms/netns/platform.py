@@ -141,7 +141,7 @@ class NetnsAllocation(HereAllocation):
         return super().run(command, layout, timeout_s=timeout_s)
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        busy = layout.ranks_per_node * layout.threads_per_rank
+        busy = layout.cores_per_node
         used = self._cores[: layout.nodes]
         distinct = len({core for cores in used for core in cores})
         over = busy * layout.nodes > distinct or any(busy > len(cores) for cores in used)

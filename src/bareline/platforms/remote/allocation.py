@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bareline.build.native import NativeBuild, ensure_native
+from bareline.build.native import ensure_native
+from bareline.build.record import NativeBuild, node_builds
+from bareline.build.sources import source_folder, sources_key
 from bareline.host.cache import scratch_folder
 from bareline.platforms.base import Context, Platform
 from bareline.platforms.hosts import HostsAllocation
@@ -24,7 +26,9 @@ from bareline.platforms.scripts.description import CommonSet, common_set, number
 from bareline.platforms.workdir import session_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
+from bareline.vocabulary.nodeset import nodes_text
 from bareline.vocabulary.platform import O_co, PlatformSpec
+from bareline.vocabulary.units import count, listing
 
 
 class RemoteAllocation(HostsAllocation):
@@ -49,6 +53,7 @@ class RemoteAllocation(HostsAllocation):
         #: Words before every command that load what it needs.
         self.loader: list[str] = []
         self._common: CommonSet | None = None
+        self._named_too_small: set[Layout] = set()
         self._native = NativePrograms(
             nodes=self,
             way=way,
@@ -129,6 +134,7 @@ class RemoteAllocation(HostsAllocation):
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         self.repair()
+        self._name_too_small(layout)
         if self._common is not None:
             forced = tuple(self._common.variables.items())
             command = replace(command, env=(*forced, *command.env))
@@ -140,6 +146,25 @@ class RemoteAllocation(HostsAllocation):
         finally:
             if self.session and self.launches_here:
                 shutil.rmtree(self.session, ignore_errors=True)
+
+    def _name_too_small(self, layout: Layout) -> None:
+        """Record, once for each layout, which nodes have too few cores for it."""
+        small = self.too_small(layout)
+        if not small or layout in self._named_too_small:
+            return
+        self._named_too_small.add(layout)
+        names: dict[int, list[str]] = {}
+        for node in small:
+            names.setdefault(node.cores, []).append(node.name)
+        cores = "; ".join(
+            f"{nodes_text(those)} {'has' if len(those) == 1 else 'have'} {count(cores, 'core')}"
+            for cores, those in names.items()
+        )
+        ranks = count(layout.ranks_per_node, "rank")
+        if layout.threads_per_rank > 1:
+            ranks += f" of {layout.threads_per_rank} threads"
+        need = f"{ranks} on each node need {count(layout.cores_per_node, 'core')}"
+        self._events.append(f"{need}, and {cores}: they share cores there")
 
     def _confirm_missing(self, missing: Iterable[tuple[str, str]]) -> None:
         """Complain about a program that a node lacks, also with its modules loaded."""
@@ -188,6 +213,10 @@ class RemotePlatform(Platform[O_co]):
             why = "modules bring the MPI library"
         except PlatformError as error:
             why = str(error)
+        if options.native == "shared" and (
+            made := node_builds(cache, sources_key(source_folder()))
+        ):
+            return f"nodes have built before ({listing(made)}): nothing is built where that fits"
         return (
             f"nothing is built before nodes are held ({why}): one node builds while all wait; "
             f"`bareline build --on {spec.name}` does it before, with one node"

@@ -19,7 +19,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from bareline.build.native import NativeBuild, ensure_native
+from bareline.build.native import ensure_native
+from bareline.build.record import NativeBuild
 from bareline.build.sources import source_files, source_folder, sources_key
 from bareline.host.owner import owner_mark
 from bareline.host.tools import install_hint
@@ -149,7 +150,7 @@ class NativePrograms:
         mpi = self.nodes.mpi
         try:
             here = find_mpi(mpi.mpirun if os.access(mpi.mpirun, os.X_OK) else mpi.flavour)
-            if (here.version, platform.machine()) == (mpi.version, machine) and here.mpicc:
+            if (here.version, platform.machine()) == (mpi.version, machine):
                 return ensure_native(here, self.cache)
         except PlatformError:
             pass  # Not the library of the nodes, or no compiler: they build by themselves.

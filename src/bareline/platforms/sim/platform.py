@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
-from bareline.build.native import NativeBuild, build_native, ensure_native
+from bareline.build.native import build_native, ensure_native
+from bareline.build.record import NativeBuild
 from bareline.host.load import BUSY_CORES, memory_bytes
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Context, Platform

@@ -11,10 +11,10 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from bareline.build.native import NativeBuild
+from bareline.build.record import NativeBuild
 from bareline.host.owner import owner_mark
 from bareline.host.tools import require
-from bareline.platforms.base import Availability, Context
+from bareline.platforms.base import Availability, Context, NodeLook
 from bareline.platforms.here import build_here
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
@@ -30,6 +30,7 @@ from bareline.platforms.scripts.description import read_description
 from bareline.platforms.slurm import commands
 from bareline.platforms.slurm.commands import JobState
 from bareline.platforms.slurm.job import SlurmJob, clean
+from bareline.platforms.slurm.needs import cores_of_nodes, look_at_free_node
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
@@ -345,6 +346,15 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
             return known
         each = commands.most_cores(spec.options.partition)
         return None if each is None else each * max(1, layout.nodes)
+
+    @classmethod
+    def look(cls, spec: PlatformSpec[SlurmOptions], context: Context) -> tuple[NodeLook, ...]:
+        """Look at a node that is free now; the others count by the cores that Slurm reports."""
+        options = spec.options
+        seen = look_at_free_node(options.request(), options.wanted)
+        listed = cores_of_nodes(options.partition)
+        others = (NodeLook(name, cores) for name, cores in listed.items())
+        return (seen, *(other for other in others if other.name != seen.name))
 
     @classmethod
     def build(cls, spec: PlatformSpec[SlurmOptions], cache: Path) -> NativeBuild:

@@ -12,13 +12,14 @@ from functools import cached_property
 from pathlib import Path
 
 from bareline.host.tools import require
-from bareline.platforms.base import Availability, Context
+from bareline.platforms.base import Availability, Context, NodeLook
 from bareline.platforms.hosts import contained
 from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
 from bareline.platforms.launchers.job import Job, Network, Node, agent_text
 from bareline.platforms.process import remote_line
 from bareline.platforms.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.remote.cluster import cluster_facts
+from bareline.platforms.remote.needs import look_at
 from bareline.platforms.remote.software import find_remote_mpi
 from bareline.platforms.scripts.conversation import Conversation, listening, make_room
 from bareline.platforms.scripts.description import Description
@@ -219,6 +220,12 @@ class SshPlatform(RemotePlatform[SshOptions]):
     @classmethod
     def clean(cls) -> list[str]:
         return remove_ended(_SOCKETS, _FOLDER)
+
+    @classmethod
+    def look(cls, spec: PlatformSpec[SshOptions], context: Context) -> tuple[NodeLook, ...]:
+        """Log in to every host; the connections end with the look."""
+        with cls(spec, context).acquire(Layout(spec.options.node_count)) as hosts:
+            return look_at(hosts)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[SshAllocation]:

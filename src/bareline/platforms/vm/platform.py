@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 from uuid import NAMESPACE_OID, uuid5
 
-from bareline.build.native import NativeBuild, ensure_native
+from bareline.build.native import ensure_native
+from bareline.build.record import NativeBuild
 from bareline.host.cache import cache_folder
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Availability, Platform

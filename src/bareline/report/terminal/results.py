@@ -95,10 +95,15 @@ def control_blocks(
         yield Remark("No control was measured: `bareline run --control` adds one.", "muted")
 
 
+def headline_blocks(comparison: Comparison) -> Iterator[Block]:
+    """Yield the answer of a comparison."""
+    yield Prose(tuple(comparison.glance.headline.clauses), "headline")
+
+
 def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:
     """Give the answer, every finding on every platform, and why; `details`: also every point."""
     findings = comparison.findings
-    yield Prose(tuple(comparison.glance.headline.clauses), "headline")
+    yield from headline_blocks(comparison)
     yield from grid(findings, by_loss(findings, comparison.others))
     yield Note(legend(findings, comparison.baseline, comparison.margin))
     claims = claims_of(comparison)

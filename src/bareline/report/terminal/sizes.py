@@ -1,0 +1,75 @@
+"""Every message size with the values of both sides, in the units that OSU prints: ``--sizes``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bareline.analysis.numbers.row import Row
+from bareline.report.blocks import Block, Field, Remark, Rows, Section
+from bareline.report.content.wording import metric_name, verdict_tone, verdict_word
+from bareline.report.figures.scales import Scale, unit_scale
+from bareline.vocabulary.place import Place
+from bareline.vocabulary.units import count
+
+#: The units of OSU's columns by base unit; it prints two digits after the point.
+_OSU_UNITS = {"s": Scale(1e6, "us"), "B/s": Scale(1e-6, "MB/s"), "op/s": Scale(1.0, "Messages/s")}
+_OSU_DIGITS = 2
+
+
+def size_blocks(rows: Sequence[Row]) -> Iterator[Block]:
+    """Yield a table for each case, metric and platform: all of its sizes, none left out."""
+    sized = [row for row in rows if _is_shown(row)]
+    tables: dict[tuple[str, tuple[object, ...]], list[Row]] = {}
+    for row in sized:
+        tables.setdefault((row.platform, row.place.series), []).append(row)
+    for (platform, _), series in tables.items():
+        yield Section(_title(series[0].place, platform), (_table(series).table(whole=True),))
+        yield Remark()
+    if not sized:
+        yield Remark("No value has a message size: `bareline compare --all` lists every point.")
+        return
+    yield Remark(
+        "Medians over launches; a ratio above 1 is worse, 95 % is its interval, n the launches of "
+        "the side that has fewer.",
+        "muted",
+    )
+    others = len(rows) - len(sized)
+    if others:
+        noun = count(others, "other row")
+        yield Remark(f"{noun} without a size, or of details: --all lists them.", "muted")
+
+
+def _is_shown(row: Row) -> bool:
+    return row.place.size_bytes is not None and not row.metric.detail
+
+
+def _title(place: Place, platform: str) -> str:
+    case = Place(place.probe, "", place.params, place.ranks, place.threads, place.nodes)
+    name = f"{place.probe} {metric_name(place.metric)}"
+    return ", ".join(filter(None, [name, case.words, platform]))
+
+
+def _table(rows: list[Row]) -> Rows[Row]:
+    rows.sort(key=lambda row: row.place.size_bytes or 0)
+    first = rows[0]
+    scale = _OSU_UNITS.get(first.metric.unit)
+    if scale is None:
+        scale = unit_scale([row.median for row in rows], first.metric.unit)
+    unit = scale
+
+    def write(value: float | None) -> str:
+        return "–" if value is None else f"{value * unit.factor:.{_OSU_DIGITS}f}"
+
+    def verdict(row: Row) -> Field:
+        return Field(verdict_word(row.verdict), tone=verdict_tone(row.verdict))
+
+    table = Rows(rows).figure("size (B)", lambda row: str(row.place.size_bytes))
+    table.figure(unit.titled(first.baseline), lambda row: write(_base(row)))
+    table.figure(unit.titled(first.platform), lambda row: write(row.median))
+    table.estimate("ratio", lambda row: row.ratio)
+    table.figure("n", lambda row: str(row.n_both))
+    return table.column("verdict", verdict, "text")
+
+
+def _base(row: Row) -> float | None:
+    return None if row.base is None else row.base.value

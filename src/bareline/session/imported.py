@@ -1,0 +1,116 @@
+"""What an import came to: a row for each trial, and lines for people."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from bareline.formats.importer import load_importers
+from bareline.store.run import Run
+from bareline.vocabulary.units import count
+
+#: So many losses are named for people.
+_NAMED_LOSSES = 20
+
+
+class Imported(TypedDict):
+    """``import``: a trial that a file brought; null where the run had it already.
+
+    `left_out` names values that the reader did not take, `ignored` settings that are no part of the
+    case, each with the reason. With ``--explain`` no trial is made.
+    """
+
+    file: str
+    format: str
+    trial: int | None
+    platform: str
+    probe: str
+    params: str
+    ranks: int | None
+    status: Literal["measured", "failed"]
+    reason: str | None
+    samples: int
+    first_line: int
+    left_out: list[str]
+    ignored: list[str]
+
+
+@dataclass(slots=True)
+class Intake:
+    """What an import came to: the run, and in `skipped` the files of no known format."""
+
+    run: Run
+    rows: list[Imported] = field(default_factory=list)
+    skipped: tuple[Path, ...] = ()
+    lost: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> int:
+        """Number of new trials that hold no numbers."""
+        return sum(row["trial"] is not None and row["status"] == "failed" for row in self.rows)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether a new trial failed, or a measured value was left out."""
+        return bool(self.failed or self.lost)
+
+    def lines(self) -> list[str]:
+        """Say in lines for people what was imported, and how little one trial says."""
+        lines = []
+        formats: dict[str, list[Imported]] = defaultdict(list)
+        for row in self.rows:
+            formats[row["format"]].append(row)
+        for name, rows in formats.items():
+            files = len({row["file"] for row in rows})
+            new = [row for row in rows if row["trial"] is not None]
+            line = f"{load_importers()[name].title}: {count(len(new), 'trial')} from "
+            line += count(files, "file")
+            if len(new) < len(rows):
+                line += f", {len(rows) - len(new)} already there"
+            lines.append(line)
+        for row in self.rows:
+            if row["trial"] is not None and row["status"] == "failed":
+                lines.append(f"failed: {row['file']}: {row['probe']}: {row['reason']}")
+        if self.lost:
+            lines.append(f"{count(len(self.lost), 'value or row', 'values or rows')} left out:")
+            lines += [f"left out: {words}" for words in self.lost[:_NAMED_LOSSES]]
+        if len(self.lost) > _NAMED_LOSSES:
+            rest = len(self.lost) - _NAMED_LOSSES
+            lines.append(f"left out: {rest} more, which --json names")
+        lines += [f"skipped, of no known format: {file}" for file in self.skipped]
+        platforms = {row["platform"] for row in self.rows}
+        cases = Counter(
+            (record.trial.platform, record.trial.case)
+            for record in self.run.finished().values()
+            if record.status == "measured" and record.trial.platform in platforms
+        )
+        single = sum(count == 1 for count in cases.values())
+        few = sum(count < 6 for count in cases.values())
+        if few:
+            text = f"{single} of {len(cases)} cases have n = 1, {few} have fewer than 6 trials: "
+            lines.append(f"{text}no interval and no verdict; import more outputs of the same cases")
+        return lines
+
+
+def explanation(rows: Iterable[Imported]) -> list[str]:
+    """Return lines for people: what was recognised, what made the case, what was left out."""
+    lines = []
+    for row in rows:
+        title = load_importers()[row["format"]].title
+        lines.append(f"{row['file']}, line {row['first_line']}: {title}")
+        ranks = row["ranks"] or "not in the output"
+        lines.append(f"  case: {row['probe']}, ranks {ranks}, {row['params'] or 'no settings'}")
+        if row["platform"]:
+            lines.append(f"  platform: {row['platform']}")
+        if row["status"] == "failed":
+            lines.append(f"  refused: {row['reason']}")
+        else:
+            lines.append(f"  measured: {count(row['samples'], 'value')}")
+        lines += [f"  ignored: {words}" for words in row["ignored"]]
+        lines += [f"  left out: {words}" for words in row["left_out"]]
+    return lines

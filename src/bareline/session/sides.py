@@ -1,0 +1,61 @@
+"""What `bareline compare` takes: runs, or existing outputs that are read for this comparison alone.
+
+Outputs are imported into a folder that goes away afterwards, so that they compare as those of
+`bareline import` do. A platform that they do not name is called after their file or folder.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from bareline.session.intake import import_files
+from bareline.store.header import HEADER_FILE
+from bareline.store.labels import path_labels
+from bareline.store.naming import list_runs
+from bareline.store.run import Run
+from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.units import count
+
+
+@contextmanager
+def open_sides(paths: Sequence[Path], say: Callable[[str], None]) -> Iterator[list[Run]]:
+    """Open runs, and read outputs into runs that last as long as the context.
+
+    - `say`: takes the lines that an import prints for people.
+
+    Raises UsageError: a path is a folder of runs.
+    Raises StoreError: a path is missing, or its run is damaged.
+    Raises ImportRefused: a file cannot be read or is of no known format.
+    """
+    labels = path_labels(paths)
+    with tempfile.TemporaryDirectory(prefix="bareline-compare-") as folder:
+        sides = []
+        for path, label in zip(paths, labels, strict=True):
+            if _is_run(path):
+                sides.append(Run.open(path))
+                continue
+            _refuse_several_runs(path)
+            intake = import_files([path], None, Path(folder) / label, unnamed=label)
+            for line in intake.lines():
+                say(f"{label}: {line}")
+            sides.append(intake.run)
+        yield sides
+
+
+def _is_run(path: Path) -> bool:
+    """Whether a path is a run, or nothing at all, of which opening it says so."""
+    return (path / HEADER_FILE).exists() or not path.exists()
+
+
+def _refuse_several_runs(path: Path) -> None:
+    below = list_runs(path) if path.is_dir() else []
+    if below:
+        step = "name it" if len(below) == 1 else "name one of them, such as the latest"
+        raise UsageError(
+            f"is a folder of {count(len(below), 'run')}",
+            where=str(path),
+            hint=f"{step}: {below[-1].path}",
+        )

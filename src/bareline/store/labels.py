@@ -1,0 +1,40 @@
+"""Short labels that tell paths apart: what one of them is called where several are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bareline.vocabulary.platform import platform_name
+
+
+def path_labels(paths: Sequence[Path]) -> tuple[str, ...]:
+    """Return a label for each path, no two alike: its name, or the folder by which they differ.
+
+    ``nights/n1 nights/n8`` are n1 and n8, ``old/osu.txt new/osu.txt`` are old and new. A path that
+    is given twice has a number in its second label.
+    """
+    resolved = [path.resolve() for path in paths]
+    for labels in _candidates(resolved):
+        if len(set(labels)) == len(labels):
+            return labels
+    names = [platform_name(path.name) for path in resolved]
+    return tuple(
+        name if names.index(name) == number else f"{name}-{number + 1}"
+        for number, name in enumerate(names)
+    )
+
+
+def _candidates(paths: Sequence[Path]) -> Iterator[tuple[str, ...]]:
+    """Yield labels from the last parts of paths: one part each, then more of them joined."""
+    deepest = max((len(path.parts) for path in paths), default=1) - 1
+    for depth in range(1, deepest + 1):
+        yield tuple(platform_name(_part(path, depth)) for path in paths)
+    for depth in range(2, deepest + 1):
+        yield tuple(platform_name("-".join(path.parts[1:][-depth:])) for path in paths)
+
+
+def _part(path: Path, depth: int) -> str:
+    """Return a part of a path, counted from its end; the name itself beyond its first part."""
+    parts = path.parts[1:]
+    return parts[-depth] if depth <= len(parts) else path.name
