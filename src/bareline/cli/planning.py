@@ -64,22 +64,25 @@ class Planned:
         from bareline.report.terminal.runs import plan_blocks
         from bareline.session.looks import look_lines, planned_looks
         from bareline.session.meter import outlook, outlook_lines
+        from bareline.session.outlook import wall_time, wall_time_line
         from bareline.study.plan import make_plan
 
         study, specs = self.study, self.platforms
         plan = make_plan(study, specs)
         costs = outlook(study, specs, plan)
         looks = look_lines(study, planned_looks(study, plan))
+        exact = exact_among(specs)
         return plan_blocks(
             rows,
             scale=study.scale,
             changes=study.scale_changes,
-            exact=exact_among(specs),
+            exact=exact,
             control=self.control,
             baseline=self.baseline,
             costs=[
                 *looks,
                 *study.source_lines(),
+                wall_time_line(wall_time(study, plan, exact)),
                 *outlook_lines(costs, study.max_core_hours),
             ],
         )

@@ -1,0 +1,60 @@
+"""Which calls of a program a platform changes: the reason of a prediction, call by call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from typing_extensions import TypedDict
+
+from bareline.analysis.numbers.records import Records
+from bareline.predict.ladder import Ladder, read_ladder
+from bareline.predict.needs import CurveNeed, needs_of
+from bareline.predict.questions import layout_of
+from bareline.profile.files import read_profile
+
+
+class CallChange(TypedDict):
+    """What a kind of calls takes on both platforms, at the largest size that the program uses.
+
+    - `share`: of the program's time where it was profiled, waiting included.
+    - `base_s`, `time_s`: one call, on the base and on the platform that is asked for.
+    """
+
+    probe: str
+    ranks: int
+    nodes: int
+    size_bytes: float
+    share: float
+    base_s: float
+    time_s: float
+
+
+def call_changes(profile: Path, ladder: Records, base: str, to: str) -> list[CallChange]:
+    """Return the kinds of calls of a profile with what a platform changes of each, by share."""
+    own = read_profile(profile)
+    a, b = (read_ladder(ladder, name, layout_of(ladder, name, own)) for name in (base, to))
+    found = []
+    for need in needs_of(own, spread=b.layout.nodes > 1):
+        change = _change(need, a, b)
+        if change is not None and change["share"] > 0:
+            found.append(change)
+    return found
+
+
+def _change(need: CurveNeed, a: Ladder, b: Ladder) -> CallChange | None:
+    """Return how the curve of a need differs; None where a ladder has none, or it stands in."""
+    if need.optional:
+        return None
+    before = a.curve(need.probe, need.ranks, need.nodes_on(a.layout))
+    after = b.curve(need.probe, need.ranks, need.nodes_on(b.layout))
+    if before is None or after is None:
+        return None
+    return CallChange(
+        probe=need.probe,
+        ranks=need.ranks,
+        nodes=need.nodes_on(b.layout),
+        size_bytes=need.largest,
+        share=need.share,
+        base_s=before.at(need.largest),
+        time_s=after.at(need.largest),
+    )
