@@ -179,7 +179,7 @@ def disagreements(runs: Sequence[Path], folder: Path) -> Iterator[str]:
     yield from outputs.wrong_sentences(page, _printed("explain", *names))
     junit = folder / "conditions.xml"
     asked = [word for text in outputs.conditions_of(page) for word in ("--fail-if", text)]
-    _printed("compare", *names, *asked, "--junit", str(junit))
+    _printed("compare", *names, *asked, "--undecided", "pass", "--junit", str(junit))
     yield from outputs.wrong_conditions(page, junit.read_text(encoding="utf-8"))
     exported = folder / "medians.prom"
     _printed("export", *names, "--out", str(exported))

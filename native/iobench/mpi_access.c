@@ -13,7 +13,7 @@ static bool posix_open(struct bl_file *file, bool writing)
     const struct bl_job_options *options = file->job->options;
     const int direct = options->mode == BL_IO_DIRECT ? O_DIRECT : 0;
     /* A file of all ranks is made by the one that comes first. */
-    const int make = O_RDWR | O_CREAT | (options->files == BL_FILES_OWN ? O_EXCL : 0);
+    const int make = O_RDWR | O_CREAT | O_NOFOLLOW | (options->files == BL_FILES_OWN ? O_EXCL : 0);
     file->descriptor = open(file->path, (writing ? make : O_RDONLY) | direct, 0600);
     if (file->descriptor < 0 && errno == EINVAL && direct)
         return bl_job_fail(file->job, BL_STATUS_FAILED,

@@ -2,6 +2,7 @@
 #include "journal.h"
 
 #include "kernel.h"
+#include "output.h"
 #include "say.h"
 
 #include <errno.h>
@@ -38,20 +39,22 @@ static bool fill_with_zeros(int file, off_t at, size_t size)
     return true;
 }
 
+const char *bl_journal_write(const char *path, const void *head, size_t size)
+{
+    struct bl_output output;
+    const char *refusal = bl_output_begin(&output, path);
+    if (refusal)
+        return refusal;
+    const bool whole = bl_kernel_write_at(output.descriptor, head, size, 0) == (ssize_t)size;
+    return bl_output_end(&output, whole, false) ? NULL : strerror(errno);
+}
+
 bool bl_journal_create(const char *path, const struct bl_journal_head *head)
 {
-    const int file = bl_kernel_open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
-    if (file < 0) {
-        bl_say("%s: cannot be written (%s), this run is not profiled", path, strerror(errno));
-        return false;
-    }
-    const bool whole = bl_kernel_write_at(file, head, sizeof *head, 0) == (ssize_t)sizeof *head;
-    bl_kernel_close(file);
-    if (!whole) {
-        bl_say("%s: cannot be written (%s), this run is not profiled", path, strerror(errno));
-        unlink(path);
-    }
-    return whole;
+    const char *refusal = bl_journal_write(path, head, sizeof *head);
+    if (refusal)
+        bl_say("%s: cannot be written (%s), this run is not profiled", path, refusal);
+    return !refusal;
 }
 
 void *bl_journal_take(size_t size, uint64_t *offset)
@@ -79,7 +82,7 @@ struct bl_slice *bl_journal_open(const char *path, uint32_t rank)
 {
     _Static_assert(sizeof(struct bl_journal_head) <= BL_JOURNAL_PIECE, "head fits its piece");
     _Static_assert(sizeof(struct bl_slice) <= BL_JOURNAL_PIECE, "slice fits its piece");
-    journal.file = bl_kernel_open(path, O_RDWR, 0);
+    journal.file = bl_output_reopen(path, O_RDWR);
     journal.slice_at = (off_t)BL_JOURNAL_PIECE + (off_t)rank * (off_t)BL_SLICE_SIZE;
     journal.used = 0;
     uint64_t offset;

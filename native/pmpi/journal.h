@@ -99,6 +99,9 @@ struct bl_sheet {
     uint64_t paused;    /* ticks */
 };
 
+/* Makes a journal of this head; gives the reason where it cannot, NULL where it did. */
+const char *bl_journal_write(const char *path, const void *head, size_t size);
+
 /* Creates the file; one process, before the others open it. Says why on failure. */
 bool bl_journal_create(const char *path, const struct bl_journal_head *head);
 

@@ -3,9 +3,8 @@
  * directly: through the C library they would meet posix.c, which takes the place of its functions
  * and counts them, and which stands on the clock and the journal that call these.
  *
- * Exported: bl_kernel_open, bl_kernel_close, bl_kernel_read, bl_kernel_read_at,
- * bl_kernel_write_at. Errors are told by
- * -1 and errno.
+ * Exported: bl_kernel_open, bl_kernel_open_at, bl_kernel_close, bl_kernel_read, bl_kernel_read_at,
+ * bl_kernel_write_at. Errors are told by -1 and errno.
  */
 #ifndef BL_PMPI_KERNEL_H
 #define BL_PMPI_KERNEL_H
@@ -16,9 +15,14 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+static inline int bl_kernel_open_at(int folder, const char *name, int flags, mode_t mode)
+{
+    return (int)syscall(SYS_openat, folder, name, flags | O_CLOEXEC, mode);
+}
+
 static inline int bl_kernel_open(const char *path, int flags, mode_t mode)
 {
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+    return bl_kernel_open_at(AT_FDCWD, path, flags, mode);
 }
 
 static inline void bl_kernel_close(int file)

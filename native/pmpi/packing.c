@@ -2,6 +2,8 @@
 #include "packing.h"
 
 #include "journal.h"
+#include "kernel.h"
+#include "output.h"
 #include "say.h"
 
 #include <errno.h>
@@ -104,10 +106,11 @@ static void send_slice(const void *slice, size_t size, MPI_Comm comm)
 static bool copy_head(const char *journal, struct text *text)
 {
     static char head[BL_JOURNAL_PIECE];
-    FILE *from = fopen(journal, "re");
-    const bool good = from && fread(head, 1, BL_TRACE_HEAD_SIZE, from) == BL_TRACE_HEAD_SIZE;
-    if (from)
-        fclose(from);
+    const int from = bl_output_reopen(journal, O_RDONLY);
+    const bool good =
+        from >= 0 && bl_kernel_read_at(from, head, BL_TRACE_HEAD_SIZE, 0) == BL_TRACE_HEAD_SIZE;
+    if (from >= 0)
+        bl_kernel_close(from);
     const uint64_t packed = 0;
     memcpy(head + BL_TRACE_SLICE_SIZE_AT, &packed, sizeof packed);
     return good && write_all(text, head, sizeof head);
@@ -115,7 +118,6 @@ static bool copy_head(const char *journal, struct text *text)
 
 void bl_trace_pack(const char *path, const void *slice, size_t size, MPI_Comm comm)
 {
-    char beside[PATH_MAX + 32];
     char journal[PATH_MAX + 32];
     int rank;
     int ranks;
@@ -125,21 +127,18 @@ void bl_trace_pack(const char *path, const void *slice, size_t size, MPI_Comm co
         send_slice(slice, size, comm);
         return;
     }
-    snprintf(beside, sizeof beside, "%s.writing", path);
     snprintf(journal, sizeof journal, "%s.journal", path);
-    struct text text = {.file = fopen(beside, "we")};
-    bool good = text.file != NULL;
+    struct bl_output output;
+    const char *refusal = bl_output_begin(&output, path);
+    struct text text = {.file = refusal ? NULL : bl_output_stream(&output)};
+    bool good = text.file && copy_head(journal, &text) && write_slice(&text, slice, size);
     /* The others wait to be asked, whatever became of the file. */
-    if (!good)
-        text.file = stderr;
-    good = good && copy_head(journal, &text) && write_slice(&text, slice, size);
     good = write_others(good ? &text : NULL, ranks, comm) && good && write_rest(&text);
-    if (text.file != stderr)
-        good = fclose(text.file) == 0 && good;
-    good = good && rename(beside, path) == 0;
-    if (good)
-        unlink(journal);
+    if (!refusal && !bl_output_end(&output, good, true))
+        refusal = strerror(errno);
+    if (refusal)
+        bl_say("%s: the trace cannot be written (%s); %s holds what was gathered", path, refusal,
+               journal);
     else
-        bl_say("%s: the trace cannot be written (%s); %s holds what was gathered", path,
-               strerror(errno), journal);
+        unlink(journal);
 }

@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include "kernel.h"
+#include "output.h"
 #include "say.h"
 
 #include <errno.h>
@@ -83,7 +84,7 @@ static void number_launch(struct bl_plan *plan)
         if (file < 0)
             return; /* make_journal gives the reason */
         bl_kernel_close(file);
-        if (access(profile, F_OK) == 0) {
+        if (faccessat(AT_FDCWD, profile, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
             unlink(journal);
             continue;
         }
@@ -93,6 +94,14 @@ static void number_launch(struct bl_plan *plan)
     }
     bl_say("more than %d launches, this one is not profiled", LAUNCHES_MAX);
     plan->active = 0;
+}
+
+static bool may_be_written(const char *path)
+{
+    const char *refusal = bl_output_refusal(path);
+    if (refusal)
+        bl_say("%s: %s; this run is not profiled", path, refusal);
+    return !refusal;
 }
 
 struct bl_plan bl_plan_make(void)
@@ -107,5 +116,6 @@ struct bl_plan bl_plan_make(void)
         read_trace(&plan);
     if (plan.active && getenv("BARELINE_PROFILE_SERIES"))
         number_launch(&plan);
+    plan.active = plan.active && may_be_written(plan.path);
     return plan;
 }

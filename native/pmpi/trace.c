@@ -4,6 +4,7 @@
 #include "call.h"
 #include "journal.h"
 #include "kernel.h"
+#include "output.h"
 #include "say.h"
 
 #include <errno.h>
@@ -111,16 +112,18 @@ bool bl_trace_create(const char *path, const struct bl_trace_job *job)
     char name[PATH_MAX + 32];
     snprintf(name, sizeof name, "%s.journal", path);
     struct head *head = make_head(job);
-    const int file = head ? bl_kernel_open(name, O_RDWR | O_CREAT | O_TRUNC, 0644) : -1;
-    const bool whole =
-        file >= 0 && bl_kernel_write_at(file, head, sizeof *head, 0) == (ssize_t)sizeof *head;
-    if (!whole)
-        bl_say("%s: cannot be written (%s), this run is not traced", name, strerror(errno));
-    if (file >= 0)
-        bl_kernel_close(file);
+    const char *at = path;
+    const char *refusal = head ? bl_output_refusal(path) : strerror(ENOMEM);
+    if (!refusal) {
+        at = name;
+        refusal = bl_journal_write(name, head, sizeof *head);
+    }
+    if (refusal)
+        bl_say("%s: cannot be written (%s), this run is not traced", at, refusal);
+    else
+        unlink(path); /* what an earlier run left must not pass for this one's */
     free(head);
-    unlink(path);
-    return whole;
+    return !refusal;
 }
 
 /* Makes sure that the file has pages where the stream goes on. */
@@ -146,7 +149,7 @@ bool bl_trace_open(const char *path, const struct bl_trace_job *job, struct bl_m
     snprintf(name, sizeof name, "%s.journal", path);
     const size_t size = slice_size(job);
     const off_t at = (off_t)BL_JOURNAL_PIECE + (off_t)job->rank * (off_t)size;
-    trace.file = bl_kernel_open(name, O_RDWR, 0);
+    trace.file = bl_output_reopen(name, O_RDWR);
     void *memory = trace.file < 0
                        ? MAP_FAILED
                        : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, trace.file, at);

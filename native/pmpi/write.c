@@ -1,12 +1,12 @@
 /* See write.h. */
 #include "write.h"
 
+#include "output.h"
 #include "say.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SCHEMA_VERSION 2
@@ -219,23 +219,16 @@ static void put_all(FILE *file, const struct bl_profile *profile)
 
 bool bl_profile_write(const struct bl_profile *profile)
 {
-    const size_t length = strlen(profile->path) + sizeof ".writing";
-    char *beside = malloc(length);
-    if (!beside)
-        return false;
-    snprintf(beside, length, "%s.writing", profile->path);
-    FILE *file = fopen(beside, "we");
-    bool whole_file = file != NULL;
-    if (file) {
-        put_all(file, profile);
-        whole_file = !ferror(file);
-        whole_file = fclose(file) == 0 && whole_file;
+    struct bl_output output;
+    const char *refusal = bl_output_begin(&output, profile->path);
+    if (!refusal) {
+        FILE *file = bl_output_stream(&output);
+        if (file)
+            put_all(file, profile);
+        if (!bl_output_end(&output, file && !ferror(file), true))
+            refusal = strerror(errno);
     }
-    whole_file = whole_file && rename(beside, profile->path) == 0;
-    if (!whole_file) {
-        bl_say("%s: the profile cannot be written (%s)", profile->path, strerror(errno));
-        remove(beside);
-    }
-    free(beside);
-    return whole_file;
+    if (refusal)
+        bl_say("%s: the profile cannot be written (%s)", profile->path, refusal);
+    return !refusal;
 }

@@ -1,8 +1,8 @@
 /* See counting.hpp. */
 #include "counting.hpp"
 
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -34,10 +34,16 @@ void count_message(const Settings &settings, double now_s, const char *from, con
 
 void write_counts(const Settings &settings)
 {
-    std::ofstream file(settings.counts);
+    /* A new file: nothing is written through a link or into a pipe. */
+    std::FILE *file = std::fopen(settings.counts.c_str(), "wxe");
+    if (file == nullptr) {
+        std::perror(settings.counts.c_str());
+        std::exit(1);
+    }
     for (const auto &[at, sums] : counted)
-        file << std::get<0>(at) << ' ' << std::get<1>(at) << ' ' << std::get<2>(at) << ' '
-             << sums.first << ' ' << sums.second << '\n';
+        std::fprintf(file, "%ld %d %d %ld %ld\n", std::get<0>(at), std::get<1>(at), std::get<2>(at),
+                     sums.first, sums.second);
+    std::fclose(file);
 }
 
 } /* namespace bareline */

@@ -1,6 +1,6 @@
 """Break bareline in every way that is known, and count what is lost.
 
-    python scripts/faults [--seed N] [--short] [--guests] [--list] [FAULT ...]
+    python scripts/faults [--seed N] [--short] [--guests] [--journal FILE [--resume]] [FAULT ...]
 
 Every fault draws from its own stream of the seed, so that one of them repeats alone. The table is
 printed at the end; the exit code is 1 when anything was lost, repeated, left behind or ended in a
@@ -17,7 +17,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -34,13 +34,16 @@ import settings
 import sweep
 import values
 from bench import MARK, Bench, is_root
-from table import JOURNAL, Count, NotHere, print_table
+from table import JOURNAL, Count, NotHere, Part, print_table, recorded_parts
 from zygote import Zygote
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault: what tries it, how often, how often in the short form, and what it needs."""
+    """One fault: what tries it, how often, how often in the short form, and what it needs.
+
+    - `part`: so many tries are one part of a campaign, which is resumed with the next part.
+    """
 
     try_it: Callable[[Bench, int], Count]
     tries: int
@@ -48,6 +51,7 @@ class Fault:
     root: bool = False
     programs: tuple[str, ...] = ()
     guests: bool = False
+    part: int = 100
 
     def obstacle(self, *, guests: bool) -> str:
         """Say why it cannot be tried here, or nothing."""
@@ -61,13 +65,13 @@ class Fault:
 
 FAULTS: dict[str, Fault] = {
     "runner killed, null trials": Fault(kills.kill_null, 420, 12),
-    "runner killed, namespaces": Fault(kills.kill_namespaces, 60, 1, root=True),
+    "runner killed, namespaces": Fault(kills.kill_namespaces, 60, 1, root=True, part=20),
     "runner killed, programs": Fault(kills.kill_programs, 90, 0, programs=("nuttcp", "mpirun")),
     "runner killed, simulated": Fault(kills.kill_simulated, 60, 0, programs=("smpirun",)),
-    "runner killed, ssh": Fault(clusters.kill_ssh, 30, 0, root=True),
-    "runner killed, Slurm": Fault(clusters.kill_slurm, 30, 0, root=True),
+    "runner killed, ssh": Fault(clusters.kill_ssh, 60, 0, root=True, part=20),
+    "runner killed, Slurm": Fault(clusters.kill_slurm, 60, 0, root=True, part=20),
     "runner killed, second version's run": Fault(kills.kill_second_version, 60, 4),
-    "runner killed, guests": Fault(kills.kill_guests, 50, 1, root=True, guests=True),
+    "runner killed, guests": Fault(kills.kill_guests, 50, 1, root=True, guests=True, part=5),
     "server program killed": Fault(breaks.server_killed, 10, 0, root=True),
     "guest killed": Fault(breaks.guest_killed, 5, 1, root=True, guests=True),
     "guest hangs in silence": Fault(breaks.guest_hangs, 3, 1, root=True, guests=True),
@@ -98,7 +102,7 @@ FAULTS: dict[str, Fault] = {
     "a host lies": Fault(clusters.lying_host, 120, 3),
     "report with few addresses": Fault(scarcity.report_without_addresses, 40, 2),
     "the k-th call fails": Fault(sweep.sweep, 100_000, 20, programs=("cc",)),
-    "traces fuzzed (seconds)": Fault(fuzz.fuzz_traces, 60, 0, programs=("clang",)),
+    "traces fuzzed (seconds)": Fault(fuzz.fuzz_traces, 60, 0, programs=("clang",), part=3600),
     "spoiled imports": Fault(imports.spoiled_imports, 3600, 60),
     "hostile settings": Fault(settings.hostile_settings, 300, 6),
     "hostile strings": Fault(company.hostile_strings, 60, 3),
@@ -114,7 +118,8 @@ def main() -> None:
     parser.add_argument("--tries", type=int, help="so many tries of each")
     parser.add_argument("--guests", action="store_true", help="also what boots guests")
     parser.add_argument("--list", action="store_true", help="print the names and end")
-    parser.add_argument("--journal", type=Path, help="write each verdict there as it happens")
+    parser.add_argument("--journal", type=Path, help="append each verdict to it as it happens")
+    parser.add_argument("--resume", action="store_true", help="skip parts that the journal has")
     parser.add_argument("--json", action="store_true", help="the table as JSON")
     options = parser.parse_args()
     chosen = {
@@ -131,13 +136,18 @@ def main() -> None:
         os.environ[JOURNAL] = str(options.journal.resolve())
     os.environ[MARK] = f"{os.getpid()}-{time.time_ns()}"
     rows: list[tuple[str, Count | str]] = []
+    recorded = recorded_parts(options.journal) if options.journal and options.resume else {}
     with tempfile.TemporaryDirectory(prefix="bareline-faults-") as said, Zygote(Path(said)) as one:
         for name, fault in chosen.items():
             obstacle = fault.obstacle(guests=options.guests)
             tries = options.tries or (fault.short if options.short else fault.tries)
             if not obstacle and not tries:
                 obstacle = "not in the short form"
-            rows.append((name, obstacle or _tried(name, fault, tries, options.seed, one)))
+            parts = [
+                Part(name, options.seed, first, min(fault.part, tries - first))
+                for first in range(0, tries, fault.part)
+            ]
+            rows.append((name, obstacle or _tried(fault, parts, recorded, one)))
     if options.json:
         print(json.dumps({n: c if isinstance(c, str) else asdict(c) for n, c in rows}, indent=1))
     else:
@@ -149,15 +159,34 @@ def main() -> None:
     sys.exit(bool(broken))
 
 
-def _tried(name: str, fault: Fault, tries: int, seed: int, zygote: Zygote) -> Count | str:
-    started = time.monotonic()
-    print(f"{name}: {tries} tries ...", end=" ", file=sys.stderr, flush=True)
-    with tempfile.TemporaryDirectory(prefix="bareline-faults-", ignore_cleanup_errors=True) as made:
-        chosen = random.Random(f"{seed}:{name}")
+def _tried(
+    fault: Fault, parts: Sequence[Part], recorded: Mapping[Part, Count], zygote: Zygote
+) -> Count | str:
+    """Try the parts that are not recorded; return the sum, or why the fault cannot be tried."""
+    total = Count()
+    for part in parts:
+        if part in recorded:
+            total.add(recorded[part])
+            continue
         try:
-            count: Count | str = fault.try_it(Bench(Path(made), chosen, zygote), tries)
+            count = _part(fault, part, zygote)
         except NotHere as reason:
-            count = str(reason)
+            return str(reason)
+        part.record(count)
+        total.add(count)
+        if count.tries < part.tries:
+            break  # there are no more cases
+    return total
+
+
+def _part(fault: Fault, part: Part, zygote: Zygote) -> Count:
+    started = time.monotonic()
+    print(f"{part.fault}: {part.tries} tries ...", end=" ", file=sys.stderr, flush=True)
+    order = f"{part.seed}:{part.fault}"
+    # The first part is what `--tries` of its length alone would try.
+    chosen = random.Random(f"{order}:{part.first}" if part.first else order)
+    with tempfile.TemporaryDirectory(prefix="bareline-faults-", ignore_cleanup_errors=True) as made:
+        count = fault.try_it(Bench(Path(made), chosen, zygote, order, part.first), part.tries)
     print(f"{time.monotonic() - started:.0f} s", file=sys.stderr)
     return count
 

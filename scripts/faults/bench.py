@@ -7,8 +7,10 @@ import os
 import random
 import shutil
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from table import Count
 from zygote import Ended, Zygote
@@ -50,13 +52,28 @@ NETNS = '[platform.n]\ntype = "netns"\n'
 GUESTS = '[platform.v]\ntype = "vm"\n'
 
 
+_Case = TypeVar("_Case")
+
+
 @dataclass
 class Bench:
-    """A place to break things in."""
+    """A place to break things in.
+
+    - `order`: seeds the order of cases that are listed, which is that of every part of a campaign.
+    - `first`: number of this part's first try.
+    """
 
     folder: Path
     random: random.Random
     zygote: Zygote
+    order: str = ""
+    first: int = 0
+
+    def share(self, cases: Iterable[_Case], tries: int) -> list[_Case]:
+        """Return the cases of this part of a campaign: each of them belongs to one part."""
+        ordered = list(cases)
+        random.Random(self.order).shuffle(ordered)
+        return ordered[self.first : self.first + tries]
 
     def room(self, name: str) -> Path:
         """Give an empty folder."""

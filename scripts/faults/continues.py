@@ -1,10 +1,11 @@
 """Continue one run three at a time, on a file system without locks: no trial runs twice.
 
-    python scripts/faults/continues.py [--rounds N] [--json] [FOLDER]
+    python scripts/faults/continues.py [--rounds N] [--journal FILE] [--json] [FOLDER]
 
 The kernel's locks are refused in every process, and ``BARELINE_LEASES=1`` is set. In each round the
 lease of an ended owner is there, and three processes continue the run at the same moment: one
-measures, the others refuse or find nothing to do.
+measures, the others refuse or find nothing to do. With a journal, each round is written to it as it
+ends, and rounds that it has are not played again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import re
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 _PROCESSES = 3
 _LAUNCHES = 4
@@ -52,14 +55,12 @@ def _continue(run: Path, at: float) -> None:
         os._exit(code)
 
 
-def play(folder: Path, rounds: int) -> dict[str, int]:
-    """Play so many rounds; count trials that ran twice or never, and other ends of a command."""
+def _load() -> tuple[Any, list[Any]]:
+    """Load what the processes have in common; return the study and its platforms."""
     from bareline.host import locks
-    from bareline.host.owner import owner_mark
     from bareline.platforms.base import load_platform_types
     from bareline.platforms.config import platforms_from_toml
     from bareline.probes.base import load_probes
-    from bareline.session import begin
     from bareline.study.study import study_from_toml
 
     fcntl.flock = _refuse
@@ -68,30 +69,55 @@ def play(folder: Path, rounds: int) -> dict[str, int]:
         load()
     study = study_from_toml(_STUDY, where="thrice")
     specs = list(platforms_from_toml(_PLATFORMS, where="thrice").values())
-    dead = re.sub(r"^\d+-\d+", "999999999-1", owner_mark())
-    counts = {"rounds": rounds, "trials": 0, "repeated": 0, "missing": 0, "odd ends": 0, "left": 0}
     gc.collect()
     gc.freeze()
-    for number in range(rounds):
+    return study, specs
+
+
+def _round(path: Path) -> dict[str, int]:
+    """Continue a new run three at a time, beside the lease of an ended owner; count what came."""
+    from bareline.host import locks
+    from bareline.host.owner import owner_mark
+
+    lease = locks.lease_of(path / "records.jsonl")
+    dead = re.sub(r"^\d+-\d+", "999999999-1", owner_mark())
+    lease.write_text(f"{dead} process 999999999 on here\n")
+    children = []
+    at = time.monotonic() + 0.05
+    for _ in range(_PROCESSES):
+        child = os.fork()
+        if child == 0:
+            _continue(path, at)
+        children.append(child)
+    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    lines = (path / "records.jsonl").read_text().splitlines()
+    trials = [json.loads(line)["trial"] for line in lines]
+    return {
+        "rounds": 1,
+        "trials": len(trials),
+        "repeated": len(trials) - len(set(trials)),
+        "missing": 2 * _LAUNCHES - len(set(trials)),
+        "odd ends": sum(code not in (0, 2) for code in codes),
+        "left": sum(".lease" in entry.name for entry in path.iterdir()),
+    }
+
+
+def play(folder: Path, rounds: int, journal: Path | None = None) -> Counter[str]:
+    """Play so many rounds; count trials that ran twice or never, and other ends of a command."""
+    from bareline.session import begin
+
+    counts: Counter[str] = Counter()
+    for line in journal.read_text().splitlines() if journal and journal.exists() else ():
+        counts.update(json.loads(line))
+    study, specs = _load()
+    for number in range(counts["rounds"], rounds):
         path = folder / f"run{number}"
         begin.create_run(study, specs, path, baseline="a")
-        lease = locks.lease_of(path / "records.jsonl")
-        lease.write_text(f"{dead} process 999999999 on here\n")
-        children = []
-        at = time.monotonic() + 0.05
-        for _ in range(_PROCESSES):
-            child = os.fork()
-            if child == 0:
-                _continue(path, at)
-            children.append(child)
-        codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-        lines = (path / "records.jsonl").read_text().splitlines()
-        trials = [json.loads(line)["trial"] for line in lines]
-        counts["trials"] += len(trials)
-        counts["repeated"] += len(trials) - len(set(trials))
-        counts["missing"] += 2 * _LAUNCHES - len(set(trials))
-        counts["odd ends"] += sum(code not in (0, 2) for code in codes)
-        counts["left"] += sum(".lease" in entry.name for entry in path.iterdir())
+        played = _round(path)
+        counts.update(played)
+        if journal is not None:
+            with journal.open("a") as file:
+                file.write(json.dumps(played) + "\n")
     return counts
 
 
@@ -100,10 +126,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--journal", type=Path)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bareline-thrice-", dir=options.folder) as made:
-        played = play(Path(made), options.rounds)
+        played = play(Path(made), options.rounds, options.journal)
     if options.json:
         print(json.dumps(played))
     else:

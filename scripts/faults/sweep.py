@@ -115,9 +115,8 @@ def sweep(bench: Bench, tries: int) -> Count:
     subprocess.run((*line, _ROOT / "native/tests/fault_shim.c", "-ldl"), check=True)
     with Zygote(bench.room("said"), {"LD_PRELOAD": str(shim)}) as preloaded:
         trial = _Sweep(Bench(bench.folder, bench.random, preloaded), shim, count)
-        every = [one for verb in VERBS for one in trial.points(verb)]
-        bench.random.shuffle(every)
-        for verb, kind, fault, number in every[:tries]:
+        every = [point for verb in VERBS for point in trial.points(verb)]
+        for verb, kind, fault, number in bench.share(every, tries):
             trial.try_one(verb, kind, fault, number)
     trial.tell()
     return count

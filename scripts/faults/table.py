@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 #: Names the file that verdicts are written to as they happen.
@@ -54,10 +54,7 @@ class Count:
 
     def record(self, what: str, **verdict: object) -> None:
         """Write a verdict to the campaign's journal at once: a killed campaign loses none."""
-        if path := os.environ.get(JOURNAL):
-            line = json.dumps({"at": round(time.time(), 1), "what": what, **verdict})
-            with Path(path).open("a", encoding="utf-8") as file:
-                file.write(line + "\n")
+        _append({"what": what, **verdict})
 
     def add(self, other: Count) -> None:
         """Count another one in."""
@@ -77,6 +74,40 @@ class Count:
         """Whether nothing broke."""
         broken = (self.tracebacks, self.aborts, self.large)
         return not (self.lost or self.repeated or any(broken) or self.left)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some tries of a fault, which the journal contains as a whole or not at all."""
+
+    fault: str
+    seed: int
+    first: int
+    tries: int
+
+    def record(self, count: Count) -> None:
+        """Write to the campaign's journal what came of all tries of this part."""
+        _append({"part": asdict(self), "count": asdict(count)})
+
+
+def recorded_parts(journal: Path) -> dict[Part, Count]:
+    """Return what came of the parts that a journal contains; of a torn last line nothing."""
+    parts = {}
+    for line in journal.read_text(encoding="utf-8").splitlines() if journal.exists() else ():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if "part" in entry:
+            parts[Part(**entry["part"])] = Count(**entry["count"])
+    return parts
+
+
+def _append(entry: dict[str, object]) -> None:
+    if path := os.environ.get(JOURNAL):
+        line = json.dumps({"at": round(time.time(), 1), **entry})
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
 
 
 def print_table(rows: Sequence[tuple[str, Count | str]]) -> None:

@@ -157,3 +157,55 @@ def test_the_search_finds_each_way_to_write(line):
 )  # fmt: skip
 def test_the_search_takes_nothing_else_for_one(line):
     assert writers(line) == []
+
+
+#: Calls of the native programs that make or open a file, up to the end of the statement.
+_NATIVE = re.compile(
+    r"\b(?:f|fd)?open(?:at|64)?\([^;]*;|\bofstream\b[^;]*;|\bbl_kernel_open(?:_at)?\([^;]*;"
+)
+#: A mode of fopen that writes, and makes no new file.
+_MODE = re.compile(r'"[rwa][^"]*"')
+
+
+def _bad_native(text: str) -> list[str]:
+    """List the statements of a C or C++ source that would write through a link."""
+    bad = []
+    for match in _NATIVE.finditer(text):
+        call = " ".join(match[0].split())
+        makes = "O_CREAT" in call and not re.search(r"O_EXCL|O_NOFOLLOW", call)
+        named = call.startswith("fopen(") and any(
+            mode.strip('"')[0] != "r" and "x" not in mode for mode in _MODE.findall(call)
+        )
+        if makes or named or call.startswith("ofstream"):
+            bad.append(call)
+    return bad
+
+
+def test_no_native_program_writes_through_a_link():
+    native = PACKAGE.parents[1] / "native"
+    sources = [
+        path
+        for path in sorted(native.rglob("*"))
+        if path.suffix in (".c", ".h", ".cpp", ".hpp") and "tests" not in path.parts
+    ]
+    assert len(sources) > 100
+    bad = {
+        str(path.relative_to(native)): calls
+        for path in sources
+        if (calls := _bad_native(path.read_text(encoding="utf-8")))
+    }
+    assert bad == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'FILE *file = fopen(path, "we");',
+        'file = fopen(path, "a");',
+        "open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);",
+        "bl_kernel_open(path,\n    O_RDWR | O_CREAT, 0644);",
+        "std::ofstream file(path);",
+    ],
+)
+def test_a_native_writer_of_its_own_is_found(line):
+    assert _bad_native(line)

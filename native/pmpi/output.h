@@ -1,0 +1,43 @@
+/*
+ * Files that the profiler writes, in folders that others may write to: each gets a name that nobody
+ * can foresee, and is renamed when it is whole. A link, pipe, socket, device or folder that has the
+ * final name is refused and stays. src/bareline/vocabulary/files.py does the same, and removes what
+ * a killed process left.
+ *
+ * Exported: struct bl_output and the bl_output_* functions; not collective.
+ */
+#ifndef BL_PMPI_OUTPUT_H
+#define BL_PMPI_OUTPUT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* A file that is being written; `descriptor` belongs to `file` once bl_output_stream made it. */
+struct bl_output {
+    FILE *file;
+    int descriptor;
+    int folder;
+    char part[NAME_MAX + 1];
+    char name[NAME_MAX + 1];
+};
+
+/* Why a file of this name cannot be written; NULL: nothing speaks against it. */
+const char *bl_output_refusal(const char *path);
+
+/* Makes the file that will be `path`; gives the reason where it cannot, NULL where it did. */
+const char *bl_output_begin(struct bl_output *output, const char *path);
+
+/* A stream to write to; NULL without memory. bl_output_end closes it. */
+FILE *bl_output_stream(struct bl_output *output);
+
+/*
+ * Renames the file if it is `whole` and the disk took it, or removes it; false and errno in the
+ * second case. With `durable` it waits for the disk.
+ */
+bool bl_output_end(struct bl_output *output, bool whole, bool durable);
+
+/* Opens a regular file that this job has written, through no link; -1 otherwise. */
+int bl_output_reopen(const char *path, int flags);
+
+#endif
