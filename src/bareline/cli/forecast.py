@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from bareline.report.blocks import Block
-    from bareline.session.forecast import Forecast, Question, Step, StepRow
+    from bareline.session.forecast import Forecast, ForecastStep, Question, StepRow
     from bareline.store.run import Run
 
 app = typer.Typer()
@@ -103,7 +103,7 @@ def _max_age_s(text: str) -> float:
     return parse_duration(text)
 
 
-def _run_of(step: Step, baseline: str, max_age_s: float, *, quiet: bool) -> Run:
+def _run_of(step: ForecastStep, baseline: str, max_age_s: float, *, quiet: bool) -> Run:
     """Return the run of a step: one that is fresh, one that goes on, or a new one, measured."""
     standing = step.standing(max_age_s)
     if not standing.measures and standing.run is not None:
@@ -203,7 +203,7 @@ def _unknown(step: str, platforms: list[str], state: str) -> StepRow:
     )
 
 
-def _row(step: Step, max_age_s: float) -> StepRow:
+def _row(step: ForecastStep, max_age_s: float) -> StepRow:
     from bareline.session.forecast import StepRow
 
     standing = step.standing(max_age_s)

@@ -85,7 +85,7 @@ class Forecast(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StepState:
     """How a step stands: `run` is its run directory, where there is one of use.
 
     - `measures`: whether launches are left to do.
@@ -98,7 +98,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Step:
+class ForecastStep:
     """One run of a forecast: a study on platforms, in a run directory named after both.
 
     - `profiled`: whether it launches the program, under the profiler.
@@ -119,19 +119,19 @@ class Step:
     def _exact(self) -> frozenset[str]:
         return exact_among(self.platforms)
 
-    def standing(self, max_age_s: float) -> Standing:
+    def standing(self, max_age_s: float) -> StepState:
         """Look whether an earlier run of the same is there, whole and fresh."""
         found = self._latest()
         if found is None:
-            return Standing(None, True, "not measured yet")
+            return StepState(None, True, "not measured yet")
         if stale := self._why_stale(found, max_age_s):
-            return Standing(None, True, f"measured again: {found.path} {stale}")
+            return StepState(None, True, f"measured again: {found.path} {stale}")
         if status_of(found)["remaining"]:
-            return Standing(found, True, f"{found.path} goes on where it stopped")
+            return StepState(found, True, f"{found.path} goes on where it stopped")
         if useless := self._why_useless(found):
-            return Standing(None, True, f"measured again: {useless}")
+            return StepState(None, True, f"measured again: {useless}")
         age = format_duration(_age_s(found))
-        return Standing(found, False, f"{found.path} is used again, {age} old")
+        return StepState(found, False, f"{found.path} is used again, {age} old")
 
     def _why_useless(self, run: Run) -> str:
         """Return why nothing can be predicted from the launches of a whole run; "" where it can."""
@@ -220,28 +220,28 @@ class Question:
     runs: Path = RUNS
 
     @cached_property
-    def profiling(self) -> Step:
+    def profiling(self) -> ForecastStep:
         """The program on the base, under the profiler."""
         return self._launched("profile", (self.base,))
 
     @cached_property
-    def checking(self) -> Step:
+    def checking(self) -> ForecastStep:
         """The program on the targets, to hold the prediction against."""
         return self._launched("check", self.targets)
 
-    def ladder(self, profile: Profile) -> Step:
+    def ladder(self, profile: Profile) -> ForecastStep:
         """The ladder that the profile needs, on all platforms."""
         study = study_from_toml(parse_toml(plan_study(profile)), where="forecast")
         platforms = (self.base, *self.targets)
         measures = [measure.model_dump(mode="json") for measure in study.measures]
         stem = self._stem("ladder", profile.title, measures, platforms)
-        return Step("ladder", study, platforms, stem)
+        return ForecastStep("ladder", study, platforms, stem)
 
-    def _launched(self, title: str, platforms: tuple[PlatformSpec, ...]) -> Step:
+    def _launched(self, title: str, platforms: tuple[PlatformSpec, ...]) -> ForecastStep:
         study = program_study(self.program, self.folder, PROFILE_LAUNCHES)
         what = [*self.program.words, self.program.ranks, str(self.folder), self._sum_of_program]
         stem = self._stem(title, self.program.title, what, platforms)
-        return Step(title, study, platforms, stem, profiled=True)
+        return ForecastStep(title, study, platforms, stem, profiled=True)
 
     def _stem(self, title: str, name: str, what: object, platforms: Sequence[PlatformSpec]) -> Path:
         """Return a run directory's name: a word for people, and a sum of what it measures."""

@@ -22,14 +22,15 @@ def forecast_blocks(done: Prediction, changes: Sequence[CallChange]) -> Iterator
 
 
 def change_table(changes: Sequence[CallChange]) -> Block:
-    """Return a table of calls: their share of the time, and what one takes here and there."""
+    """Return a table of calls: what one takes here and there, and what all add at most."""
     rows = Rows(changes).text("calls like", lambda row: row["probe"])
     rows.figure("ranks", lambda row: str(row["ranks"]))
     rows.figure("up to", lambda row: format_size(row["size_bytes"]) if row["size_bytes"] else "–")
-    rows.figure("of the time", lambda row: percent(row["share"], 2))
+    rows.figure("calls/s", lambda row: plain(row["rate"]))
     rows.figure("a call here", lambda row: format_value(row["base_s"], "s"))
     rows.figure("there", lambda row: format_value(row["time_s"], "s"))
     rows.figure("times", lambda row: plain(row["time_s"] / row["base_s"]))
+    rows.figure("adds at most", lambda row: percent(row["adds"], 2))
     return rows.table(whole=True)
 
 
