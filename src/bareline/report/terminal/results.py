@@ -30,7 +30,8 @@ from bareline.report.blocks import (
     Words,
 )
 from bareline.report.content.cells import headline_first, numeric_axis, position
-from bareline.report.content.claims import claims_of, claims_table
+from bareline.report.content.claim_rows import Claims, claims_table
+from bareline.report.content.claims import claims_of
 from bareline.report.content.grid import by_loss, grid, layers_of, legend
 from bareline.report.content.suitability import suited
 from bareline.report.content.wording import (
@@ -106,12 +107,7 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
     yield from headline_blocks(comparison)
     yield from grid(findings, by_loss(findings, comparison.others))
     yield Note(legend(findings, comparison.baseline, comparison.margin))
-    claims = claims_of(comparison)
-    if claims.open:
-        yield claims_table(claims.open, sources=False)
-    if claims.folded:
-        noun = count(len(claims.folded), "further claim")
-        yield Note(f"{noun} on the page (`bareline report`): why what is not measured is not.")
+    yield from _claim_blocks(claims_of(comparison))
     causes = _causes(comparison)
     reasons: list[Words] = [*causes[:_MOST_CAUSES]]
     if len(causes) > _MOST_CAUSES:
@@ -127,6 +123,21 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
     else:
         hint = "`bareline explain` says all in sentences; --probe P and --all list every point."
         yield Remark(hint, "muted")
+
+
+def _claim_blocks(claims: Claims) -> Iterator[Block]:
+    """Say whether a published study repeats here, and each of its statements that is measured."""
+    if claims.score.words:
+        yield Prose((f"Does the study repeat here? {claims.score.words}",))
+    if claims.open:
+        yield claims_table(claims.open, sources=False)
+    if not claims.rows:
+        return
+    unmeasured = count(len(claims.folded), "statement") + " that this run does not measure"
+    rest = f"{count(len(claims.ratios), 'printed ratio')}" + (
+        f" and {unmeasured}" if claims.folded else ""
+    )
+    yield Note(f"On the page (`bareline report`): {rest}, each with its reason.")
 
 
 def _causes(comparison: Comparison) -> list[Sentence]:
