@@ -136,6 +136,9 @@ def compare(
         bool, flag("--sizes", "Every message size with both values, in OSU's units.")
     ] = False,
     control: ShowControlOption = False,
+    ranks: Annotated[
+        int | None, option("--ranks", "N", "Ranks of outputs that do not say it.", min=1)
+    ] = None,
     fail_if: FailIfOption = None,
     undecided: UndecidedOption = None,
     reference: ReferenceOption = None,
@@ -161,7 +164,7 @@ def compare(
 
     conditions = [parse_condition(text) for text in fail_if or ()]
     fails = fails_undecided(undecided)
-    with open_sides(paths, complain) as runs:
+    with open_sides(paths, complain, ranks=ranks) as runs:
         comparison = Comparison.of_runs(records_of(runs), baseline, margin)
         outcomes = [check(condition, comparison) for condition in conditions]
         outcomes += reference_outcomes(reference or (), comparison.records)
