@@ -12,15 +12,13 @@ from bareline.cli import completing
 from bareline.cli.options import (
     BaselineOption,
     DetailsOption,
-    FailIfOption,
-    JunitOption,
+    Gates,
     MarginOption,
     Only,
     ReferenceOption,
     RunsArgument,
     ShowControlOption,
     SidesArgument,
-    UndecidedOption,
     read_records,
     records_of,
     run_path,
@@ -139,12 +137,9 @@ def compare(
     ranks: Annotated[
         int | None, option("--ranks", "N", "Ranks of outputs that do not say it.", min=1)
     ] = None,
-    fail_if: FailIfOption = None,
-    undecided: UndecidedOption = None,
-    reference: ReferenceOption = None,
     *,
+    gates: Gates,
     only: Only,
-    junit: JunitOption = None,
 ) -> None:
     """Compare OLD with NEW, the platforms of runs with a baseline, or two profiles.
 
@@ -162,17 +157,17 @@ def compare(
     from bareline.analysis.words.references import reference_outcomes
     from bareline.report.content.exporting import write_junit
 
-    conditions = [parse_condition(text) for text in fail_if or ()]
-    fails = fails_undecided(undecided)
+    conditions = [parse_condition(text) for text in gates.fail_if or ()]
+    fails = fails_undecided(gates.undecided)
     with open_sides(paths, complain, ranks=ranks) as runs:
         comparison = Comparison.of_runs(records_of(runs), baseline, margin)
         outcomes = [check(condition, comparison) for condition in conditions]
-        outcomes += reference_outcomes(reference or (), comparison.records)
+        outcomes += reference_outcomes(gates.reference or (), comparison.records)
         shown = _Shown(only.selection(), everything, sizes, control)
         _emit_comparison(comparison, shown)
-        if junit is not None:
-            write_junit(comparison.records, outcomes, junit, fails_undecided=fails)
-    complain_of(outcomes, undecided)
+        if gates.junit is not None:
+            write_junit(comparison.records, outcomes, gates.junit, fails_undecided=fails)
+    complain_of(outcomes, gates.undecided)
 
 
 @dataclass(frozen=True, slots=True)
