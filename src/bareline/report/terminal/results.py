@@ -121,7 +121,7 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
     if details:
         yield from _row_blocks(comparison.table, details=True)
     else:
-        hint = "`bareline explain --all` says all in sentences; --probe P and --all list every point."
+        hint = "`bareline explain --all` says all in sentences; --probe P, --all list every point."
         yield Remark(hint, "muted")
 
 
