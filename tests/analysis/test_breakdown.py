@@ -13,7 +13,8 @@ import pytest
 from bareline.analysis.numbers.programs import application_of
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.profile.files import PROFILE_FILE, read_profile, write_profile
+from bareline.profile.files import read_profile, write_profile
+from bareline.profile.launch import PROFILE_FILE
 from bareline.report.content.why import waterfalls
 from bareline.vocabulary.model import Sample
 

@@ -15,7 +15,8 @@ import polars as pl
 
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.profile.files import PROFILE_FILE, read_profile
+from bareline.profile.files import read_profile
+from bareline.profile.launch import PROFILE_FILE
 from bareline.profile.summary import time_split
 from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.model import format_point, parse_point
