@@ -25,7 +25,11 @@ from bareline.published.ratios import computed_ratios, printed_ratios
 from bareline.report.content.claim_axis import Axis
 from bareline.report.content.claim_rows import ClaimRow, Claims
 from bareline.report.content.claims import claims_of
+from bareline.report.content.document import document_of
+from bareline.report.page.files import render_markdown
+from bareline.report.page.html import render_page
 from bareline.report.terminal.results import comparison_blocks
+from bareline.report.writers.markdown import escaped
 from bareline.report.writers.terminal import print_blocks
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Layer, Metric
@@ -403,3 +407,16 @@ def test_all_that_is_drawn_lies_on_the_axis(claims_in: Callable[..., Claims]) ->
     (pale,) = [one for one in rows if one.claim.startswith("Linpack, rate: 3 times better")]
     assert pale.elsewhere == "ranks not printed"
     assert [look for *_, look in axis.bars(pale)] == ["printed pale"]
+
+
+def test_page_and_markdown_show_every_claim(comparison_of: Callable[..., Comparison]) -> None:
+    comparison = comparison_of("infinicloud", power=2.0)
+    claims = claims_of(comparison)
+    document = document_of(comparison, fact_rows=())
+    page = render_page(document)
+    text = render_markdown(document)
+    assert "stronger, 2 undecided. By chance" in page and claims.score.words in text
+    assert page.count('class="text same ') == len(claims.rows)
+    assert page.count("<title>net.iperf3</title>") >= 2
+    for row in claims.rows:
+        assert escaped(row.claim) in text
