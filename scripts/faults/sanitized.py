@@ -1,6 +1,6 @@
 """The profiler and mpibench under the sanitizers of addresses and undefined behaviour.
 
-    python scripts/faults/sanitized.py [--short] [--journal FILE [--resume]] [FOLDER]
+    python scripts/faults/sanitized.py [--short] [--part PART] [--journal FILE [--resume]] [FOLDER]
 
 Every program of ``native/pmpi/tests``, in each way that it can end, runs with each set of the
 profiler's options; it must end as it does without the profiler. Every benchmark of mpibench runs
@@ -223,12 +223,17 @@ class _Launch:
     tried: bool = True
 
 
-def play(folder: Path, *, short: bool, skip: set[str]) -> Count:
+_PARTS = {"profiler": _profiler, "mpibench": _mpibench}
+
+
+def play(
+    folder: Path, *, short: bool, skip: set[str], parts: Sequence[str] = tuple(_PARTS)
+) -> Count:
     """Run everything that is not to be skipped; count what a sanitizer found."""
     count = Count()
     laboratory = _Laboratory(folder)
-    for part in (_profiler, _mpibench):
-        for launch in part(laboratory, short=short, skip=skip):
+    for part in parts:
+        for launch in _PARTS[part](laboratory, short=short, skip=skip):
             if not launch.tried:
                 count.record(launch.title, verdict="not tried: it does not compile here")
                 continue
@@ -256,6 +261,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--short", action="store_true", help="two programs, two benchmarks")
+    parser.add_argument("--part", choices=_PARTS, action="append", help="of both, this one alone")
     parser.add_argument("--journal", type=Path)
     parser.add_argument("--resume", action="store_true", help="skip what the journal calls well")
     options = parser.parse_args()
@@ -265,7 +271,8 @@ def main() -> None:
     if options.journal is not None:
         os.environ[JOURNAL] = str(options.journal.resolve())
     with tempfile.TemporaryDirectory(prefix="bareline-sane-", dir=options.folder) as made:
-        count = play(Path(made), short=options.short, skip=skip)
+        parts = options.part or tuple(_PARTS)
+        count = play(Path(made), short=options.short, skip=skip, parts=parts)
     print(f"{count.tries} launches, {count.aborts} with reports, {count.lost} other exit codes")
     print("\n".join(count.notes), file=sys.stderr)
     sys.exit(not count.clean)
