@@ -29,7 +29,7 @@ missing_of() { # those of the given packages that are not installed
 optional_packages() {
     case $aim in
     tests) packages optional ;;
-    quick) packages optional . 'vm|slurm|sim$|report|benchmarks|filesystem$|applications' | grep -v 'mpich\|chromium' ;;
+    quick) packages optional . 'vm|slurm|sim$|report|benchmarks|filesystem$|applications|Arm$' | grep -v 'mpich\|chromium' ;;
     cloud) packages cloud ;;
     demo) ! scripts/kvm.sh >/dev/null || packages optional '^ platforms? .*vm' ;;
     *) packages optional . '^ (tests|benchmarks)' ;;

@@ -3,57 +3,31 @@
 
 #include "bl_clock.h"
 #include "bl_dispatch.h"
+#include "bl_peak_chains.h"
 
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define BL_PEAK_X86
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#ifdef BL_HAVE_SVE
+#include "bl_peak_sve.h"
+#include <sys/auxv.h>
+#ifndef HWCAP_SVE
+#define HWCAP_SVE (1 << 22)
 #endif
-
-/*
- * Twelve chains hide the latency of two fused units (Haswell: 5 cycles), and six of each kind that
- * of separate multipliers and adders; with their constants they fit into 16 registers. Each starts
- * from another value: equal chains would be computed once.
- */
-#define SIX(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)
-#define OTHER_SIX(DO) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
-#define TWELVE(DO) SIX(DO) OTHER_SIX(DO)
-enum { CHAINS = 12, UNROLLED = 4 };
-
-#define START(i) vector_t x##i = SPREAD(1.0 + i);
-#define FUSED(i) x##i = FUSE(x##i, a, b);
-#define MULTIPLIED(i) x##i = MULTIPLY(x##i, a);
-#define ADDED(i) x##i = ADD(x##i, b);
-#define COLLECT(i) memcpy(lanes, &x##i, sizeof x##i), sum += lanes[0];
-
-#define FOUR_TIMES(...) __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__
-
-/* Multiplications by a factor just below 1 and additions of little: nothing over- or underflows. */
-#define KERNEL(name, target, type, round)                                                          \
-    target static double name(int64_t rounds, double factor, double addend)                        \
-    {                                                                                              \
-        typedef type vector_t;                                                                     \
-        const vector_t a = SPREAD(factor), b = SPREAD(addend);                                     \
-        TWELVE(START)                                                                              \
-        for (int64_t i = 0; i < rounds; i++) {                                                     \
-            FOUR_TIMES(round)                                                                      \
-        }                                                                                          \
-        double lanes[sizeof(vector_t) / sizeof(double)], sum = 0;                                  \
-        TWELVE(COLLECT)                                                                            \
-        return sum;                                                                                \
-    }
+#endif
+#endif
 
 #ifdef BL_PEAK_X86
 
 #define SPREAD _mm_set1_pd
 #define MULTIPLY _mm_mul_pd
 #define ADD _mm_add_pd
-KERNEL(run_sse2, , __m128d, SIX(MULTIPLIED) OTHER_SIX(ADDED))
+KERNEL(run_sse2, static, __m128d, SIX(MULTIPLIED) OTHER_SIX(ADDED))
 #undef SPREAD
 #undef MULTIPLY
 #undef ADD
@@ -62,8 +36,8 @@ KERNEL(run_sse2, , __m128d, SIX(MULTIPLIED) OTHER_SIX(ADDED))
 #define MULTIPLY _mm256_mul_pd
 #define ADD _mm256_add_pd
 #define FUSE _mm256_fmadd_pd
-KERNEL(run_avx, __attribute__((target("avx"))), __m256d, SIX(MULTIPLIED) OTHER_SIX(ADDED))
-KERNEL(run_fma, __attribute__((target("avx2,fma"))), __m256d, TWELVE(FUSED))
+KERNEL(run_avx, __attribute__((target("avx"))) static, __m256d, SIX(MULTIPLIED) OTHER_SIX(ADDED))
+KERNEL(run_fma, __attribute__((target("avx2,fma"))) static, __m256d, TWELVE(FUSED))
 #undef SPREAD
 #undef MULTIPLY
 #undef ADD
@@ -71,7 +45,7 @@ KERNEL(run_fma, __attribute__((target("avx2,fma"))), __m256d, TWELVE(FUSED))
 
 #define SPREAD _mm512_set1_pd
 #define FUSE _mm512_fmadd_pd
-KERNEL(run_avx512, __attribute__((target("avx512f"))), __m512d, TWELVE(FUSED))
+KERNEL(run_avx512, __attribute__((target("avx512f"))) static, __m512d, TWELVE(FUSED))
 
 static const struct bl_peak_kernel kernels[] = {
     {"sse2", 2 * CHAINS *UNROLLED, run_sse2},
@@ -97,22 +71,55 @@ int bl_peak_kernels(const struct bl_peak_kernel **found)
 
 #ifdef __aarch64__
 #define SPREAD vdupq_n_f64
-#define FUSE(x, a, b) vfmaq_f64(b, x, a)
-KERNEL(run_neon, , float64x2_t, TWELVE(FUSED))
-static const struct bl_peak_kernel kernels[] = {{"asimd", 2 * 2 * CHAINS *UNROLLED, run_neon}};
+/* The product is added to the chain: an instruction that adds b to it would first copy b. */
+#define FUSE(x, a, b) vfmaq_f64(x, a, b)
+KERNEL(run_neon, static, float64x2_t, EVERY_CHAIN(FUSED))
+
+#define NEON                                                                                       \
+    {                                                                                              \
+        "asimd", 2 * 2 * CHAINS *UNROLLED, run_neon                                                \
+    }
+#ifdef BL_HAVE_SVE
+#define SVE(bits)                                                                                  \
+    {                                                                                              \
+        NEON,                                                                                      \
+        {                                                                                          \
+            "sve " #bits, 2 * (bits) / 64 * CHAINS *UNROLLED, bl_peak_sve                          \
+        }                                                                                          \
+    }
+/* By the width of a vector, in units of 128 bits from 1: the operations of a round follow from it.
+ */
+static const struct bl_peak_kernel kernels[][2] = {
+    SVE(128),  SVE(256),  SVE(384),  SVE(512),  SVE(640),  SVE(768),  SVE(896),  SVE(1024),
+    SVE(1152), SVE(1280), SVE(1408), SVE(1536), SVE(1664), SVE(1792), SVE(1920), SVE(2048),
+};
+
+int bl_peak_kernels(const struct bl_peak_kernel **found)
+{
+    *found = kernels[0];
+    if (getenv("BARELINE_INSTRUCTION_SET") || !(getauxval(AT_HWCAP) & HWCAP_SVE))
+        return 1;
+    *found = kernels[bl_sve_doubles() / 2 - 1];
+    return 2;
+}
+#else
+static const struct bl_peak_kernel kernels[] = {NEON};
+#endif
 #else
 #define SPREAD(value) (value)
 #define MULTIPLY(x, a) ((x) * (a))
 #define ADD(x, b) ((x) + (b))
-KERNEL(run_scalar, , double, SIX(MULTIPLIED) OTHER_SIX(ADDED))
+KERNEL(run_scalar, static, double, SIX(MULTIPLIED) OTHER_SIX(ADDED))
 static const struct bl_peak_kernel kernels[] = {{"scalar", CHAINS *UNROLLED, run_scalar}};
 #endif
 
+#ifndef BL_HAVE_SVE
 int bl_peak_kernels(const struct bl_peak_kernel **found)
 {
     *found = kernels;
     return 1;
 }
+#endif
 
 #endif
 

@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 struct bl_peak_kernel {
-    const char *name; /* of the instruction set as Linux's flags call it, e.g. "avx2 fma" */
+    const char *name; /* of the instruction set as Linux's flags call it, e.g. "avx2 fma"; "sve 512"
+                         has its bits */
     int round_flops;  /* operations of a round */
     double (*run)(int64_t rounds, double factor, double addend);
 };

@@ -1,19 +1,25 @@
 """Conditions hold over all rows that they select, and what could not be measured meets them."""
 
+import re
+
 import numpy as np
 import pytest
 
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.conditions import check
+from bareline.analysis.words.conditions import GateResult, check
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.model import Failed, Sample, Stage
 from bareline.vocabulary.verdicts import Grade
 
 
+def held(run, text, **options):
+    return check(parse_condition(text), Comparison(read_runs([run]), **options))
+
+
 def lines(run, text, **options):
-    return check(parse_condition(text), Comparison(read_runs([run]), **options)).violations
+    return held(run, text, **options).violations
 
 
 @pytest.fixture
@@ -87,12 +93,91 @@ def test_what_could_not_be_measured_meets_every_condition(plant_study, text):
     (line,) = lines(plant_study(failed, {"probe": "null"}), text)
     assert "cannot be judged: failed" in line
 
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("null > 1.1", GateResult.UNDECIDED),
+        ("null is slower", GateResult.UNDECIDED),
+        ("null.ratio > 9", GateResult.UNDECIDED),
+        ("null.hi > 5", GateResult.MET),  # it asks for certainty
+    ],
+)
+def test_few_launches_decide_nothing(plant_study, text, result):
+    """Too few trials met the condition, as if a difference had been found."""
+
     def few(trial, generator):
         return [Sample("time", 3e-3 if trial.platform == "b" else 1e-3, {"point": 0})]
 
     run = plant_study(few, {"probe": "null"}, launches=5, min_launches=5)
-    (line,) = lines(run, text)
+    outcome = held(run, text)
+    assert outcome.result is result
+    (line,) = outcome.undecided or outcome.violations
     assert "cannot be judged: 5 trials, 6 are needed" in line
+    if result is GateResult.UNDECIDED:
+        assert outcome.remedy.endswith("6 could decide")
+
+
+def spread(factor, noise):
+    """Return samples of b that take `factor` times as long as a's, with so much noise."""
+
+    def samples(trial, generator):
+        worse = factor if trial.platform == "b" else 1.0
+        time_s = 1e-3 * worse * float(np.exp(noise * generator.standard_normal()))
+        return [Sample("time", time_s, {"point": 0})]
+
+    return samples
+
+
+@pytest.mark.parametrize(
+    ("factor", "noise", "text", "result"),
+    [
+        (1.0, 0.002, "null > 1.1", GateResult.NOT_MET),
+        (1.3, 0.002, "null > 1.1", GateResult.MET),
+        (1.05, 0.1, "null > 1.1", GateResult.UNDECIDED),
+        (1.0, 0.3, "null > 1.1", GateResult.UNDECIDED),
+        (1.0, 0.3, "null is slower", GateResult.UNDECIDED),
+        (1.0, 0.002, "null is slower", GateResult.NOT_MET),
+        (0.7, 0.002, "null is slower", GateResult.NOT_MET),
+        (0.7, 0.002, "null < 0.9", GateResult.MET),
+        (0.9, 0.2, "null < 0.9", GateResult.UNDECIDED),
+        (1.0, 0.3, "null.ratio > 9", GateResult.NOT_MET),
+        (1.0, 0.3, "null.hi > 1.01", GateResult.MET),
+        (1.0, 0.3, "null is equal", GateResult.NOT_MET),
+        (1.0, 0.3, "null fails", GateResult.NOT_MET),
+    ],
+)
+def test_a_condition_has_three_results(plant_study, factor, noise, text, result):
+    """Whatever was not certain passed: a gate that could not fire was never noticed."""
+    outcome = held(plant_study(spread(factor, noise), {"probe": "null"}), text)
+    assert outcome.result is result
+
+
+def test_a_condition_that_is_not_met_names_the_nearest_row_and_its_limit(plant_study):
+    outcome = held(plant_study(spread(1.02, 0.002), {"probe": "null"}), "null > 1.1")
+    assert re.fullmatch(
+        r"null time, .* on b: at most 1\.0[12345] \(limit 1\.10\)", outcome.nearest
+    ), outcome.nearest
+
+
+def test_what_is_undecided_names_the_launches_that_would_decide(plant_study):
+    outcome = held(plant_study(spread(1.05, 0.1), {"probe": "null"}), "null > 1.1")
+    assert re.fullmatch(r"(about|more than) \d+ launches would decide.*", outcome.remedy)
+
+
+def test_a_row_that_its_mean_alone_makes_slower_is_said_so(plant_study):
+    """It was: "16 B, 2 ranks on new: and the others are 13 % slower"."""
+
+    def samples(trial, generator):
+        worse = 1.06 if trial.platform == "b" else 1.0
+        noise = float(np.exp(0.07 * generator.standard_normal()))
+        yield Sample("time", worse * noise, {"point": 0})
+
+    sweep = {"probe": "null", "sweep": {"points": list(range(1, 13))}}
+    run = plant_study(samples, sweep, launches=8, seed=3)
+    means = [line for line in lines(run, "null is slower") if "in the mean of" in line]
+    assert means
+    assert all("is the farthest point; together they are" in line for line in means)
 
 
 def test_who_asks_for_failures_gets_them(plant_study):

@@ -6,7 +6,7 @@ import pytest
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.conditions import check
+from bareline.analysis.words.conditions import GateResult, check
 from bareline.vocabulary.model import Sample
 
 SIZES = [2**power for power in range(3, 23)]
@@ -101,3 +101,13 @@ def test_what_few_boots_cannot_decide_is_said_with_the_number_that_could(plant):
     assert "Nothing can be certain on b from 6 boots or blocks: 7 could decide" in (
         comparison.glance.promise
     )
+
+
+@pytest.mark.parametrize("launches", [5, 6, 12])
+def test_a_condition_and_the_table_do_not_differ(two_runs, launches):
+    """Six outputs on each side, four times slower: certain in the table, `> 1.1` was not met."""
+    comparison = two_runs(4.0, launches=launches, spread=0.01)
+    certain = set(comparison.points.filter(headline=True)["grade"]) == {"certain"}
+    outcome = check(parse_condition("mpi.latency > 1.1"), comparison)
+    assert certain is (launches >= 6)
+    assert outcome.result is (GateResult.MET if certain else GateResult.UNDECIDED)

@@ -14,7 +14,33 @@ def test_conditions_and_failures_are_test_cases(bareline):
     slower, beyond, broken = suite
     assert slower.get("name") == "b:null is slower"
     assert slower.find("failure").get("message") == "3 of 3 rows meet it"
-    assert len(beyond) == 0
+    assert [child.tag for child in beyond] == ["system-out"]
+    assert beyond[0].text.endswith("(limit 9.00)")
     assert broken.get("classname") == "measured on broken"
     assert "null" in broken.get("name") and broken.find("error").text
     assert "cannot be written" in bareline("compare", "r", "--junit", "no/where.xml", code=2).stderr
+
+
+def test_what_cannot_be_decided_fails_or_is_skipped(bareline):
+    """A gate of two launches, which could never fire, was a test that passed."""
+    options = ("--scale", "small", "--on", "a", "--on", "b", "-o", "r")
+    bareline("run", "planted.toml", *options)
+    asked = ("compare", "r", "--fail-if", "null > 1.1", "--junit", "r.xml", "--undecided")
+    for way, kind, code in (("fail", "failure", 4), ("pass", "skipped", 0)):
+        bareline(*asked, way, code=code)
+        (case,) = ElementTree.parse("r.xml").getroot()
+        (found,) = case
+        assert found.tag == kind
+        assert found.get("message").endswith("6 could decide")
+        assert "2 trials, 6 are needed" in found.text
+
+
+def test_continuous_integration_fails_what_is_undecided(bareline, monkeypatch):
+    options = ("--scale", "small", "--on", "a", "--on", "b", "-o", "r")
+    bareline("run", "planted.toml", *options)
+    asked = ("compare", "r", "--fail-if", "null > 1.1")
+    monkeypatch.setenv("CI", "true")
+    assert "as in continuous integration (CI is set)" in bareline(*asked, code=4).stderr
+    monkeypatch.setenv("CI", "")
+    assert "what is undecided passes here" in bareline(*asked).stderr
+    assert "pass or fail" in bareline(*asked, "--undecided", "perhaps", code=2).stderr

@@ -19,7 +19,9 @@ import typer.main
 from bareline.cli import (
     application,
     catalogue,
+    commands,
     exchange,
+    forecast,
     machine,
     measure,
     platforms,
@@ -53,7 +55,17 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (machine, measure, application, results, reporting, exchange, template):
+for family in (
+    machine,
+    measure,
+    commands,
+    forecast,
+    application,
+    results,
+    reporting,
+    exchange,
+    template,
+):
     app.add_typer(family.app)
 app.add_typer(platforms.app, name="platforms")
 app.add_typer(catalogue.app)

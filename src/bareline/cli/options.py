@@ -135,6 +135,14 @@ QuietOption = Annotated[bool, flag("-q --quiet", "No progress; what is wrong is 
 FailIfOption = Annotated[
     list[str] | None, option("--fail-if", "CONDITION", "Exit with 1 if e.g. 'mpi.latency > 1.1'.")
 ]
+UndecidedOption = Annotated[
+    str | None,
+    option(
+        "--undecided",
+        "pass|fail",
+        "What becomes of a condition that too few launches leave open (default: fail in CI).",
+    ),
+]
 DetailsOption = Annotated[bool, flag("--all", "Also detail metrics.")]
 
 

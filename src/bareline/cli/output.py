@@ -8,6 +8,7 @@ is asked for: there is no second description to go stale.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
@@ -35,7 +36,10 @@ if TYPE_CHECKING:
 EXIT_CONDITION = 1
 EXIT_USAGE = 2
 EXIT_TRIALS_FAILED = 3
+EXIT_UNDECIDED = 4
 EXIT_INTERRUPTED = 130
+#: So many rows that a condition is about are printed.
+_NAMED_ROWS = 10
 
 
 def complain(text: str) -> None:
@@ -53,17 +57,60 @@ def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
     print(escaped_json(row), file=sys.stderr)
 
 
-def complain_of(outcomes: Sequence[ConditionOutcome]) -> None:
-    """Say what conditions found, and leave with their exit code if any is met."""
+def complain_of(outcomes: Sequence[ConditionOutcome], undecided: str | None = None) -> None:
+    """Print the result of each condition, and leave with the exit code of the worst of them.
+
+    - `undecided`: what becomes of a condition that these launches cannot decide: "pass", "fail", or
+      None to fail in continuous integration alone.
+    """
     for outcome in outcomes:
-        complain(
-            f"--fail-if '{outcome.condition}': {outcome.tested} rows tested, "
-            f"{len(outcome.violations) or 'none'} meet it"
-        )
-        for line in outcome.violations:
-            complain(f"condition met: {line}")
+        for line in _outcome_lines(outcome):
+            complain(line)
     if any(outcome.violations for outcome in outcomes):
         raise typer.Exit(EXIT_CONDITION)
+    if not any(outcome.undecided for outcome in outcomes):
+        return
+    if fails_undecided(undecided):
+        why = "" if undecided else ", as in continuous integration (CI is set)"
+        complain(f"exit code {EXIT_UNDECIDED}{why}; --undecided pass lets it pass")
+        raise typer.Exit(EXIT_UNDECIDED)
+    complain("what is undecided passes here; --undecided fail, or CI in the environment, fails it")
+
+
+def fails_undecided(undecided: str | None) -> bool:
+    """Whether a condition that cannot be decided fails; None: in continuous integration.
+
+    Raises UsageError: it is neither "pass" nor "fail".
+    """
+    if undecided is None:
+        return os.environ.get("CI", "").lower() not in ("", "0", "false")
+    if undecided not in ("pass", "fail"):
+        raise UsageError(f"'{undecided}' is not a way", where="--undecided", hint="pass or fail")
+    return undecided == "fail"
+
+
+def _outcome_lines(outcome: ConditionOutcome) -> Iterator[str]:
+    """Yield the result of a condition with the nearest row, then other rows that it is about."""
+    asked = f"{outcome.condition}: "
+    tested = f"{outcome.tested} rows tested"
+    number = len(outcome.undecided)
+    if outcome.violations:
+        others = f", {number} may" if number else ""
+        yield f"FAIL {asked}{tested}, {len(outcome.violations)} meet it{others}"
+        yield from _some("condition met", outcome.violations)
+    elif outcome.undecided:
+        yield f"UNDECIDED {asked}{tested}, {number} cannot be decided; {outcome.remedy}"
+        yield from _some("not decided", outcome.undecided)
+    else:
+        nearest = f"; {outcome.nearest}" if outcome.nearest else ""
+        yield f"PASS {asked}{tested}, none meet it{nearest}"
+
+
+def _some(head: str, lines: Sequence[str]) -> Iterator[str]:
+    for line in lines[:_NAMED_ROWS]:
+        yield f"{head}: {line}"
+    if len(lines) > _NAMED_ROWS:
+        yield f"{head}: {len(lines) - _NAMED_ROWS} more rows, which --junit names"
 
 
 @contextmanager

@@ -19,11 +19,18 @@ from bareline.cli.options import (
     RunsArgument,
     ShowControlOption,
     SidesArgument,
+    UndecidedOption,
     read_records,
     records_of,
     run_path,
 )
-from bareline.cli.output import complain, complain_of, emit_blocks, printing_measures
+from bareline.cli.output import (
+    complain,
+    complain_of,
+    emit_blocks,
+    fails_undecided,
+    printing_measures,
+)
 from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import UsageError
 
@@ -123,6 +130,7 @@ def compare(
     ] = False,
     control: ShowControlOption = False,
     fail_if: FailIfOption = None,
+    undecided: UndecidedOption = None,
     *,
     only: Only,
     junit: JunitOption = None,
@@ -143,14 +151,15 @@ def compare(
     from bareline.report.content.exporting import write_junit
 
     conditions = [parse_condition(text) for text in fail_if or ()]
+    fails = fails_undecided(undecided)
     with open_sides(paths, complain) as runs:
         comparison = Comparison.of_runs(records_of(runs), baseline, margin)
         outcomes = [check(condition, comparison) for condition in conditions]
         shown = _Shown(only.selection(), everything, sizes, control)
         _emit_comparison(comparison, shown)
         if junit is not None:
-            write_junit(comparison.records, outcomes, junit)
-    complain_of(outcomes)
+            write_junit(comparison.records, outcomes, junit, fails_undecided=fails)
+    complain_of(outcomes, undecided)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +237,7 @@ def explain(
     why_not: Annotated[
         str | None, option("--why-not", "CAUSE", "Show each cause's needs and its result.")
     ] = None,
+    everything: Annotated[bool, flag("--all", "Also every finding and what suits.")] = False,
 ) -> None:
     """Say in words how much each layer loses, how sure that is, and what the platforms suit."""
     if application is not None and why_not is not None:
@@ -243,7 +253,7 @@ def explain(
 
     comparison = Comparison(records, baseline, margin)
     if why_not is None:
-        emit_blocks(comparison.rows, lambda: explained_blocks(comparison))
+        emit_blocks(comparison.rows, lambda: explained_blocks(comparison, details=everything))
         return
     answers = comparison.why_not(why_not)
     rows = lambda: [row for answer in answers for row in answer.rows()]  # noqa: E731

@@ -54,11 +54,19 @@ processor() {
         /sys/devices/system/cpu/cpu0/cpufreq/scaling_driver \
         /sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq \
         /sys/devices/system/cpu/cpu0/cpufreq/base_frequency \
+        /sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq \
+        /sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq \
+        /proc/sys/abi/sve_default_vector_length \
         /sys/devices/system/cpu/cpu0/microcode/version \
         /sys/devices/system/cpu/intel_pstate/no_turbo \
         /sys/devices/system/cpu/cpufreq/boost \
         /sys/devices/system/cpu/cpuidle/current_driver \
         /sys/devices/system/node/online
+    section device-tree
+    for clock in /proc/device-tree/cpus/cpu@*/clock-frequency; do
+        [ ! -r "$clock" ] || ! have od || printf '%s:%s\n' "$clock" "$(od -A n -v -t u1 "$clock" | tr '\n' ' ')"
+    done
+    [ "$(id -u)" = 0 ] && [ "$(uname -m)" = aarch64 ] && output dmi-processor dmidecode -t 4
     section allowed
     grep -s '^Cpus_allowed_list' /proc/self/status
     cat /sys/fs/cgroup/cpu.max 2>/dev/null

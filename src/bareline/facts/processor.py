@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from bareline.facts.arm import ArmCore, dmi_hz, find_core, tree_hz, vector_bits
 from bareline.facts.sections import (
     Facts,
     Found,
@@ -22,6 +23,7 @@ from bareline.vocabulary.instructions import ARM_SETS, X86_SETS, widest
 from bareline.vocabulary.model import Scalar
 
 _CPU = "/sys/devices/system/cpu/"
+_VECTOR_LENGTH = "/proc/sys/abi/sve_default_vector_length"
 _CACHES = {("1", "Data"): "l1d", ("1", "Instruction"): "l1i", ("2", ""): "l2", ("3", ""): "l3"}
 _CACHE_SIZE = re.compile(r"([\d.]+)\s*([KMG])i?B?(?:\s*\((\d+) instances?\))?")
 _POWER = {"K": 10, "M": 20, "G": 30}
@@ -32,14 +34,18 @@ def parse_processor(sections: Sections) -> Facts:
     first = dict(pairs(sections.get("cpuinfo", "").strip().partition("\n\n")[0]))
     lscpu = dict(pairs(sections.get("lscpu", "")))
     files = files_of(sections, "cpu")
+    core = find_core(first)
     name = first.get("model name") or lscpu.get("Model name") or first.get("cpu") or ""
+    if core is not None and name in ("", "-"):
+        name = core.name
     model = re.sub(r"\s+", " ", name.replace("(R)", "").replace("(TM)", "")).strip()
     emulated = _emulated(sections.get("virt-vm", "").strip(), model, first)
     governors = {text for path, text in files.items() if path.endswith("/cpufreq/scaling_governor")}
     turbo = {"0": True, "1": False}.get(files.get(_CPU + "intel_pstate/no_turbo", ""))
     boost = {"0": False, "1": True}.get(files.get(_CPU + "cpufreq/boost", ""))
-    highest_khz = number(files.get(_CPU + "cpu0/cpufreq/cpuinfo_max_freq"))
     base_hz, source = _base_frequency(first, files, model, emulated)
+    if base_hz is None and model and not emulated:
+        base_hz, source = _firmware_frequency(sections)
     facts = known(
         {
             "cpu.model": model,
@@ -50,20 +56,31 @@ def parse_processor(sections: Sections) -> Facts:
             "cpu.microcode": first.get("microcode"),
             **_topology(sections, lscpu, files),
             **_caches(files, lscpu),
-            **_instruction_sets(first),
+            **_instruction_sets(first, files.get(_VECTOR_LENGTH)),
             "cpu.governor": ", ".join(sorted(governors)),
             "cpu.frequency_driver": files.get(_CPU + "cpu0/cpufreq/scaling_driver"),
             "cpu.idle_driver": files.get(_CPU + "cpuidle/current_driver"),
             "cpu.turbo": boost if turbo is None else turbo,
             "cpu.emulated": emulated,
-            "cpu.max_hz": times(highest_khz or None, 1e3)
-            or times(number(lscpu.get("CPU max MHz")) or None, 1e6),
-            "cpu.current_hz": times(number(first.get("cpu MHz")) or None, 1e6),
+            **_frequencies(first, lscpu, files),
             "cpu.base_hz": base_hz,
             "cpu.base_from": source,
         }
     )
-    return facts | _peak(facts)
+    return facts | _peak(facts, core)
+
+
+def _frequencies(
+    first: Mapping[str, str], lscpu: Mapping[str, str], files: Mapping[str, str]
+) -> Found:
+    highest_khz = number(files.get(_CPU + "cpu0/cpufreq/cpuinfo_max_freq"))
+    current_khz = number(files.get(_CPU + "cpu0/cpufreq/scaling_cur_freq"))
+    return {
+        "cpu.max_hz": times(highest_khz or None, 1e3)
+        or times(number(lscpu.get("CPU max MHz")) or None, 1e6),
+        "cpu.current_hz": times(number(first.get("cpu MHz")) or None, 1e6)
+        or times(current_khz or None, 1e3),
+    }
 
 
 def _topology(sections: Sections, lscpu: Mapping[str, str], files: Mapping[str, str]) -> Found:
@@ -123,7 +140,7 @@ def _cache_bytes(text: str | None) -> int | None:
     return round(amount * (1 << _POWER[match[2]]) / max(1, int(match[3] or 1)))
 
 
-def _instruction_sets(first: Mapping[str, str]) -> Found:
+def _instruction_sets(first: Mapping[str, str], vector_length: str | None) -> Found:
     words = set((first.get("flags") or first.get("Features") or "").split())
     if not words:
         return {}
@@ -131,7 +148,12 @@ def _instruction_sets(first: Mapping[str, str]) -> Found:
     facts: Found = {f"cpu.flags.{known.name}": known.flag in words for known in sets}
     best = widest(_shown(facts))
     fused = " + FMA" if facts.get("cpu.flags.fma") else ""
-    return {**facts, "cpu.isa": f"{best}{fused}" if best else None}
+    if "flags" in first:
+        return {**facts, "cpu.isa": f"{best}{fused}" if best else None}
+    bits = vector_bits(facts, vector_length)
+    width = "width unknown" if bits is None else f"{bits} bits"
+    isa = f"{best}, {width}" if best else None
+    return {**facts, "cpu.isa": isa, "cpu.vector_bits": bits}
 
 
 def _emulated(detected: str, model: str, first: Mapping[str, str]) -> bool | None:
@@ -154,6 +176,9 @@ def _base_frequency(
 ) -> tuple[float | None, str]:
     if khz := number(files.get(_CPU + "cpu0/cpufreq/base_frequency")):
         return khz * 1e3, "cpufreq"
+    # Arm servers: the processor's collaborative performance control.
+    if mhz := number(files.get(_CPU + "cpu0/acpi_cppc/nominal_freq")):
+        return mhz * 1e6, "ACPI CPPC"
     named = re.search(r"@ ?([\d.]+) ?GHz", model)
     if named and (ghz := number(named[1])):
         return ghz * 1e9, "model name"
@@ -164,9 +189,23 @@ def _base_frequency(
     return None, ""
 
 
-def _peak(facts: Facts) -> Facts:
+def _firmware_frequency(sections: Sections) -> tuple[float | None, str]:
+    """Find the nominal frequency that the firmware declares; "unknown" where it does not."""
+    tree = files_of(sections, "device-tree")
+    clocks = (tree_hz(octets) for octets in tree.values())
+    if declared := max(filter(None, clocks), default=None):
+        return declared, "device tree"
+    if declared := dmi_hz(sections.get("dmi-processor", ""), "Current Speed"):
+        return declared, "DMI"
+    return None, "unknown"
+
+
+def _peak(facts: Facts, core: ArmCore | None) -> Facts:
     """Give the double-precision peak at the nominal frequency, where both factors are sure."""
     base, per_cycle = facts.get("cpu.base_hz"), flops_per_cycle(facts)
+    if core is not None:
+        bits = facts.get("cpu.vector_bits", 0)
+        per_cycle = core.flops_per_cycle if int(bits) >= core.needs_bits else None
     if not isinstance(base, float) or per_cycle is None or facts.get("cpu.emulated"):
         return {}
     found: Facts = {"cpu.flops_per_cycle": per_cycle, "cpu.peak_flops_per_core": base * per_cycle}

@@ -8,6 +8,7 @@ recorded, and `execute` on the same run goes on with the next trial.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,7 @@ from bareline.host.owner import owner_mark
 from bareline.platforms.base import Allocation, exact_among
 from bareline.platforms.hosts import mentions
 from bareline.platforms.process import kill_abandoned
-from bareline.profile.files import under_profiler
+from bareline.profile.launch import under_profiler
 from bareline.session.allocations import Allocations, failure_of
 from bareline.session.history import History, TrialCounts
 from bareline.session.judge import Done, Failures, judge_output
@@ -161,6 +162,7 @@ class Runner:
         self._placements = Placements(self._allocations)
         self._sources = Sources(self._allocations.learn, self._note)
         self._between = Pauses()
+        self._skipped: Counter[str] = Counter()
         self._garbage_left = GARBAGE_CHARACTERS
 
     def execute(self, *, retry_failed: bool) -> TrialCounts:
@@ -183,6 +185,7 @@ class Runner:
             self._observer.begin(len(self._plan), len(self._history.records))
             for block in self._history.blocks():
                 self._run_block(block, attempts)
+            self._tell_skipped()
             see_speeds(self._run, self._study, self._note, self._again)
             return self._history.tally()
 
@@ -190,15 +193,14 @@ class Runner:
         self._allocations.note(platform, text)
 
     def _run_block(self, block: Sequence[Trial], attempts: Mapping[int, int]) -> None:
-        saved, reasons = 0, set()
         for trial in block:
             if trial.index in self._history.records:
                 continue
             reason = self._history.unneeded(trial)
             if reason:
-                saved += 1
-                reasons.add(reason)
+                self._skipped[reason] += 1
                 continue
+            self._tell_skipped()
             record = self._measure(trial, attempts.get(trial.index, 0) + 1)
             self._run.append(record)
             self._history.add(record)
@@ -207,8 +209,13 @@ class Runner:
             failure = self._failures.add(record)
             if failure and not self._observer.failing(failure):
                 raise Stopped(f"stopped: {trial.case.probe} has failed on every platform")
-        if saved:
-            self._observer.skipped(saved, listing(sorted(reasons)))
+
+    def _tell_skipped(self) -> None:
+        """Say once what several blocks in a row did not need."""
+        if self._skipped:
+            reasons = listing(sorted(self._skipped))
+            self._observer.skipped(self._skipped.total(), reasons)
+            self._skipped.clear()
 
     def _measure(self, trial: Trial, attempt: int) -> Record:
         self._see_limits(trial)

@@ -16,9 +16,13 @@ A condition names rows of a comparison and says when they count as a failure::
 "Certainly" is what the page says, over all that it claims together: whatever a condition selects,
 without any difference at most 5 % of comparisons meet it. What a page does not claim (details, too
 few boots) is likely at most; a study's question may name it. The estimates and intervals of single
-rows meet a condition by chance, the sooner the more rows there are. Rows that cannot be judged
-(failed, missing, too few trials) meet every condition: what could not be measured is no proof that
-all is well.
+rows meet a condition by chance, the sooner the more rows there are. Rows without figures (failed,
+missing) meet every condition: what could not be measured is no proof that all is well.
+
+A row that does not meet a condition need not pass it. ``> 1.1``, ``< 0.9``, ``is slower`` and ``is
+faster`` have three results: met; not met, where the row's own 95 % interval ends before the limit,
+so that all rows together are wrongly passed in 5 % of cases at most (the intersection-union test
+needs no correction); and undecided, where these launches allow neither.
 
 A selector is a layer (``mpi``), a layer's metric (``mpi.latency``), a probe
 (``mpi.pingpong``) or a probe's metric (``mpi.pingpong.latency``), with ``PLATFORM:`` in front to
@@ -75,6 +79,22 @@ class Match:
     value: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ConditionRows:
+    """The rows that a condition names, by what comes of it.
+
+    - `tested`: how many rows the selector names.
+    - `met`: the rows that meet it.
+    - `undecided`: the rows that may meet it, for all that these launches say.
+    - `passed`: the rows that do not meet it.
+    """
+
+    tested: int
+    met: tuple[Match, ...]
+    undecided: tuple[Row, ...]
+    passed: tuple[Row, ...]
+
+
 _Judge = Callable[[Row], Match | None]
 
 
@@ -94,23 +114,70 @@ class FailCondition:
     verdict: Verdict | None = None
     grades: tuple[Grade, ...] = (Grade.CERTAIN,)
 
-    def met(self, comparison: JudgedComparison) -> tuple[int, list[Match]]:
-        """Count the rows that are named, and give those that meet the condition.
+    def sort_rows(self, comparison: JudgedComparison) -> ConditionRows:
+        """Return which of the rows that the selector names meet the condition, and which may.
 
         Raises UsageError: the selector matches no row.
         """
         rows = self.select(comparison.points)
         judge = self._judge(comparison)
         alone = self.verdict in (*WITHOUT_FIGURES, Verdict.INCONCLUSIVE) or self.sign == "fails"
-        found = []
-        for cell in comparison.cells_in(rows):
-            few = cell.n_both < MIN_LAUNCHES and not cell.exact
-            if cell.lost is not None and cell.lost.by_loss:
-                few = False  # what never ended decides, however few launches that were
-            unjudged = not alone and (few or cell.verdict in WITHOUT_FIGURES)
-            if met := Match(cell, How.UNJUDGED) if unjudged else judge(cell):
-                found.append(met)
-        return rows.height, found
+        met: list[Match] = []
+        undecided: list[Row] = []
+        passed: list[Row] = []
+        for row in comparison.cells_in(rows):
+            few = not alone and has_few(row)
+            if not alone and row.verdict in WITHOUT_FIGURES:
+                match: Match | None = Match(row, How.UNJUDGED)
+            elif few and self.needs_certainty:
+                match = Match(row, How.UNJUDGED)
+            else:
+                match = None if few else judge(row)
+            if match is not None:
+                met.append(match)
+            elif few or self._may_meet(row, comparison.margin):
+                undecided.append(row)
+            else:
+                passed.append(row)
+        return ConditionRows(rows.height, tuple(met), tuple(undecided), tuple(passed))
+
+    @property
+    def needs_certainty(self) -> bool:
+        """Whether what is not certain meets it: ``.hi > 1.1``, ``.lo < 0.9``."""
+        return (self.end, self.sign[0]) in (("hi", ">"), ("lo", "<"))
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is met by what is certain, so that a row may be undecided."""
+        if self.verdict is not None:
+            return self.verdict in (Verdict.SLOWER, Verdict.FASTER)
+        return self.sign != "fails" and self.end not in _PLAIN and not self.needs_certainty
+
+    @property
+    def looks_above(self) -> bool:
+        """Whether large ratios meet it."""
+        return self.verdict is Verdict.SLOWER or self.sign[0] == ">"
+
+    def limit_for(self, margin: float) -> float:
+        """Return the ratio at which a row begins to meet it; of a verdict by the margin."""
+        if self.verdict is None:
+            return self.limit
+        return 1 + margin if self.looks_above else 1 / (1 + margin)
+
+    def _may_meet(self, row: Row, margin: float) -> bool:
+        """Whether a row that does not meet the condition may do so, for all that is known."""
+        if not self.is_certain:
+            return False
+        if row.lost is not None and row.lost.by_loss and row.grade is Grade.CERTAIN:
+            return (row.lost.by_loss > 0) is self.looks_above
+        if row.ratio is None:
+            opposite = Verdict.FASTER if self.looks_above else Verdict.SLOWER
+            return row.verdict not in (Verdict.EQUIVALENT, opposite)
+        bound = row.ratio.hi if self.looks_above else row.ratio.lo
+        if bound is None:
+            return True
+        limit = self.limit_for(margin)
+        return bound > limit if self.looks_above else bound < limit
 
     def _judge(self, comparison: JudgedComparison) -> _Judge:
         if self.sign == "fails":
@@ -120,7 +187,7 @@ class FailCondition:
         if self.end in _PLAIN:
             return self._by_estimate
         # ".hi > 1.1" is met unless the ratio is certainly below: what is certain is the opposite.
-        turned = (self.end, self.sign[0]) in (("hi", ">"), ("lo", "<"))
+        turned = self.needs_certainty
         above = (self.sign[0] == ">") is not turned
         certain = comparison.judged.beyond(self.limit, above=above)
         grown = not turned and above is (self.limit >= 1)
@@ -182,6 +249,13 @@ class FailCondition:
                 ),
             )
         return chosen
+
+
+def has_few(row: Row) -> bool:
+    """Whether so few launches are behind a row that no verdict can be."""
+    if row.lost is not None and row.lost.by_loss:
+        return False  # what never ended decides, however few launches that were
+    return row.n_both < MIN_LAUNCHES and not row.exact
 
 
 def _by_failure(cell: Row) -> Match | None:

@@ -20,7 +20,8 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES, Verdict
 #: Below so many times a difference of times is said in per cent ("1.2 times slower" is read by some
 #: as 2.2 times the time, "95 % slower" as nearly halted).
 _PERCENT_BELOW = 1.255  # written 1.25
-_MOST_LAUNCHES = 200
+#: Of more launches no number is named.
+MOST_LAUNCHES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,19 +201,19 @@ def outlook_words(points: Sequence[Row], margin: float) -> str:
         return ""
     outlooks.sort(key=lambda outlook: outlook[0].likely)
     middle, n, distance = outlooks[len(outlooks) // 2]
-    if middle.fewest > _MOST_LAUNCHES:
-        return f"more than {_MOST_LAUNCHES} launches would be needed"
+    if middle.fewest > MOST_LAUNCHES:
+        return f"more than {MOST_LAUNCHES} launches would be needed"
     effect = "would make it likely" if distance > math.log1p(margin) else "would show it equal"
     low, high = _rounded(middle.fewest - n), _rounded(middle.most - n)
-    if middle.likely > _MOST_LAUNCHES:
+    if middle.likely > MOST_LAUNCHES:
         return f"between {low} and {high} more launches {effect}"
     ends = "" if low == high else f" ({low} to {high})"
     return f"about {_rounded(middle.likely - n)} more launches{ends} {effect}"
 
 
 def _rounded(launches: float) -> str:
-    if launches > _MOST_LAUNCHES:
-        return f"more than {_MOST_LAUNCHES}"
+    if launches > MOST_LAUNCHES:
+        return f"more than {MOST_LAUNCHES}"
     step = 10 if launches >= 40 else 5 if launches >= 15 else 1
     return f"{step * round(launches / step):.0f}"
 

@@ -1,43 +1,159 @@
-"""What comes of a condition, a line for each row that meets it."""
+"""What comes of a condition: its result, and a line for each row that meets it or may."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import polars as pl
 
 from bareline.analysis.judgements.comparison import JudgedComparison
-from bareline.analysis.judgements.conditions import WITHOUT_FIGURES, FailCondition, How, Match
-from bareline.analysis.judgements.trend import Trend
+from bareline.analysis.judgements.conditions import (
+    WITHOUT_FIGURES,
+    FailCondition,
+    How,
+    Match,
+    has_few,
+)
+from bareline.analysis.judgements.present import Present
+from bareline.analysis.judgements.trend import Trend, TrendSeries
 from bareline.analysis.numbers.row import Row, with_interval
-from bareline.analysis.words.amounts import lost_words, mean_pieces
+from bareline.analysis.words.amounts import MOST_LAUNCHES, lost_words, mean_pieces
+from bareline.analysis.words.history import present_words
 from bareline.analysis.words.parts import sentence
+from bareline.stats import launches_to_decide
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.units import significant
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict, with_sureness
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict, with_sureness
+
+
+class GateResult(StrEnum):
+    """What comes of a condition: whether it is met, or that these launches cannot decide it."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionOutcome:
-    """What came of a condition: how many rows it was held against, and which of them meet it."""
+    """What came of a condition.
+
+    - `tested`: how many rows it was held against.
+    - `violations`: a line for each row that meets it, the farthest first.
+    - `undecided`: a line for each row that may meet it, for all that these launches say.
+    - `remedy`: how many launches would decide these; empty without them.
+    - `nearest`: the row that came nearest to meeting it, with its bound, where it is not met.
+    """
 
     condition: str
     tested: int
     violations: tuple[str, ...]
+    undecided: tuple[str, ...] = ()
+    remedy: str = ""
+    nearest: str = ""
+
+    @property
+    def result(self) -> GateResult:
+        """Whether any row meets it, else whether any may."""
+        if self.violations:
+            return GateResult.MET
+        return GateResult.UNDECIDED if self.undecided else GateResult.NOT_MET
 
 
 def check(condition: FailCondition, comparison: JudgedComparison) -> ConditionOutcome:
-    """Say, a line each, which rows of a comparison meet a condition.
+    """Return a line for each row of a comparison that meets a condition, and for each that may.
 
     Raises UsageError: the selector matches no row.
     """
-    tested, found = condition.met(comparison)
-    lines = []
-    for met in found:
-        place = met.cell.place
-        name = ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words]))
-        lines.append(f"{name} on {met.cell.platform}: {_words(condition, met)}")
-    return ConditionOutcome(condition.text, tested, tuple(lines))
+    rows = condition.sort_rows(comparison)
+    met = sorted(rows.met, key=lambda match: _distance(condition, match.cell), reverse=True)
+    undecided = sorted(rows.undecided, key=lambda row: _distance(condition, row), reverse=True)
+    return ConditionOutcome(
+        condition.text,
+        rows.tested,
+        tuple(f"{_name(match.cell)}: {_words(condition, match)}" for match in met),
+        tuple(f"{_name(row)}: {_open_words(row)}" for row in undecided),
+        _remedy(condition, comparison, undecided),
+        _nearest(condition, comparison.margin, rows.passed),
+    )
+
+
+def _name(row: Row) -> str:
+    place = row.place
+    name = ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words]))
+    return f"{name} on {row.platform}"
+
+
+def _distance(condition: FailCondition, row: Row) -> float:
+    """Return how far a row lies on the side that meets a condition; rows without a ratio first."""
+    if row.ratio is None:
+        return math.inf
+    apart = math.log(row.ratio.value)
+    return apart if condition.looks_above else -apart
+
+
+def _open_words(row: Row) -> str:
+    if has_few(row):
+        return f"cannot be judged: {row.n_both} trials, {MIN_LAUNCHES} are needed"
+    if row.ratio is None:
+        return f"has no ratio: {_without_ratio(row)}"
+    return f"ratio {with_interval(row.ratio, write=_digits)}"
+
+
+def _nearest(condition: FailCondition, margin: float, passed: Sequence[Row]) -> str:
+    """Return the passed row that is nearest to a limit, with the bound of its own interval."""
+    bounded = [(bound, row) for row in passed if (bound := _bound(condition, row)) is not None]
+    if not bounded or not condition.is_certain:
+        return ""
+    pick = max if condition.looks_above else min
+    bound, row = pick(bounded, key=lambda pair: pair[0])
+    side = "at most" if condition.looks_above else "at least"
+    limit = _hundredths(condition.limit_for(margin))
+    return f"{_name(row)}: {side} {_hundredths(bound)} (limit {limit})"
+
+
+def _bound(condition: FailCondition, row: Row) -> float | None:
+    if row.ratio is None:
+        return None
+    return row.ratio.hi if condition.looks_above else row.ratio.lo
+
+
+def _hundredths(ratio: float) -> str:
+    """Write a ratio with two digits after the point, so that it compares with its limit."""
+    return f"{ratio:.2f}" if 0.1 <= ratio < 100 else significant(ratio)
+
+
+def _remedy(
+    condition: FailCondition, comparison: JudgedComparison, undecided: Sequence[Row]
+) -> str:
+    """Return how many launches would decide what is undecided."""
+    if not undecided:
+        return ""
+    judged = comparison.judged
+    fewest = MIN_LAUNCHES if any(map(has_few, undecided)) else 0
+    if any(row.platform in judged.short for row in undecided):
+        fewest = max(fewest, judged.needed)
+    if fewest:
+        return f"nothing can be certain from so few launches: {fewest} could decide"
+    limit = condition.limit_for(comparison.margin)
+    likely = [launches for row in undecided if (launches := _launches(row, limit)) is not None]
+    if not likely:
+        return "more launches would decide"
+    if max(likely) > MOST_LAUNCHES:
+        return f"more than {MOST_LAUNCHES} launches would decide: the ratio is close to the limit"
+    return f"about {max(likely):.0f} launches would decide"
+
+
+def _launches(row: Row, limit: float) -> float | None:
+    """Return how many launches would show on which side of a limit a row lies; None unknown."""
+    if row.ratio is None or row.exact:
+        return None
+    beside = row.ratio.times(1 / limit)
+    outlook = launches_to_decide(beside.value, beside.lo, beside.hi, row.n_both, margin=0.0)
+    return None if outlook is None else outlook.likely
 
 
 def _words(condition: FailCondition, met: Match) -> str:
@@ -54,7 +170,8 @@ def _words(condition: FailCondition, met: Match) -> str:
         case How.FAILS:
             return "failed in every launch"
         case How.VERDICT if met.mean is not None:
-            return f"and the others are {sentence(*mean_pieces(met.mean))}"
+            together = sentence(*mean_pieces(met.mean))
+            return f"is the farthest point; together they are {together}"
         case How.VERDICT:
             return f"is {with_sureness(str(cell.verdict), cell.grade, few_boots=cell.few_boots)}"
         case How.LOST if lost is not None:
@@ -87,20 +204,27 @@ def _digits(value: float) -> str:
 
 
 def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
-    """Say which series meet a condition such as ``mpi is slower``: by a step that is certain.
+    """Return which series meet a condition such as ``mpi is slower``: by their present level.
 
     Raises UsageError: it asks for something else, or nothing is named so.
     """
     if condition.verdict not in (Verdict.SLOWER, Verdict.FASTER):
         raise UsageError(
             f"--fail-if '{condition.text}': a trend is slower or faster, or nothing is certain",
-            hint="write e.g. --fail-if 'mpi is slower'",
+            hint="write e.g. --fail-if 'mpi is slower' or 'mpi is likely slower'",
         )
     rows = condition.select(trend.keys.with_row_index("at").with_columns(verdict=pl.lit("")))
     named = [trend.series[at] for at in rows.get_column("at")]
-    lines = tuple(
-        f"{one.words} on {one.platform}"
-        for one in named
-        if one.step and one.step.verdict is condition.verdict
-    )
-    return ConditionOutcome(condition.text, len(named), lines)
+    lines = []
+    for one in named:
+        for present in _presents(one, condition.grades):
+            if present.verdict is condition.verdict:
+                lines.append(f"{one.words} on {one.platform}: {present_words(trend, present)}")
+                break
+    return ConditionOutcome(condition.text, len(named), tuple(lines))
+
+
+def _presents(series: TrendSeries, grades: Sequence[Grade]) -> list[Present]:
+    """Return the present states of a series that a condition of these grades asks for."""
+    states = [series.present, series.likely if Grade.LIKELY in grades else None]
+    return [state for state in states if state is not None]

@@ -16,6 +16,7 @@ High-Performance Linpack benchmark", https://www.netlib.org/benchmark/hpl.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
@@ -31,6 +32,8 @@ from bareline.vocabulary.model import Layer, Metric, Sample
 _MOST_OF_PEAK = 1.5
 #: HPL's limit of the scaled residual.
 _MOST_RESIDUAL = 16.0
+#: Bits of Arm's scalable vectors, after the name of their set.
+_WIDTH = re.compile(r"[1-9]\d{2,3}")
 _SETS = frozenset({"scalar", *(known.flag for known in INSTRUCTION_SETS)})
 
 _RATE = spread_metrics("rate", "flop/s", "higher")
@@ -239,6 +242,8 @@ class Peak(Nodebench[PeakParams]):
         widest = 0.0
         for point in report.points:
             words = str(point.at.get("instructions")).split()
+            if words[:1] == ["sve"] and words[1:] and _WIDTH.fullmatch(words[1]):
+                del words[1]
             if not words or not set(words) <= _SETS:
                 raise ParseError(f"the point {dict(point.at)} is of no known instruction set")
             widest = point.positive("rate", "median")

@@ -161,9 +161,20 @@ def _escaped(value: object) -> str:
     return cleaned(str(value)).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
-def write_junit(records: Records, outcomes: Sequence[ConditionOutcome], path: Path) -> None:
-    """Write conditions and failed cases as tests. Raises StoreError: the file cannot be written."""
-    cases = [_condition_case(outcome) for outcome in outcomes]
+def write_junit(
+    records: Records,
+    outcomes: Sequence[ConditionOutcome],
+    path: Path,
+    *,
+    fails_undecided: bool = True,
+) -> None:
+    """Write conditions and failed cases as tests.
+
+    - `fails_undecided`: a condition that cannot be decided is a failure, else a skipped test.
+
+    Raises StoreError: the file cannot be written.
+    """
+    cases = [_condition_case(outcome, fails_undecided) for outcome in outcomes]
     cases += [_failed(row) for row in failures(records).iter_rows(named=True)]
     name = "+".join(run.path.name for run in records.runs)
     suite = ElementTree.Element(
@@ -178,12 +189,20 @@ def write_junit(records: Records, outcomes: Sequence[ConditionOutcome], path: Pa
         tree.write(file, encoding="utf-8", xml_declaration=True)
 
 
-def _condition_case(outcome: ConditionOutcome) -> ElementTree.Element:
+def _condition_case(outcome: ConditionOutcome, fails_undecided: bool) -> ElementTree.Element:
     case = ElementTree.Element("testcase", classname="condition", name=cleaned(outcome.condition))
     if outcome.violations:
         message = f"{len(outcome.violations)} of {outcome.tested} rows meet it"
         failure = ElementTree.SubElement(case, "failure", message=message)
         failure.text = cleaned("\n".join(outcome.violations))
+    elif outcome.undecided:
+        number = len(outcome.undecided)
+        message = f"{number} of {outcome.tested} rows cannot be decided; {outcome.remedy}"
+        kind = "failure" if fails_undecided else "skipped"
+        open_case = ElementTree.SubElement(case, kind, message=message)
+        open_case.text = cleaned("\n".join(outcome.undecided))
+    elif outcome.nearest:
+        ElementTree.SubElement(case, "system-out").text = cleaned(outcome.nearest)
     return case
 
 

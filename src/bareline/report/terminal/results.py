@@ -30,7 +30,8 @@ from bareline.report.blocks import (
     Words,
 )
 from bareline.report.content.cells import headline_first, numeric_axis, position
-from bareline.report.content.claims import claims_of, claims_table
+from bareline.report.content.claim_rows import Claims, claims_table
+from bareline.report.content.claims import claims_of
 from bareline.report.content.grid import by_loss, grid, layers_of, legend
 from bareline.report.content.suitability import suited
 from bareline.report.content.wording import (
@@ -106,12 +107,7 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
     yield from headline_blocks(comparison)
     yield from grid(findings, by_loss(findings, comparison.others))
     yield Note(legend(findings, comparison.baseline, comparison.margin))
-    claims = claims_of(comparison)
-    if claims.open:
-        yield claims_table(claims.open, sources=False)
-    if claims.folded:
-        noun = count(len(claims.folded), "further claim")
-        yield Note(f"{noun} on the page (`bareline report`): why what is not measured is not.")
+    yield from _claim_blocks(claims_of(comparison))
     causes = _causes(comparison)
     reasons: list[Words] = [*causes[:_MOST_CAUSES]]
     if len(causes) > _MOST_CAUSES:
@@ -125,8 +121,23 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
     if details:
         yield from _row_blocks(comparison.table, details=True)
     else:
-        hint = "`bareline explain` says all in sentences; --probe P and --all list every point."
+        hint = "`bareline explain --all` says all in sentences; --probe P, --all list every point."
         yield Remark(hint, "muted")
+
+
+def _claim_blocks(claims: Claims) -> Iterator[Block]:
+    """Say whether a published study repeats here, and each of its statements that is measured."""
+    if claims.score.words:
+        yield Prose((f"Does the study repeat here? {claims.score.words}",))
+    if claims.open:
+        yield claims_table(claims.open, sources=False)
+    if not claims.rows:
+        return
+    unmeasured = count(len(claims.folded), "statement") + " that this run does not measure"
+    rest = f"{count(len(claims.ratios), 'printed ratio')}" + (
+        f" and {unmeasured}" if claims.folded else ""
+    )
+    yield Note(f"On the page (`bareline report`): {rest}, each with its reason.")
 
 
 def _causes(comparison: Comparison) -> list[Sentence]:
@@ -148,8 +159,35 @@ def _caveats(findings: Sequence[Finding]) -> list[Block]:
     return [Note(f"Caveats: {'; '.join(texts)}.")] if texts else []
 
 
-def explained_blocks(comparison: Comparison) -> Iterator[Block]:
-    """Say in words what was found, and what the platforms suit."""
+def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:
+    """Give the answer and the sum of each layer's loss; `details`: also all that was found.
+
+    Without a likely loss all that is known is given.
+    """
+    if comparison.alone or details or not comparison.explanations:
+        yield from _all_explained(comparison)
+        return
+    yield Prose(tuple(comparison.glance.headline.clauses), "headline")
+    calm = []
+    for layer in layers_of(comparison.findings):
+        own = [one for one in comparison.explanations if one.finding.layer is layer]
+        reasons = tuple(sentence(*reason) for reason in reasons_of(own, listing))
+        if reasons:
+            yield Section(layer.words, (Prose(reasons, "list"),))
+        else:
+            calm.append(layer.words)
+    if calm:
+        yield Note(f"No loss is likely in: {listing(calm)}.")
+    if comparison.glance.promise:
+        yield Note(comparison.glance.promise)
+    hint = (
+        "--all adds every finding and point, the launches that what is open needs, and what suits."
+    )
+    yield Remark(hint, "muted")
+
+
+def _all_explained(comparison: Comparison) -> Iterator[Block]:
+    """Say in words all that was found, and what the platforms suit."""
     if comparison.alone and comparison.controls:
         yield from control_blocks(comparison.controls)
     yield Prose(tuple(comparison.sentences) or ("There is nothing to compare.",))
