@@ -4,9 +4,9 @@
 
 Each page is a planted run (see `Planted` for what is drawn): opposite effects within a probe, two
 modes with equal medians, launches lost to a limit, crashes, two to four platforms, n from 3 to 12,
-with and without boots, a control, or two separate runs. `benchmarks/outputs.py` reads what
-`compare`, `explain`, `report`, `--fail-if` and `export` print about it, and compares each statement
-with `compare --json`.
+with and without boots, a control, or two separate runs. `outputs.py` and `output_words.py` read
+what `compare`, `explain`, `report`, `--fail-if` and `export` print about it, and hold each of its
+statements against `compare --json`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import output_words
 import outputs
 from grades import PROBES, SIZES
 from typer.testing import CliRunner
@@ -174,9 +175,9 @@ def disagreements(runs: Sequence[Path], folder: Path) -> Iterator[str]:
             yield f"terminal and Markdown: {place}: {cell.text}, {other.text}"
     yield from outputs.wrong_cells(page, in_markdown, "Markdown")
     yield from outputs.wrong_tables(page, text)
-    yield from outputs.wrong_layers(page, text)
-    yield from outputs.wrong_answer(page, terminal)
-    yield from outputs.wrong_sentences(page, _printed("explain", *names))
+    yield from output_words.wrong_layers(page, text)
+    yield from output_words.wrong_answer(page, terminal)
+    yield from output_words.wrong_sentences(page, _printed("explain", *names))
     junit = folder / "conditions.xml"
     asked = [word for text in outputs.conditions_of(page) for word in ("--fail-if", text)]
     _printed("compare", *names, *asked, "--undecided", "pass", "--junit", str(junit))

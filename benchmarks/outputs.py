@@ -5,7 +5,8 @@ Nothing of bareline is imported: the terminal's table, the Markdown report, the 
 with regular expressions, and each statement is compared with the rows of `compare --json`. So a
 fault in the code that all outputs share is seen as well.
 
-The pages come from `benchmarks/output_agreement.py`; only the probes in `SUBJECTS` are known.
+Tables, files and conditions are read here, sentences by `benchmarks/output_words.py`. The pages
+come from `benchmarks/output_agreement.py`; only the probes in `SUBJECTS` are known.
 """
 
 from __future__ import annotations
@@ -142,33 +143,17 @@ def _point(row: Mapping[str, object]) -> Point:
 # Numbers ---------------------------------------------------------------------------------------
 
 
-def figures(point: Point) -> set[str]:
-    """Return the ways in which a point's ratio may be printed: "2.30 times", "13 %", "0.870"."""
-    if point.ratio is None:
-        return set()
-    worse = point.ratio >= 1
-    times = point.ratio if worse else 1 / point.ratio
-    printed = {rounded(times), rounded(point.ratio)}
-    if point.higher_is_better:
-        share = 1 - 1 / point.ratio if worse else 1 / point.ratio - 1
-    else:
-        share = point.ratio - 1 if worse else 1 - point.ratio
-    printed |= {f"{100 * share:.1f} %", f"{100 * share:.0f} %"}
-    return printed
-
-
 def rounded(value: float) -> str:
     """Return a number with three significant digits, as the tables print it."""
     for digits in (2, 1, 0):
         limit = {2: 10, 1: 100, 0: float("inf")}[digits]
         if abs(value) < limit:
             break
-    if abs(value) < 1:
-        digits = 3
-    return f"{value:.{digits}f}"
+    small = f"{value:.3f}"
+    return small if abs(float(small)) < 1 else f"{value:.{digits}f}"
 
 
-def _close(text: str, value: float | None) -> bool:
+def close_to(text: str, value: float | None) -> bool:
     """Whether a printed number is a value rounded to its digits."""
     if value is None:
         return False
@@ -312,11 +297,18 @@ def _wrong_cell(page: Page, cell: TableCell, points: list[Point]) -> str | None:
             return "its row is certain, and it has a sign"
         if "slower" not in {p.verdict for p in same} and "certain" in slower:
             return "a certain loss is behind a gain"
+        interval = re.search(r"\[([\d.]+), ([\d.]+)\]", text)
+        if interval and not any(_has_interval(p, *interval.groups()) for p in same):
+            return "its row has another interval"
     elif not by_mean and worst == "certain" and signs and "certain" in slower:
         return "a row is certainly slower, and it has a sign"
     elif not by_mean and worst == "likely" and not signs:
         return "its rows are likely, and it has no sign"
     return None
+
+
+def _has_interval(point: Point, lo: str, hi: str) -> bool:
+    return close_to(lo, point.lo) and close_to(hi, point.hi)
 
 
 # Tables of points, and the overview ------------------------------------------------------------
@@ -345,7 +337,8 @@ def _wrong_table(page: Page, section: str, subject: str, rows: list[list[str]]) 
         return
     probe = next((p for p, names in SUBJECTS.items() if names[1] == subject), None)
     for row in rows[2:]:
-        fields = dict(zip(head, row, strict=True))
+        # A second "95 %" is that of the median.
+        fields = dict(zip(reversed(head), reversed(row), strict=True))
         name = fields.get("probe", subject)
         size = fields.get("message size")
         points = _named(page, name, fields["platform"], probe, size)
@@ -355,17 +348,40 @@ def _wrong_table(page: Page, section: str, subject: str, rows: list[list[str]]) 
         verdict = fields["verdict"].partition(" (")[0]
         verdict = verdict.replace("likely ", "").replace(" in these boots", "").strip("~ ")
         matching = [p for p in points if p.verdict == verdict]
+        named = {point.probe for point in points}
+        means = [m for m in page.means if m.platform == fields["platform"] and m.probe in named]
+        if any(mean.verdict == verdict for mean in means):
+            continue  # the row is about a mean, whose ratio no point has
         if verdict == "mixed" and {p.verdict for p in points} >= {"slower", "faster"}:
             continue
         if points and not matching:
             verdicts = sorted({p.verdict for p in points})
             yield f"{place}: verdict {fields['verdict']!r}, the rows have {verdicts}"
         ratio = re.match(r"[\d.]+$", fields["ratio"])
-        named = {point.probe for point in points}
-        if any(m.platform == fields["platform"] and m.probe in named for m in page.means):
-            continue  # the row may be about a mean, whose ratio no point has
-        if ratio and points and not any(_close(fields["ratio"], p.ratio) for p in points):
+        if means:
+            continue  # the ratio may be that of a mean
+        if ratio and points and not any(close_to(fields["ratio"], p.ratio) for p in points):
             yield f"{place}: ratio {fields['ratio']}, the rows have {[p.ratio for p in points]}"
+            continue
+        if ratio and matching:
+            # The verdict may be that of another point of the class than the ratio.
+            fault = _wrong_line(fields, [p for p in points if close_to(fields["ratio"], p.ratio)])
+            if fault:
+                yield f"{place}: {fault}"
+
+
+def _wrong_line(fields: dict[str, str], same: Sequence[Point]) -> str | None:
+    """Return what is wrong with a line of a table, of points that have its verdict and ratio."""
+    interval = re.match(r"([\d.]+)(?:–| to )([\d.]+)$", fields["95 %"])
+    if interval:
+        same = [point for point in same if _has_interval(point, *interval.groups())]
+        if not same:
+            return f"interval {fields['95 %']}, its row has another one"
+    likely = "likely" in fields["verdict"] or fields["verdict"].startswith("~")
+    claims = {point.grade for point in same if point.claim}
+    if claims and ("likely" if likely else "certain") not in claims:
+        return f"verdict {fields['verdict']!r}, the rows are {sorted(map(str, claims))}"
+    return None
 
 
 def _named(
@@ -384,164 +400,6 @@ def _named(
         wanted = int(float(number) * _SIZE_UNITS[unit])
         return [p for p in points if p.size_bytes == wanted]
     return points
-
-
-# Sentences -------------------------------------------------------------------------------------
-
-
-def wrong_layers(page: Page, report: str) -> Iterator[str]:
-    """Name the layer lines of a Markdown report that contradict the rows."""
-    for title, layer in LAYERS.items():
-        text = report.partition(f"\n## {title}\n")[2].partition("\n## ")[0].strip()
-        line = text.splitlines()[0] if text else ""
-        if not line.startswith("On "):
-            continue
-        for clause in re.split(r"; (?=on )", line.rstrip(".")):
-            found = re.match(r"[Oo]n ([\w, -]+?) (.*)", clause)
-            if not found:
-                continue
-            for platform in re.split(r", | and ", found.group(1)):
-                fault = _wrong_clause(page, platform, layer, found.group(2))
-                if fault:
-                    yield f"layer line, {title} on {platform}: {fault}: {clause!r}"
-
-
-def _wrong_clause(page: Page, platform: str, layer: str, words: str) -> str | None:
-    claims = page.claims(platform, layer)
-    points = page.of(platform, layer=layer)
-    if "**" not in words:
-        if claims and "failed" not in words:
-            return f"it claims nothing, the rows claim {sorted(claims)}"
-        return None
-    bold = plain(words.partition("**")[2].partition("**")[0])
-    if bold.startswith("equal"):
-        return None if all(p.verdict == "equivalent" for p in points) else "not all are equal"
-    if not re.search(r"\b(lower|slower|longer|higher|faster|shorter|as long)\b", bold):
-        return None
-    return _wrong_claim(claims, points, bold, likely="likely" in plain(words).partition(bold)[0])
-
-
-def _wrong_claim(
-    claims: set[tuple[str, str]], points: Sequence[Point], words: str, *, likely: bool
-) -> str | None:
-    """Return what is wrong with a claim in words, e.g. "2.3 times slower"."""
-    better = re.search(r"faster|shorter", words) is not None
-    rates = {point.higher_is_better for point in points}
-    word = re.search(r"\b(higher|lower)\b", words)
-    if word:
-        better = (word.group() == "higher") is (True in rates)
-    direction = "faster" if better else "slower"
-    grade = "likely" if likely else "certain"
-    if (direction, grade) not in claims:
-        return f"it claims {direction}, {grade}; the rows claim {sorted(claims)}"
-    if likely and (direction, "certain") in claims:
-        return f"a row is certainly {direction}"
-    if direction == "faster" and ("slower", "certain") in claims:
-        return "a certain loss is behind a gain"
-    return None
-
-
-def wrong_answer(page: Page, printed: str) -> Iterator[str]:
-    """Name what the answer, the lines above the table, leaves out or calls otherwise."""
-    answer = re.sub(r"\s+", " ", printed.partition("Compared with")[0])
-    clauses = re.split(r"(?:^| )On (?=[\w, -]+: )", answer)
-    told = {}
-    for clause in clauses:
-        names, colon, words = clause.partition(": ")
-        if colon:
-            for platform in re.split(r", | and ", names):
-                told[platform] = words
-    for platform in page.platforms():
-        words = told.get(platform, "")
-        points = page.of(platform)
-        claims = {point.claim for point in points if point.claim}
-        if not words:
-            if claims:
-                yield f"answer: {platform} is not in it, its rows claim {sorted(claims)}"
-            continue
-        yield from _wrong_programs(page, platform, words)
-        yield from _wrong_also(page, platform, words)
-
-
-def _wrong_programs(page: Page, platform: str, words: str) -> Iterator[str]:
-    for point in page.of(platform):
-        if point.layer not in ("npb", "app") or not point.claim:
-            continue
-        direction, grade = point.claim
-        subject = SUBJECTS[point.probe][0]
-        for part in words.split("; "):
-            if subject not in part or "launches of" in part or "no loss shown" in part:
-                continue
-            says = _direction(part)
-            if says and says != direction and "," not in part and "all NAS" not in part:
-                yield f"answer, {platform}: {subject} is {direction}, it says {part!r}"
-            likely = "likely" in part
-            if says == direction and "all NAS" not in part and likely != (grade == "likely"):
-                yield f"answer, {platform}: {subject} is {direction}, {grade}: {part!r}"
-        if grade == "certain" and direction == "slower":
-            family = "NAS benchmarks" if point.layer == "npb" else "applications"
-            if subject not in words and family not in words and "more" not in words:
-                yield f"answer, {platform}: {subject} is certainly slower and not named: {words!r}"
-
-
-def _direction(words: str) -> str | None:
-    if re.search(r"\b(slower|lower)\b|takes .* as long", words):
-        return "slower"
-    if re.search(r"\b(faster|higher)\b", words):
-        return "faster"
-    return None
-
-
-def _wrong_also(page: Page, platform: str, words: str) -> Iterator[str]:
-    """Name layers that "also worse: ..." calls otherwise than the rows, or leaves out."""
-    for mark, direction in ((" worse: ", "slower"), (" better: ", "faster")):
-        listed = f" {words}".partition(mark)[2]
-        listed = re.split(r"; (?!the others)", listed)[0]
-        for entry in re.split(r", (?=[A-Za-z]+ (?:likely |up to |lower|slower|\d))", listed):
-            name = entry.partition(" ")[0].lower()
-            layer = {title.lower(): key for title, key in LAYERS.items()}.get(name)
-            if layer is None:
-                continue
-            claims = page.claims(platform, layer)
-            grade = "likely" if "likely" in entry else "certain"
-            if (direction, grade) not in claims:
-                yield f"answer, {platform}: {entry!r} as {direction}, rows claim {sorted(claims)}"
-
-
-def wrong_sentences(page: Page, explained: str) -> Iterator[str]:
-    """Name numbers of the sentences of `explain` that no claiming row of their subject has."""
-    text = re.sub(r"\s+", " ", explained)
-    pattern = re.compile(
-        r"([Tt]he [\w ]+|[Mm]emory bandwidth \(STREAM\)|TCP throughput|MPI[\w -]+?) "
-        r"(?:is|are|takes) (likely )?(?:in these boots )?([\d.]+) times "
-        r"(slower|lower|faster|higher|as long) "
-        r"\[[\d., ]+\](?: likely)? on (\w[\w-]*)"
-    )
-    for found in pattern.finditer(text):
-        subject, likely, number, _, platform = found.groups()
-        points = _said_of(page, subject, platform)
-        if not points:
-            continue
-        same = [p for p in points if number in figures(p)]
-        if not same:
-            yield f"explain: no row of {subject} on {platform} has {number} times: {found.group()}"
-        elif likely and all(p.grade == "certain" for p in same):
-            yield f"explain: certain in the rows: {found.group()}"
-        elif not likely and all(p.grade == "likely" for p in same):
-            before = text[max(0, found.start() - 60) : found.start()]
-            if "ikely" not in before and "ikely" not in text[found.end() : found.end() + 60]:
-                yield f"explain: likely in the rows: {found.group()}"
-
-
-def _said_of(page: Page, subject: str, platform: str) -> list[Point]:
-    for probe, (sentence, _) in SUBJECTS.items():
-        if subject.lower().startswith(sentence.lower()):
-            points = page.of(platform, probe=probe)
-            for words, _, first, last in CLASSES:
-                if subject.endswith(words):
-                    return [p for p in points if p.size_bytes and first <= p.size_bytes <= last]
-            return points
-    return []
 
 
 # Conditions and exports ------------------------------------------------------------------------

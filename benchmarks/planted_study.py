@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,29 @@ _USUAL: Mapping[Layer, tuple[float, float]] = {
     Layer.MPI: (1.05, 4.0), Layer.IO: (2.0, 2.0), Layer.NPB: (1.15, 1.8), Layer.APP: (1.15, 1.6),
 }  # fmt: skip
 _BASES = {"s": 1.0, "B/s": 1e9, "bit/s": 9e9, "flop/s": 1e10, "op/s": 1e9, "1": 0.8, "%": 50.0}
+
+
+def _growing(first: float, slope: float, ranks: int) -> float:
+    return first * (max(ranks, 32) / 32) ** slope
+
+
+#: Losses against InfiniBand, or against native hardware, that agree with what a publication says in
+#: words and draws, where it prints no number for them: by its platform, program and ranks.
+_AGREEING: Mapping[tuple[str, str], Callable[[int], float]] = {
+    # Begins on InfiniBand's line, a point or two a little above it.
+    ("magellan:magellan-tcpoib", "app.planewave"): partial(_growing, 0.994, 0.15),
+    ("magellan:magellan-tcpoib", "app.lattice"): partial(_growing, 1.01, 0.0),
+    ("magellan:magellan-10g", "app.planewave"): partial(_growing, 1.08, 0.22),
+    ("magellan:magellan-10g", "app.lattice"): partial(_growing, 2.2, 0.0),
+    ("magellan:magellan-10g", "mpi.alltoall"): partial(_growing, 3.0, 0.4),
+    ("magellan:magellan-1g", "app.planewave"): partial(_growing, 1.6, 0.3),
+    ("magellan:magellan-10g-vm", "app.planewave"): partial(_growing, 1.75, 0.5),
+    ("magellan:magellan-10g-vm", "app.lattice"): partial(_growing, 6.0, 0.9),
+    ("magellan:amazon-cc", "app.planewave"): partial(_growing, 1.1, 0.22),
+    ("magellan:amazon-cc", "app.lattice"): partial(_growing, 2.23, 0.0),
+    ("infinicloud:hw-virtual-nehalem", "compute.linpack"): partial(_growing, 3.5, 0.0),
+    ("infinicloud:nos-hw-native-ipoib", "mpi.pingpong"): partial(_growing, 9.0, 0.0),
+}
 #: What computation costs more where anything does.
 _COMPUTING = 1.12
 _STARTED = "2026-01-01T00:00:00+00:00"
@@ -111,7 +136,7 @@ def plant(
     baseline = study.baseline or specs[0].name
     run = begin.create_run(study, specs, folder, baseline=baseline)
     base = next(role for role, name in names.items() if name == baseline)
-    printed = {names[role]: ratios for role, ratios in _printed(study, base).items()}
+    printed = _printed(study, base, names)
     generator = np.random.default_rng(seed)
     with run.writing():
         for trial in plan_of(run):
@@ -126,22 +151,53 @@ def plant(
     return run
 
 
-def _printed(study: Study, baseline: str) -> Mapping[str, list[PublishedRatio]]:
-    """Give the printed ratios of each role against the baseline's role."""
-    found: dict[str, list[PublishedRatio]] = {}
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """What is printed of a platform, and what agrees with the publication where nothing is."""
+
+    published: tuple[str, ...]
+    losses: tuple[_Loss, ...]
+
+    def agreeing(self, probe: str, ranks: int) -> float | None:
+        """Return a loss that agrees with the publication's words; None where it has none."""
+        for name in self.published:
+            if about := _AGREEING.get((name, probe)):
+                return about(ranks)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    """A printed ratio of a role against another role; None: against the baseline's."""
+
+    ratio: PublishedRatio
+    against: str | None = None
+
+
+def _printed(study: Study, baseline: str, names: Mapping[str, str]) -> dict[str, _Role]:
+    """Return the printed ratios of each platform, those against the baseline first."""
     known = publications()
     base = set(study.roles[baseline].published)
-    for role, keys in study.roles.items():
-        for key in keys.published:
+    plays = {key: names[role] for role, about in study.roles.items() for key in about.published}
+    found: dict[str, _Role] = {}
+    for role, about in study.roles.items():
+        own: list[_Loss] = []
+        for key in about.published:
             publication, _, platform = key.partition(":")
-            found.setdefault(role, []).extend(
+            ratios = [
                 ratio
                 for ratio in published_ratios(known[publication])
-                if ratio.platform == platform
-                and f"{publication}:{ratio.baseline}" in base
-                and ratio.probe is not None
-            )
-            found.setdefault(role, []).extend(_values(known[publication], platform, base))
+                if ratio.platform == platform and ratio.probe is not None
+            ]
+            for ratio in ratios:
+                other = f"{publication}:{ratio.baseline}"
+                if other in base:
+                    own.append(_Loss(ratio))
+                elif plays.get(other, names[role]) != names[role]:
+                    own.append(_Loss(ratio, plays[other]))
+            own += map(_Loss, _values(known[publication], platform, base))
+        own.sort(key=lambda loss: loss.against is not None)
+        found[names[role]] = _Role(tuple(about.published), tuple(own))
     return found
 
 
@@ -176,25 +232,23 @@ def _values(
 def _samples(
     run: Run,
     trial: Trial,
-    printed: Mapping[str, list[PublishedRatio]],
+    printed: Mapping[str, _Role],
     noise: float,
     generator: np.random.Generator,
     power: float,
 ) -> Iterator[Sample]:
     declared = run.header.probes[trial.case.probe]
     layer = Layer(declared["layer"])
-    theirs = printed.get(trial.platform, [])
     for point in _points(trial):
+        here = _place_of(trial, point)
+        loss = partial(_worse, trial.platform, trial.case.probe, layer, here, printed)
         for metric, about in declared["metrics"].items():
             value = _base(trial, layer, about["unit"], point)
-            worse = _worse(trial, layer, metric, point, theirs) ** power
-            share = _communication(trial)
-            if metric.startswith(("compute", "communication")) and layer in (Layer.NPB, Layer.APP):
-                # What a program computes loses as DGEMM does; the rest of its loss is messages.
-                whole = _worse(trial, layer, "time", point, theirs) ** power
-                computed = (1 - share) * min(whole, _COMPUTING if whole > 1 else 1.0)
-                value *= computed if metric.startswith("compute") else whole - computed
-                worse = 1.0
+            worse = loss(metric) ** power
+            part = metric.partition("_")[0]
+            if part in ("compute", "communication") and layer in (Layer.NPB, Layer.APP):
+                share = _communication(trial)
+                value *= share if part == "communication" else 1 - share
             value *= 1 / worse if about["better"] == "higher" else worse
             yield Sample(metric, value * float(np.exp(noise * generator.standard_normal())), point)
 
@@ -230,28 +284,54 @@ def _communication(trial: Trial) -> float:
     return min(0.6, 0.05 * math.log2(trial.case.ranks + 1))
 
 
+def _place_of(trial: Trial, point: Mapping[str, Scalar]) -> dict[str, Any]:
+    nodes = trial.layout.nodes if trial.layout else 1
+    return {
+        **parse_point(trial.case.params),
+        **point,
+        "ranks": trial.case.ranks,
+        "nodes": nodes,
+        "placement": "intra_node" if nodes == 1 else "inter_node",
+    }
+
+
 def _worse(
-    trial: Trial, layer: Layer, metric: str, point: Mapping[str, Scalar],
-    printed: list[PublishedRatio],
+    platform: str, probe: str, layer: Layer, here: Mapping[str, Any],
+    printed: Mapping[str, _Role], metric: str,
 ) -> float:  # fmt: skip
-    """Give the loss that is printed of a value, the narrowest conditions first."""
-    here: dict[str, Any] = {
-        **parse_point(trial.case.params), **point, "ranks": trial.case.ranks,
-        "nodes": trial.layout.nodes if trial.layout else 1,
-    }  # fmt: skip
-    here["placement"] = "intra_node" if here["nodes"] == 1 else "inter_node"
+    """Return the loss that is printed of a value, the narrowest conditions first.
+
+    What is printed against another platform is multiplied with that platform's own loss.
+    """
+    if platform not in printed:
+        return 1.0
+    agreeing = printed[platform].agreeing(probe, here["ranks"])
     fitting = [
-        ratio
-        for ratio in printed
-        if ratio.probe_metric == metric
-        and ratio.probe in (trial.case.probe, f"{layer.value}.*")
-        and all(_holds(value, here.get(name)) for name, value in ratio.at)
+        loss
+        for loss in printed[platform].losses
+        if loss.ratio.probe_metric == metric
+        and (agreeing is None or None not in (loss.ratio.span.low, loss.ratio.span.high))
+        and loss.ratio.measured_by(probe)
+        and all(_holds(value, here.get(name)) for name, value in loss.ratio.at)
     ]
-    for ratio in sorted(fitting, key=lambda ratio: -len(ratio.at)):
-        ends = [float(end) for end in (ratio.span.low, ratio.span.high) if end]
-        return math.exp(sum(map(math.log, ends)) / len(ends))
+    for loss in sorted(fitting, key=lambda loss: (loss.against is not None, -len(loss.ratio.at))):
+        own = _within(loss.ratio.span, probe)
+        if loss.against is None:
+            return own
+        return own * _worse(loss.against, probe, layer, here, printed, metric)
+    if agreeing is not None:
+        return agreeing
+    if metric.startswith("compute") and layer in (Layer.NPB, Layer.APP):
+        return _COMPUTING  # what a program computes loses as DGEMM does
     within, between = _USUAL[layer]
     return within if here["nodes"] == 1 else between
+
+
+def _within(span: Span, probe: str) -> float:
+    """Return the middle of a printed range on a log scale; programs of small messages lose more."""
+    ends = [math.log(float(end)) for end in (span.low, span.high) if end]
+    share = 0.7 if probe in ("npb.cg", "npb.lu") else 0.5
+    return math.exp(min(ends) + share * (max(ends) - min(ends)))
 
 
 def _holds(condition: Condition, value: object) -> bool:

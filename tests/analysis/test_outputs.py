@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import output_agreement
+import output_words
 import outputs
 import pytest
 
@@ -44,7 +45,7 @@ def test_the_reader_sees_a_cell_that_contradicts_its_row(text, attributes):
 )
 def test_the_reader_sees_a_layer_line_that_contradicts_its_rows(line, attributes):
     report = f"# title\n\n## Compute\n\n{line}\n\n## Method\n"
-    assert list(outputs.wrong_layers(_page(**attributes), report))
+    assert list(output_words.wrong_layers(_page(**attributes), report))
 
 
 @pytest.mark.parametrize(
@@ -56,12 +57,63 @@ def test_the_reader_sees_a_layer_line_that_contradicts_its_rows(line, attributes
     ],
 )
 def test_the_reader_sees_an_answer_that_contradicts_its_rows(answer):
-    assert list(outputs.wrong_answer(_page(), answer))
+    assert list(output_words.wrong_answer(_page(), answer))
 
 
-#: The first few, and two that once failed: an answer that called a likely loss of launches certain,
-#: and a report of a row without a ratio of any point.
-@pytest.mark.parametrize("number", [*range(6), 39, 97])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Compute: the DGEMM rate is likely 2.00 times lower [1.90, 2.10] on b (a 1 flop/s).",
+        "Compute: the DGEMM rate is 2.10 times lower [1.90, 2.10] on b (a 1 flop/s).",
+        "Compute: the DGEMM rate is 2.00 times lower [1.80, 2.10] on b (a 1 flop/s).",
+        "Compute: the DGEMM rate is 2.00 times higher [1.90, 2.10] on b (a 1 flop/s).",
+        "Compute: the DGEMM rate is 50 % higher [47, 52] on b (a 1 flop/s).",
+    ],
+)
+def test_the_reader_sees_a_sentence_that_contradicts_its_row(text):
+    assert list(output_words.wrong_sentences(_page(), text))
+
+
+def test_the_reader_accepts_sentences_that_agree_with_their_row():
+    text = "Compute: the DGEMM rate is 2.00 times lower [1.90, 2.10] on b (a 1 flop/s)."
+    assert not list(output_words.wrong_sentences(_page(), text))
+    text = "Compute: the DGEMM rate is 50 % lower [47, 52] on b (a 1 flop/s)."
+    assert not list(output_words.wrong_sentences(_page(), text))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "| DGEMM rate | b | 2.00 | 1.90–2.10 | 10 | likely slower |",
+        "| DGEMM rate | b | 2.00 | 1.80–2.10 | 10 | slower |",
+        "| DGEMM rate | b | 2.10 | 1.90–2.10 | 10 | slower |",
+        "| DGEMM rate | b | 2.00 | 1.90–2.10 | 10 | faster |",
+    ],
+)
+def test_the_reader_sees_a_table_that_contradicts_its_row(line):
+    head = "| probe | platform | ratio | 95 % | n | verdict |\n|---|---|---:|---:|---:|---|\n"
+    report = f"## Overview\n\n### Every probe\n\n{head}{line}\n"
+    assert list(outputs.wrong_tables(_page(), report))
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "all applications are likely up to 2.00 times slower, the mini-app ocean the most",
+        "2 of 2 applications are up to 2.00 times slower, the mini-app ocean the most",
+        "no loss shown of the mini-app ocean: at most 3.5 % slower",
+        "the mini-app ocean equal within 2 %",
+    ],
+)
+def test_the_reader_sees_an_answer_about_a_program_that_contradicts_its_row(clause):
+    page = _page(probe="app.ocean", layer="app", metric="time", higher_is_better=False)
+    assert list(output_words.wrong_answer(page, f"On b: {clause}\nCompared with a."))
+
+
+#: The first few, and three that once failed: an answer that called a likely loss of launches
+#: certain, a report of a row without a ratio of any point, and `explain --json` of two runs of
+#: which one lost all launches of a probe.
+@pytest.mark.parametrize("number", [*range(6), 39, 97, 517])
 def test_outputs_of_a_random_page_agree(number):
     assert output_agreement.page_disagreements(number) == []
 

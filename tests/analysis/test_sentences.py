@@ -87,7 +87,7 @@ point = cell
         ),
         # Wide and undecided: from where to where, in one unit.
         (said(point(0.8, 0.5, 1.3, Verdict.INCONCLUSIVE), rate=True), "cannot tell: p on b (between 2.00 times higher and 1.30 times lower; about 50 more launches (10 to more than 200) would make it likely)"),
-        (said(point(1.01, 0.99, 1.03, Verdict.INCONCLUSIVE)), "cannot tell: p on b (at most 3.0 % slower; about 11 more launches (1 to 80) would show it equal)"),
+        (said(point(1.01, 0.99, 1.03, Verdict.INCONCLUSIVE)), "cannot tell: p on b (at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)"),
         (said(point(1.5, None, None, Verdict.INCONCLUSIVE, n=3)), "cannot tell: p on b (3 of 6 launches, not judged: p 1.50 times as long as a)"),
         (said(point(None, None, None, Verdict.FAILED)), "failed: p on b"),
         # A bound that lost launches leave open.
@@ -130,12 +130,12 @@ APART = point(None, None, None, Verdict.INCONCLUSIVE, difference=Estimate(0.5, -
         ),
         (
             told_of(open_finding("p", NARROW), open_finding("p", NARROW, platform="c"), open_finding("q", WIDE)),
-            "cannot tell: p and q on b (2 points; widest: q, 64 B, between 2.00 times faster and 1.30 times slower; about 50 more launches (10 to more than 200) would make it likely) and p on c (at most 3.0 % slower; about 11 more launches (1 to 80) would show it equal)",
+            "cannot tell: p and q on b (2 points; widest: q, 64 B, between 2.00 times faster and 1.30 times slower; about 50 more launches (10 to more than 200) would make it likely) and p on c (at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)",
         ),
         # Too few launches are another reason: they are described.
         (
             told_of(open_finding("p", FEW), open_finding("q", FEWER), open_finding("r", NARROW)),
-            "cannot tell: p and q on b (2 to 3 of 6 launches, not judged: p 1.50 times as long as a; q 1.50 times as long as a) and r on b (at most 3.0 % slower; about 11 more launches (1 to 80) would show it equal)",
+            "cannot tell: p and q on b (2 to 3 of 6 launches, not judged: p 1.50 times as long as a; q 1.50 times as long as a) and r on b (at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)",
         ),
         # What is off the scale of ratios has no end in it, and no number of launches.
         (
@@ -146,17 +146,17 @@ APART = point(None, None, None, Verdict.INCONCLUSIVE, difference=Estimate(0.5, -
         (
             told_of(*(open_finding(f"p {own}", NARROW, title="p") for own in ("below 8 KiB", "from 256 KiB")),
                     open_finding("p from 8 to 256 KiB", SAME, title="p"), with_platforms=False).partition("; ")[2],
-            "cannot tell: p (below 8 KiB, from 256 KiB) (2 points; widest: p below 8 KiB, 8 B, at most 3.0 % slower; about 11 more launches (1 to 80) would show it equal)",
+            "cannot tell: p (below 8 KiB, from 256 KiB) (2 points; widest: p below 8 KiB, 8 B, at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)",
         ),
         (
             told_of(*(open_finding(f"p {own}", NARROW, title="p") for own in ("below 8 KiB", "from 256 KiB")), with_platforms=False),
-            "cannot tell: p (2 points; widest: p below 8 KiB, 8 B, at most 3.0 % slower; about 11 more launches (1 to 80) would show it equal)",
+            "cannot tell: p (2 points; widest: p below 8 KiB, 8 B, at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)",
         ),
         # All of one layout is that layout.
         (
             told_of(*(replace(open_finding("p", NARROW, where="between two nodes"), sizes=own) for own in (CLASSES[0], CLASSES[2])),
                     open_finding("p below 8 KiB within a node", SAME, title="p", where=" within a node"), with_platforms=False).partition("; ")[2],
-            "cannot tell: p between two nodes (2 points; widest: p below 8 KiB between two nodes, 8 B, at most 3.0 % slower; about 11 more launches (1 to 80) would show it equal)",
+            "cannot tell: p between two nodes (2 points; widest: p below 8 KiB between two nodes, 8 B, at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)",
         ),
     ],
 )  # fmt: skip

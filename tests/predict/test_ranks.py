@@ -16,8 +16,9 @@ from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
 from bareline.platforms.launchers.installation import find_mpi
 from bareline.predict.costs import Costs
-from bareline.predict.grid import Grid, parse_grid, recognise
+from bareline.predict.grid import Grid, parse_grid
 from bareline.predict.growth import COMPUTING, MESSAGES, Target, computing, grow
+from bareline.predict.pattern import JobCalls, recognise
 from bareline.predict.ranks import scaled
 from bareline.predict.replay import replay
 from bareline.profile.files import read_profile
@@ -44,7 +45,7 @@ def asked(trace):
 
 def grown(cells, counts, target, **how):
     own = scaled([period(sides, cells, **how) for sides in counts])
-    return own.grown(own.grid(Grid(target).ranks))
+    return own.grown(Grid(target))
 
 
 SQUARES = ((2, 2), (2, 4), (4, 4))
@@ -57,7 +58,7 @@ SQUARES = ((2, 2), (2, 4), (4, 4))
         pytest.param((64, 64), SQUARES, (4, 8), {"rows": True}, id="broadcasts along rows"),
         pytest.param((64, 64), ((3, 3), *SQUARES), (8, 8), {"ends": True}, id="with ends"),
         pytest.param((64,), ((4,), (8,), (16,)), (64,), {}, id="one side"),
-        pytest.param((64, 64, 64), ((2, 2, 4), (2, 4, 4), (4, 4, 4)), (4, 8, 8), {}, id="three"),
+        pytest.param((64, 64, 64), ((2, 2, 2), (2, 4, 4), (4, 4, 4)), (4, 8, 8), {}, id="three"),
         pytest.param((33, 35), ((2, 2), (2, 4), (4, 4)), (6, 6), {}, id="parts of other sizes"),
     ],
 )
@@ -67,11 +68,11 @@ def test_what_is_made_anew_is_what_the_program_calls(cells, counts, target, how)
     assert asked(made.trace) == asked(period(target, cells, **how).trace)
 
 
-def test_a_side_of_two_that_no_other_cut_tells_is_said():
+def test_a_side_that_was_always_two_is_refused_by_its_place():
     own = scaled([period(sides, (64, 64, 64)) for sides in ((2, 2, 4), (2, 2, 8))])
-    made = own.grown(Grid((2, 4, 8)))
-    assert asked(made.trace) == asked(period((2, 4, 8), (64, 64, 64)).trace)
-    assert made.unchecked > 0
+    with pytest.raises(AnalysisError, match=r"no profiled rank lies .*inside side 2") as error:
+        own.grown(Grid((2, 4, 8)))
+    assert error.value.hint
 
 
 def test_communicators_of_rows_are_those_of_the_new_rows():
@@ -91,7 +92,7 @@ def test_communicators_of_rows_are_those_of_the_new_rows():
         ((64, 64), SQUARES, "6x6", "its size on 6x6 would be"),
         ((64, 64), SQUARES, "16x16", "more than 8 times the 16"),
         ((64, 64), SQUARES, "4x4x4", "has 3 sides, the program cuts 2"),
-        ((64, 64), ((2, 2), (2, 4)), "4x4", "two ranks along a side"),
+        ((64, 64), ((2, 2), (2, 4)), "4x4", "no profiled rank lies inside side 1"),
     ],
 )
 def test_what_does_not_follow_is_refused(cells, counts, target, said):
@@ -108,9 +109,16 @@ def test_a_grid_whose_rule_is_not_seen_is_asked_for():
     own = scaled([period(sides, (64, 64)) for sides in ((2, 2), (2, 4), (4, 4))])
     assert str(own.grid(32)) == "4x8"
     own = scaled([period(sides, (64, 64)) for sides in ((2, 2), (2, 4), (2, 8))])
-    with pytest.raises(AnalysisError, match="do not follow") as error:
-        own.grid(32)
-    assert "--grid" in error.value.hint
+    assert str(own.grid(32)) == "2x16"
+    for sides, why in (
+        (((2, 2), (4, 2), (2, 8)), "do not follow"),
+        (((2, 2), (3, 3), (4, 4)), "may lie as 4x8 or 8x4"),
+        (((4, 2), (4, 3), (4, 4)), "may lie as 8x4 or 4x8"),
+    ):
+        own = scaled([period(one, (24, 24)) for one in sides])
+        with pytest.raises(AnalysisError, match=why) as error:
+            own.grid(32)
+        assert "--grid" in error.value.hint
 
 
 def test_sizes_by_no_law_are_refused_with_their_function_and_share():
@@ -138,24 +146,7 @@ def test_a_program_off_the_grid_is_refused_by_name_with_its_share():
         ]))  # fmt: skip
     one = period((4, 4), (64, 64))
     with pytest.raises(AnalysisError, match=r"app on 16 ranks .* what it sends \(\d+%"):
-        recognise(replace(one, trace=replace(one.trace, streams=tuple(streams))))
-
-
-def test_a_partner_half_way_round_is_refused():
-    """On four ranks two steps forth are two steps back; on eight they are not."""
-    one = period((4,), (64,))
-    streams = []
-    for rank, own in enumerate(one.trace.streams):
-        turn = {(rank + way) % 4: (rank + 2 * way) % 4 for way in (1, -1)}
-        shapes = [
-            replace(s, to=turn.get(s.to, s.to), from_=turn.get(s.from_, s.from_))
-            if s.kind != "done"
-            else s
-            for s in own.shapes
-        ]
-        streams.append(replace(own, shapes=tuple(shapes)))
-    with pytest.raises(AnalysisError, match="half-way round a side of 4"):
-        recognise(replace(one, trace=replace(one.trace, streams=tuple(streams))))
+        recognise(JobCalls.of(replace(one, trace=replace(one.trace, streams=tuple(streams)))))
 
 
 # Sizes that differ from step to step --------------------------------------------------------------
@@ -498,5 +489,5 @@ def test_the_ocean_on_32_ranks_from_4_8_and_16(tmp_path):
     assert found[32].repeats == 20
     own = scaled([found[ranks] for ranks in (4, 8, 16)])
     made = own.grown(own.grid(32))
-    assert str(made.grid) == "4x8" and made.unchecked == 0
+    assert str(made.grid) == "4x8" and made.unchecked.calls == 0
     assert asked(made.trace) == asked(found[32].trace)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bareline.cli.main import main
-from bareline.session.dating import DateSource, launch_date, parse_date
+from bareline.session.dating import launch_date, parse_date
+from bareline.vocabulary.dates import DateSource
 from bareline.vocabulary.errors import UsageError
 
 _OSU = "# OSU MPI Barrier Latency Test v5.8\n# Avg Latency(us)\n{:>24.2f}\n"

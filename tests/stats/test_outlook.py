@@ -18,7 +18,7 @@ def decided(differences):
     square = np.cumsum(differences**2) / n - mean**2
     half_width = stdtrit(np.maximum(n - 1, 1), 0.975) * np.sqrt(square / np.maximum(n - 1, 1))
     equal = np.abs(mean) + half_width <= ZONE
-    apart = (np.abs(mean) > ZONE) & (1.5 * half_width <= np.abs(mean))
+    apart = (np.abs(mean) - half_width > ZONE) & (1.5 * half_width <= np.abs(mean))
     found = np.flatnonzero((equal | apart) & (n > 6))
     return int(n[found[0]]) if found.size else differences.size
 

@@ -108,6 +108,19 @@ class PredictOptions:
     grid: Annotated[str | None, option("--grid", "AxB", "Their grid, the fastest side first.")] = (
         None
     )
+    messages: Annotated[
+        bool, flag("--messages", "With --ranks: the calls by function, without a platform.")
+    ] = False
+    unchecked: Annotated[
+        float,
+        option(
+            "--unchecked",
+            "SHARE",
+            "With --ranks: of calls and bytes, what may be unchecked.",
+            min=0,
+            max=1,
+        ),
+    ] = 0.25
     per_node: Annotated[
         int | None, option("--per-node", "N", "With --ranks: ranks of a node.", min=1)
     ] = None
@@ -134,6 +147,7 @@ class PredictOptions:
 @app.command()
 @prints("predict", "predict.prediction.Prediction")
 @prints("predict-ranks", "predict.growth.GrownRanks")
+@prints("predict-messages", "predict.messages.MessageRow")
 @prints("predict-validate", "predict.validation.ValidationRow")
 def predict(asked: PredictOptions) -> None:
     """Say what a profiled application will take on another platform, and how sure that is."""
@@ -185,15 +199,22 @@ def _answer(asked: PredictOptions, path: Path) -> None:
 
 def _grow(asked: PredictOptions, paths: list[Path], ranks: int) -> None:
     from bareline.predict.grid import parse_grid
-    from bareline.predict.growth import grow
+    from bareline.predict.growth import grow, grown_period
+    from bareline.predict.messages import message_rows
     from bareline.predict.ranks import scaled
     from bareline.profile.period import period_file, read_period
-    from bareline.report.terminal.predictions import growth_blocks
+    from bareline.report.terminal.growth import growth_blocks, message_blocks
 
     sides = parse_grid(asked.grid) if asked.grid is not None else None
     own = scaled([read_period(period_file(path)) for path in paths])
+    if asked.messages:
+        grown = grown_period(own, ranks, sides, asked.unchecked)
+        functions = list(message_rows(own, grown))
+        rows = [asdict(row) for row in functions]
+        emit_blocks(lambda: rows, lambda: message_blocks(own, grown, functions))
+        return
     with _targets(asked) as targets:
-        every = [grow(own, ranks, sides, target) for target in targets]
+        every = [grow(own, ranks, sides, target, asked.unchecked) for target in targets]
     if asked.figures is not None:
         from bareline.report.page.files import write_growth
 
@@ -223,7 +244,14 @@ def _targets(asked: PredictOptions) -> Iterator[list[Target]]:
 
 
 def _read(path: Path) -> Records:
-    return read_records(path, unlike=False)
+    """Read a ladder without its disturbed trials; their number is printed."""
+    from bareline.analysis.numbers.disturbance import without_disturbed_trials
+    from bareline.analysis.words.disturbance import exclusion_words
+
+    records, seen = without_disturbed_trials(read_records(path, unlike=False))
+    if words := exclusion_words(seen):
+        complain(f"{path}: {words}")
+    return records
 
 
 def _validate(asked: PredictOptions, records: Records) -> None:

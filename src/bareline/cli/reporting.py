@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,6 @@ import typer
 from bareline.cli.options import (
     BaselineOption,
     DetailsOption,
-    FailIfOption,
     MarginOption,
     Only,
     RunArgument,
@@ -30,7 +30,7 @@ from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import AnalysisError, UsageError
 
 if TYPE_CHECKING:
-    from bareline.store.run import Run
+    from bareline.report.content.document import Document
 
 app = typer.Typer()
 
@@ -66,19 +66,30 @@ def report(
         files = [write_file(out or paths[0].with_suffix(".html"), text)]
         form = "html"
     else:
-        from bareline.analysis.words.comparison import Comparison
-        from bareline.report.content.document import document_of
-
         form = _form(form, out)
         _check_address(address)
         refuse_too_little_room()
-        document = document_of(Comparison(read_records(*paths), baseline, margin))
+        document = _document(paths, baseline, margin)
         drawn = write_figures(document, figures) if figures is not None else []
         page = out or default_page(paths[0], form)
         files = [write_report(document, page, form, figures, address), *drawn]
     emit(lambda: list(map(written, files)), lambda _: print(files[0]))
     if form != "md" and (obstacle := why_undrawn()):
         complain(f"the page has no drawings: {obstacle}")
+
+
+def _document(paths: list[Path], baseline: str | None, margin: float | None) -> Document:
+    """Gather what a page shows: a comparison, or the latest of many runs with their history."""
+    from bareline.analysis.judgements.timeline import latest_of
+    from bareline.analysis.words.comparison import Comparison
+    from bareline.report.content.document import document_of
+    from bareline.store.run import Run
+
+    latest = latest_of([Run.open(path) for path in paths]) if baseline is None else None
+    if latest is None:
+        return document_of(Comparison(read_records(*paths), baseline, margin))
+    records = read_records(latest.path)
+    return document_of(Comparison(records, None, margin), history_runs=paths)
 
 
 def _check_address(address: str) -> None:
@@ -136,6 +147,34 @@ def nodes(
         raise typer.Exit(EXIT_CONDITION)
 
 
+@dataclass(frozen=True, slots=True)
+class TrendReference:
+    """The level that the present one is compared with, and the changes that are accepted."""
+
+    since: Annotated[
+        Path | None,
+        option("--since", "RUN", "Compare the present level with that of RUN, a path or name."),
+    ] = None
+    last: Annotated[
+        int | None,
+        option("--last", "N", "Compare the present level with that of N runs ago.", min=1),
+    ] = None
+    accept: Annotated[
+        Path | None,
+        option("--accept", "RUN", "Accept the changes at RUN: no condition is met by them."),
+    ] = None
+    reason: Annotated[str | None, option("--reason", "TEXT", "Why they are accepted.")] = None
+
+    def check(self) -> None:
+        """Raise UsageError: options exclude each other, or one lacks the other."""
+        if self.since is not None and self.last is not None:
+            raise UsageError("--since and --last exclude each other", hint="leave one of them out")
+        if (self.accept is None) != (self.reason is None):
+            raise UsageError(
+                "--accept RUN and --reason TEXT go together", hint="give both, or neither of them"
+            )
+
+
 @app.command()
 @prints("trend", "analysis.judgements.trend.SeriesRow")
 def trend(
@@ -144,29 +183,37 @@ def trend(
     ],
     margin: MarginOption = None,
     everything: DetailsOption = False,
-    fail_if: FailIfOption = None,
+    fail_if: Annotated[
+        list[str] | None,
+        option(
+            "--fail-if", "CONDITION", "Exit with 1 if e.g. 'mpi is slower' or 'is likely slower'."
+        ),
+    ] = None,
     *,
+    reference: TrendReference,
     only: Only,
 ) -> None:
-    """Show metrics over runs in the order of their dates, and which changed certainly, and when."""
+    """Show metrics over runs in the order of their dates: every change, since when, and why."""
     from bareline.analysis.judgements.conditions import parse_condition
-    from bareline.analysis.judgements.trend import trend_of
+    from bareline.analysis.judgements.timeline import accept_changes, trend_of
     from bareline.analysis.words.conditions import check_trend
-    from bareline.report.terminal.surveys import trend_blocks
+    from bareline.report.terminal.histories import trend_blocks
 
+    reference.check()
     conditions = [parse_condition(text) for text in fail_if or []]
-    runs = {run.path: run for path in paths for run in _runs_at(path)}
-    found = trend_of(list(runs.values()), margin, only.selection())
+    runs = list(dict.fromkeys(run for path in paths for run in _runs_at(path)))
+    against = reference.since if reference.last is None else reference.last
+    found = trend_of(runs, margin, only.selection(), against)
+    if reference.accept is not None and reference.reason is not None:
+        accept_changes(found, reference.accept, reference.reason)
+        found = trend_of(runs, margin, only.selection(), against)
     outcomes = [check_trend(found, condition) for condition in conditions]
     emit_blocks(found.rows, lambda: trend_blocks(found, details=everything))
     complain_of(outcomes)
 
 
-def _runs_at(path: Path) -> list[Run]:
-    """Open a run; a folder that is none stands for those right below it."""
-    from bareline.store.header import HEADER_FILE
-    from bareline.store.naming import list_runs
-    from bareline.store.run import Run
+def _runs_at(path: Path) -> list[Path]:
+    """Return the path of a run; a folder that is none stands for those right below it."""
+    from bareline.store.naming import run_folders
 
-    below = [] if (path / HEADER_FILE).exists() else list_runs(path)
-    return below or [Run.open(path)]
+    return run_folders(path) or [path]

@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bareline.predict.grid import Grid, program_of
+from bareline.predict.grid import Grid
 from bareline.predict.laws import fitted
-from bareline.predict.ranks import Grown, Scaled
+from bareline.predict.pattern import program_of
+from bareline.predict.ranks import MOST_UNCHECKED, Grown, Scaled
 from bareline.profile.period import ProgramPeriod
 from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import CallStream, Trace
@@ -88,12 +89,15 @@ def computing(periods: Sequence[ProgramPeriod]) -> Computing:
 class GrownRanks:
     """``predict --ranks``: what a program takes on a number of ranks.
 
-    - `period_s`: replayed, between the bounds that computing and sizes are off by.
+    - `period_s`: replayed, between the bounds that computing, sizes and unchecked calls allow.
     - `period_measured_s`: of a profile whose ranks had a core each.
     - `efficiency`: of the smallest count's speed for each rank.
     - `shares`: of a period, by computing, messages, and each collective function.
     - `scaling_ends`: the count up to which more ranks bring something; None: all that are shown.
     - `ended_by`: what takes more from there on.
+    - `times_largest`: how many times the ranks of the largest profile.
+    - `unchecked_calls`: of a period, all ranks; their shares of calls, of bytes, of calls' time.
+    - `assumed_even`: sides, from 1, whose cut into equal parts no profile proves.
     """
 
     program: str
@@ -114,7 +118,12 @@ class GrownRanks:
     ended_by: str | None
     computing_from: str
     computing_error: float | None
+    times_largest: float
     unchecked_calls: int
+    unchecked_call_share: float
+    unchecked_byte_share: float
+    unchecked_time_share: float
+    assumed_even: tuple[int, ...]
     sizes_off: float
     calls_beside: int
     notes: list[str]
@@ -122,43 +131,66 @@ class GrownRanks:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Times of a program by its number of ranks; `skipped` are counts not made anew, and why."""
+    """Times of a program by its number of ranks.
+
+    - `grown`: the period of most ranks; `skipped`: counts not made anew, and why.
+    """
 
     own: Scaled
     target: Target
     points: tuple[GrownRanks, ...]
     computing: Computing
     skipped: tuple[str, ...]
+    grown: Grown
 
     def rows(self) -> list[dict[str, Any]]:
         """Give tidy rows in SI units."""
         return list(map(asdict, self.points))
 
 
-def grow(own: Scaled, ranks: int, grid: Grid | None, target: Target) -> Growth:
-    """Replay a program's period on more and more ranks, up to those that are asked for.
+def grown_period(
+    own: Scaled, ranks: int, grid: Grid | None, most_unchecked: float = MOST_UNCHECKED
+) -> Grown:
+    """Return a program's period on more ranks.
 
-    - `grid`: the sides of those; None: by the rule of the profiled ones.
+    - `grid`: their sides; None: by the rule of the profiled ones.
+    - `most_unchecked`: the share of calls and of bytes that may rest on unchecked laws.
+
     Raises AnalysisError, UsageError: the period cannot be made anew for so many ranks.
     """
     if grid is not None and grid.ranks != ranks:
         raise UsageError(f"--grid {grid} has {grid.ranks} ranks, not {ranks}", hint="change either")
+    return own.grown(grid or own.grid(ranks), most_unchecked)
+
+
+def grow(
+    own: Scaled,
+    ranks: int,
+    grid: Grid | None,
+    target: Target,
+    most_unchecked: float = MOST_UNCHECKED,
+) -> Growth:
+    """Replay a program's period on more and more ranks, up to those that are asked for.
+
+    Parameters and errors are those of `grown_period`.
+    """
+    furthest = grown_period(own, ranks, grid, most_unchecked)
     law = computing(own.periods)
-    asked = grid or own.grid(ranks)
-    own.grown(asked)  # refused first
+    asked = furthest.grid
     made = {one.ranks: one for one, _ in own.counts if one.ranks < ranks} | {ranks: asked}
     points: list[GrownRanks] = []
     skipped = []
     for count in sorted({*made, *_doubled(own.largest.ranks, ranks)}):
         try:
-            grown = own.grown(made[count] if count in made else own.grid(count))
+            sides = made[count] if count in made else own.grid(count)
+            grown = furthest if count == ranks else own.grown(sides, most_unchecked)
         except AnalysisError as error:
             skipped.append(f"{count} ranks: {error.what}")
             continue
         points.append(_point(own, grown, law, target, points[0] if points else None))
     ends, by = _end(points)
     shown = tuple(replace(one, scaling_ends=ends, ended_by=by) for one in points)
-    return Growth(own, target, shown, law, tuple(skipped))
+    return Growth(own, target, shown, law, tuple(skipped), furthest)
 
 
 def _doubled(ranks: int, most: int) -> Iterator[int]:
@@ -173,24 +205,21 @@ def _point(
     mean_s = float(np.mean([one.compute_s.sum() for one in grown.trace.streams])) or 1.0
     trace, run = _resized(grown.trace, law.at(grown.grid.ranks) / mean_s, 1.0), on.run
     period_s, parts = _replayed(trace, run)
-    ranks, ends = grown.grid.ranks, [period_s]
-    speed = first.period_s * first.ranks / (period_s * ranks) if first else 1.0
-    if (error := law.error or 0.0) > _EXACT or grown.off > _EXACT:
-        off = [(max(0.0, 1 + way * error), max(0.0, 1 + way * grown.off)) for way in (-1, 1)]
-        ends = [_period_s(_resized(trace, *each), run) for each in off]
+    speed = first.period_s * first.ranks / (period_s * grown.grid.ranks) if first else 1.0
     profiled = next((period for grid, period in own.counts if grid == grown.grid), None)
-    largest = own.largest
+    largest, unchecked = own.largest, grown.unchecked
+    lo_s, hi_s = _band_s(trace, period_s, parts[COMPUTING], grown, law, run)
     return GrownRanks(
         program=program_of(largest),
         platform=on.name,
         clock="simulated" if on.simulated else "replayed",
-        ranks=ranks,
+        ranks=grown.grid.ranks,
         grid=str(grown.grid),
         profiled=profiled is not None,
         periods=largest.repeats,
         period_s=period_s,
-        period_lo_s=min(ends),
-        period_hi_s=max(ends),
+        period_lo_s=lo_s,
+        period_hi_s=hi_s,
         period_measured_s=profiled.time_s if profiled and not profiled.shared else None,
         time_s=period_s * largest.repeats,
         efficiency=speed,
@@ -199,11 +228,35 @@ def _point(
         ended_by=None,
         computing_from=law.source,
         computing_error=law.error,
-        unchecked_calls=grown.unchecked,
+        times_largest=grown.grid.ranks / largest.ranks,
+        unchecked_calls=unchecked.calls,
+        unchecked_call_share=unchecked.call_share,
+        unchecked_byte_share=unchecked.byte_share,
+        unchecked_time_share=unchecked.time_share,
+        assumed_even=tuple(side + 1 for side in grown.assumed_even),
         sizes_off=grown.off,
         calls_beside=largest.beside,
         notes=on.notes,
     )
+
+
+def _band_s(
+    trace: Trace,
+    period_s: float,
+    computing_s: float,
+    grown: Grown,
+    law: Computing,
+    run: Callable[[Trace], float],
+) -> tuple[float, float]:
+    """Return the shortest and longest period that computing, sizes and unchecked calls allow."""
+    ends = [period_s]
+    error = law.error or 0.0
+    if error > _EXACT or grown.off > _EXACT:
+        off = [(max(0.0, 1 + way * error), max(0.0, 1 + way * grown.off)) for way in (-1, 1)]
+        ends = [_period_s(_resized(trace, *each), run) for each in off]
+    # What is not checked may cost nothing, or as much again.
+    waits = grown.unchecked.time_share * (1 - computing_s / period_s) if period_s else 0.0
+    return min(ends) * (1 - waits), max(ends) * (1 + waits)
 
 
 def _each(trace: Trace, change: Callable[[CallStream], CallStream]) -> Trace:

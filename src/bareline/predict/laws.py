@@ -16,22 +16,47 @@ from bareline.predict.grid import Grid
 _Floats = npt.NDArray[np.floating[Any]]
 #: Sizes are whole numbers: laws that hold have no larger residual, in shares.
 _EXACT = 1e-9
+
+#: How many cells a part has of so many, by the number of parts and which it is; also of arrays.
+Rule = Callable[[Any, Any, Any], Any]
 #: How many cells the problem has along a side, and who has one more where they do not divide.
-Cells = tuple[int, Callable[[int, int, int], int]]
+Cells = tuple[int, Rule]
 
 
-def _first_have_more(cells: int, side: int, at: int) -> int:
+def _first_have_more(cells: Any, side: Any, at: Any) -> Any:
     return cells // side + (at < cells % side)
 
 
-def _rounded(cells: int, side: int, at: int) -> int:
+def _rounded(cells: Any, side: Any, at: Any) -> Any:
     return cells * (at + 1) // side - cells * at // side
+
+
+def _last_have_more(cells: Any, side: Any, at: Any) -> Any:
+    return cells // side + (at >= side - cells % side)
+
+
+def _last_has_rest(cells: Any, side: Any, at: Any) -> Any:
+    block = -(-cells // side)
+    return np.minimum(block, cells - at * block)
 
 
 #: Of each count, what ranks move.
 Amounts = Sequence[Sequence[tuple[int, int]]]
-RULES = (_rounded, _first_have_more)
-MOST_CELLS = 4096
+_WHOLE: tuple[Rule, ...] = (_rounded, _first_have_more, _last_have_more, _last_has_rest)
+
+
+def _trimmed(rule: Rule) -> Rule:
+    """Return a rule by which the parts at both ends have one cell fewer, their boundary."""
+
+    def inner(cells: Any, side: Any, at: Any) -> Any:
+        return rule(cells, side, at) - (at == 0) - (at == side - 1)
+
+    return inner
+
+
+#: Rules of two kinds: of all cells, and of those that are no boundary.
+RULES: tuple[tuple[Rule, ...], ...] = (_WHOLE, tuple(map(_trimmed, _WHOLE)))
+_MOST_CELLS = 4096
 
 
 def products(sides: int) -> list[tuple[int, ...]]:
@@ -71,12 +96,14 @@ class Law:
     - `checked`: whether the other counts alone give the same for some count.
     - `off`: of sizes that differ from step to step, by which share the other counts miss one at
       most; None: it holds exactly.
+    - `cut`: number of the way to cut the sides that its terms are of.
     """
 
     terms: tuple[int, ...]
     factors: npt.NDArray[np.floating[Any]]
     checked: bool
     off: float | None = None
+    cut: int = 0
 
     def at(self, row: npt.NDArray[np.float64]) -> float:
         """Give the size where the terms have these values."""
@@ -142,37 +169,128 @@ def fitted(rows: _Floats, values: _Floats, counts: _Floats) -> tuple[_Floats, li
     return np.linalg.lstsq(rows, values, rcond=None)[0], errors
 
 
-def cut_tells(
-    grids: Sequence[Grid], amounts: Amounts, side: int, cells: Sequence[Cells | None]
-) -> bool:
-    """Tell whether so many cells along a side give the sizes that ranks were seen to move."""
-    if not differ_along(side, grids, amounts, cells[side]):
-        return False
-    samples = [
-        (grid.ranks, terms_at(grid, rank, cells), size)
-        for grid, one in zip(grids, amounts, strict=True)
-        for rank, size in one
+def cuts(
+    grids: Sequence[Grid],
+    amounts: Amounts,
+    side: int,
+    cells: Sequence[Cells | None],
+    rules: Sequence[Rule],
+) -> Iterator[Cells]:
+    """Return how many cells along a side, and by which rule, give the sizes that were seen.
+
+    - `cells`: what is known of the other sides.
+    """
+    candidates = [
+        (number, rule, is_share)
+        for rule in rules
+        for number, is_share in _alike(grids, amounts, side, rule)
     ]
-    return bool(laws_of(samples, len(cells), None))
+    # Sizes are mostly shares of the cells; only else those with cells of others around them.
+    shares = [(number, rule) for number, rule, is_share in candidates if is_share]
+    for number, rule in shares or [(number, rule) for number, rule, _ in candidates]:
+        tried = list(cells)
+        tried[side] = (number, rule)
+        samples = {
+            (grid.ranks, tuple(terms_at(grid, rank, tried)), size)
+            for grid, sizes in zip(grids, amounts, strict=True)
+            for rank, size in sizes
+        }
+        if laws_of(sorted(samples), len(tried), None):
+            yield number, rule
 
 
-def differ_along(
-    side: int, grids: Sequence[Grid], amounts: Amounts, cut: Cells | None = None
-) -> bool:
-    """Tell whether sizes differ along one side alone; and as a cut of so many cells differs."""
-    differ = False
+def _alike(
+    grids: Sequence[Grid], amounts: Amounts, side: int, rule: Rule
+) -> Iterator[tuple[int, bool]]:
+    """Return the numbers of cells whose parts differ where sizes do, and only there.
+
+    With each: whether the sizes of each count are in the proportion of its parts.
+    """
+    numbers = np.arange(2, _MOST_CELLS)
+    fits = np.ones(len(numbers), bool)
+    shares = np.ones(len(numbers), bool)
     for grid, sizes in zip(grids, amounts, strict=True):
         length = grid.sides[side]
+        of_part = sorted({(size, grid.at(rank)[side]) for rank, size in sizes})
+        if not of_part:
+            continue
+        parts = rule(numbers[:, None], length, np.array([at for _, at in of_part])[None, :])
+        fits &= parts.min(axis=1) >= 1
+        for (one, _), (other, _), first, second in zip(
+            of_part, of_part[1:], parts.T, parts.T[1:], strict=False
+        ):
+            fits &= (first == second) if one == other else (first < second)
+            shares &= first * other == second * one
+    return zip(numbers[fits].tolist(), shares[fits].tolist(), strict=True)
+
+
+def differ_along(side: int, grids: Sequence[Grid], amounts: Amounts) -> bool:
+    """Whether sizes differ along one side alone."""
+    differ = False
+    for grid, sizes in zip(grids, amounts, strict=True):
         seen = {(grid.at(rank)[side], size) for rank, size in sizes}
-        if len(seen) > length:
+        if len(seen) > len({at for at, _ in seen}):
             return False
-        if cut is not None:
-            local = {at: cut[1](cut[0], length, at) for at, _ in seen}
-            if min(local.values()) < 1 or not (
-                len({(local[at], size) for at, size in seen})
-                == len(set(local.values()))
-                == len({size for _, size in seen})
-            ):
-                return False
         differ = differ or len({size for _, size in seen}) > 1
-    return differ or cut is not None
+    return differ
+
+
+#: Elements of messages have at most so many bytes.
+_LARGEST_ELEMENT = 8
+
+
+def element_size(sizes: Iterable[int]) -> int:
+    """Return the bytes of an element: the largest power of two, up to 8, that divides all sizes."""
+    common = math.gcd(*sizes)
+    element = _LARGEST_ELEMENT
+    while common % element:
+        element //= 2
+    return element
+
+
+# Tags ---------------------------------------------------------------------------------------------
+
+#: Terms of a tag: one, the number of ranks, the own rank, the partner's; the simplest sets first.
+_TAG_FAMILIES = (((0,),), ((0, 2), (0, 3), (0, 1)), ((0, 1, 2), (0, 1, 3), (0, 2, 3)))
+
+
+@dataclass(frozen=True, slots=True)
+class TagLaw:
+    """A tag as a sum of whole multiples of one, the number of ranks, and both ranks of a message.
+
+    - `checked`: whether it was seen for more pairs of ranks than it has terms.
+    """
+
+    factors: tuple[int, int, int, int]
+    checked: bool
+
+    def at(self, ranks: int, own: int, partner: int) -> int:
+        """Return the tag."""
+        values = (1, ranks, own, partner)
+        return sum(factor * value for factor, value in zip(self.factors, values, strict=True))
+
+
+def tag_laws(samples: Iterable[tuple[int, int, int, int]]) -> list[TagLaw]:
+    """Return the simplest laws that hold; none where no law does.
+
+    - `samples`: the number of ranks, the own rank, the partner's, the tag.
+    """
+    table = np.array(sorted(set(samples)), float)
+    tags = table[:, 3]
+    rows = np.column_stack([np.ones(len(table)), table[:, :3]])
+    for family in _TAG_FAMILIES:
+        found = []
+        for terms in family:
+            own = rows[:, terms]
+            if np.linalg.matrix_rank(own) < len(terms):
+                continue
+            factors = np.round(np.linalg.lstsq(own, tags, rcond=None)[0]).astype(int)
+            if (own @ factors == tags).all():
+                whole = [0, 0, 0, 0]
+                for term, factor in zip(terms, factors.tolist(), strict=True):
+                    whole[term] = factor
+                checked = len({tuple(row) for row in own.tolist()}) > len(terms) or len(terms) == 1
+                found.append(TagLaw((whole[0], whole[1], whole[2], whole[3]), checked))
+        if found:
+            return found
+    return []

@@ -1,9 +1,10 @@
 """One period of a program: what every rank calls between two recurrences of the same sequence.
 
 A program that steps through time calls the same again and again. The longest stretch of a trace
-that repeats itself is cut at a collective of all ranks, one period of it is kept, with the means
-of its times, and what lies before and after is counted. Where only the sizes of messages differ
-from one to the next (particles that move), their means are kept, and how far they differ.
+that repeats itself (`recurrence`) is cut at a collective of all ranks, one period of it is kept,
+with the means of its times, and what lies before and after is counted. Where only the sizes of
+messages differ from one to the next (particles that move), their means are kept, and how far they
+differ; of files and output only the means are.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
 from bareline.profile.model import MOST_RANKS, Profile
 from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
+from bareline.profile.recurrence import FILES, find_cuts
 from bareline.profile.summary import DISTURBED, queued_share
 from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.documents import OUTPUT, DocumentError, parse_json
@@ -36,12 +37,7 @@ _VERSION = 1
 _MOST_S = 1e9
 #: No count or size in a file is larger.
 _MOST_NUMBER = 1 << 53
-#: Distances between recurrences that are looked at, the most frequent ones of each call.
-_MOST_LAGS = 400
-#: Of the calls, or of the time, what recurs must make up this share.
-_MOST = 0.25
 _AGAIN = "make it again with `bareline profile --period -o FILE -- mpirun ...`"
-_NO_PERIOD = "trace a program that repeats its steps, and more of them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,112 +85,26 @@ def find_period(trace: Trace, profile: Profile) -> ProgramPeriod:
         raise ProfileError(
             f"the trace has no whole period: {trace.why_partial}", where=str(trace.path)
         )
-    try:
-        cuts, whole, repeats = _cuts(trace)
-    except ProfileError:
-        cuts, whole, repeats = _cuts(replace(trace, streams=tuple(map(_sizeless, trace.streams))))
+    cuts = find_cuts(trace)
     made = [
-        _one(stream, begin, lag, whole)
-        for stream, (begin, lag) in zip(trace.streams, cuts, strict=True)
+        _one(stream, own.begin, own.calls, cuts.whole)
+        for stream, own in zip(trace.streams, cuts.ranks, strict=True)
     ]
     streams = tuple(stream for stream, _, _ in made)
     cut = Trace(trace.path, trace.ranks, trace.began_unix_ns, trace.command, streams)
     _check_closed(cut)
     return ProgramPeriod(
         trace=cut,
-        repeats=repeats,
+        repeats=cuts.repeats,
         calls=len(streams[0].shape),
-        beside=len(trace.streams[0].shape) - repeats * len(streams[0].shape),
+        beside=len(trace.streams[0].shape) - cuts.repeats * len(streams[0].shape),
         shared=queued_share(profile) > DISTURBED,
         spread=sum(off for _, off, _ in made) / max(1.0, sum(whole for _, _, whole in made)),
     )
 
 
-def _sizeless(stream: CallStream) -> CallStream:
-    """Give a rank's calls without the sizes of its messages between two ranks."""
-    known: dict[Shape, int] = {}
-    numbers = [
-        known.setdefault(
-            replace(shape, size=0, sent=0, received=0) if shape.kind in POINT_TO_POINT else shape,
-            len(known),
-        )
-        for shape in stream.shapes
-    ]
-    return replace(stream, shapes=tuple(known), shape=np.array(numbers, np.int32)[stream.shape])
-
-
-def _cuts(trace: Trace) -> tuple[list[tuple[int, int]], int, int]:
-    """Give where each rank's first period begins and how long one is, and how many there are.
-
-    That is first how many follow from there, then how many there are wherever one begins: a cut
-    behind a collective in their middle loses the beginning of the first and the end of the last.
-    """
-    places = [place for stream in trace.streams if (place := _repeating(stream))]
-    if len(places) < len(trace.streams):
-        raise ProfileError(
-            "no sequence of calls recurs for a quarter of the calls or of the time",
-            where=str(trace.path),
-            hint=_NO_PERIOD,
-        )
-    own = list(zip((_collectives(one, trace.ranks) for one in trace.streams), places, strict=True))
-    # The first collective of all ranks after which every rank repeats itself.
-    passed = max(int(np.searchsorted(anchor, place.begin)) for anchor, place in own)
-    cuts, repeats, inside = [], [], set()
-    for anchor, place in own:
-        begin = int(anchor[passed]) + 1 if passed < len(anchor) else place.end
-        if not np.any((anchor >= place.begin) & (anchor < place.begin + place.lag)):
-            begin = place.begin  # no collective recurs: each from its own first call
-        cuts.append((begin, place.lag))
-        repeats.append((place.end - begin) // place.lag)
-        inside.add(int(np.sum((anchor >= begin) & (anchor < begin + place.lag))))
-    if min(repeats) < 2 or len(inside) > 1:
-        raise ProfileError(
-            "the ranks do not repeat their calls in step", where=str(trace.path), hint=_NO_PERIOD
-        )
-    return cuts, min(repeats), min((place.end - place.begin) // place.lag for place in places)
-
-
-class _Place(NamedTuple):
-    begin: int
-    end: int
-    lag: int
-
-
-def _repeating(stream: CallStream) -> _Place | None:
-    """Find the longest stretch that repeats itself, and the distance after which it does.
-
-    Of loops in loops that is the outer one. A call that is made once in a period lies its whole
-    length apart, so that distances between equal calls are all that need a look.
-    """
-    numbers = stream.shape
-    order = np.argsort(numbers, kind="stable")
-    apart = np.diff(order)[np.diff(numbers[order]) == 0]
-    found, counts = (each.tolist() for each in np.unique(apart, return_counts=True))
-    lags = Counter(dict(zip(found, counts, strict=True)))
-    best: _Place | None = None
-    # From the shortest on: twice a period repeats itself, too, and over no longer a stretch.
-    for lag in sorted(lag for lag, _ in lags.most_common(_MOST_LAGS)):
-        differs = np.flatnonzero(numbers[lag:] != numbers[:-lag])
-        edges = np.concatenate(([-1], differs, [len(numbers) - lag]))
-        longest = int(np.argmax(np.diff(edges)))
-        begin, end = int(edges[longest]) + 1, int(edges[longest + 1]) + lag
-        if end - begin >= 2 * lag and (best is None or end - begin > best.end - best.begin):
-            best = _Place(begin, end, lag)
-    if best is None:
-        return None
-    taken_s = stream.compute_s + stream.spent_s
-    own = slice(best.begin, best.end)
-    most = len(numbers[own]) >= _MOST * len(numbers)
-    return best if most or taken_s[own].sum() >= _MOST * taken_s.sum() else None
-
-
-def _collectives(stream: CallStream, ranks: int) -> npt.NDArray[np.intp]:
-    kinds = [shape.kind == "collective" and shape.comm_size == ranks for shape in stream.shapes]
-    return np.flatnonzero(np.array(kinds)[stream.shape])
-
-
 def _one(stream: CallStream, begin: int, lag: int, repeats: int) -> tuple[CallStream, float, float]:
-    """Give the means of a rank's recurrences, and of its bytes how many differ, and all."""
+    """Return the means of a rank's recurrences; of messages' bytes, how many differ, and all."""
     own = slice(begin, begin + repeats * lag)
     numbers = stream.shape[own].reshape(repeats, lag)
     amounts = np.array([(one.size, one.sent, one.received) for one in stream.shapes])[numbers]
@@ -217,7 +127,9 @@ def _one(stream: CallStream, begin: int, lag: int, repeats: int) -> tuple[CallSt
         finished=True,
         lost=0,
     )
-    return made, float(np.abs(amounts - means)[..., 0].mean(axis=0).sum()), float(means[:, 0].sum())
+    moves = np.array([shape.kind not in FILES for shape in stream.shapes])[numbers[0]]
+    off = np.abs(amounts - means)[..., 0].mean(axis=0)
+    return made, float(off[moves].sum()), float(means[moves, 0].sum())
 
 
 def calls_of(stream: CallStream) -> Iterator[Shape]:

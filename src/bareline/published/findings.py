@@ -13,6 +13,10 @@ from bareline.published.quantities import Condition
 CheckKind = Literal["ratio", "grows", "rise", "more", "order"]
 
 
+#: What a document says of a platform against another.
+Expectation = Literal["worse", "better", "equal"]
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,6 +32,8 @@ class ClaimCheck(_Table):
     - `platform`, `against`: ids of the document's platforms; only ``order`` has several of the
       second.
     - `expect`, `within`: what the document says; "equal" up to so many times.
+    - `degree`: how many times "much", "clearly" or "by far" are, where no figure is printed.
+    - `ties`: being equal satisfies it: "fastest" means that nothing is certainly faster.
     - `printed`, `printed_first`: ids of results that print it; the second where `kind` begins.
     """
 
@@ -38,8 +44,10 @@ class ClaimCheck(_Table):
     against: Annotated[list[str], Field(min_length=1)]
     at: dict[str, Condition] = {}
     than: list[str] = []
-    expect: Literal["worse", "better", "equal"] = "worse"
+    expect: Expectation = "worse"
     within: Annotated[Decimal, Field(gt=1)] | None = None
+    degree: Annotated[Decimal, Field(gt=1)] | None = None
+    ties: bool = False
     printed: list[str] = []
     printed_first: list[str] = []
 
@@ -53,6 +61,12 @@ class ClaimCheck(_Table):
             raise ValueError('only kind = "order" is against several platforms')
         if self.expect != "worse" and self.kind not in ("ratio", "order"):
             raise ValueError(f'kind = "{self.kind}" is about a loss that becomes larger')
+        if self.expect == "equal" and (self.ties or self.degree):
+            raise ValueError(
+                "'ties' and 'degree' belong to a difference, not to expect = \"equal\""
+            )
+        if self.ties and self.degree:
+            raise ValueError("what is satisfied by a tie has no degree: give 'ties' or 'degree'")
         if self.printed_first and self.kind not in ("grows", "rise", "more"):
             raise ValueError(f'kind = "{self.kind}" has no beginning that is printed')
         return self

@@ -105,12 +105,14 @@ class Part(_Table):
 
     - `id`, `label`: its name in a reference, and as the document calls it.
     - `plotted_only`: the document draws its values; only its text gives some.
+    - `weight`: the place of its statements: those of the abstract come first.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z]+(-[a-z0-9.]+)*$")]
     label: str
     shows: str = ""
     plotted_only: bool = False
+    weight: Literal["abstract", "conclusions", "text"] = "text"
 
 
 class PublishedPlatform(_Placed):

@@ -161,10 +161,11 @@ def _trial_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
     """Give all that a publication says of two platforms as ratios, once for each probe of it."""
     ratios = [*printed_ratios(study), *computed_ratios(study)]
-    return [*ratios, *(again for ratio in ratios for again in _likewise(study, ratio))]
+    return [*ratios, *(again for ratio in ratios for again in likewise(study, ratio))]
 
 
-def _likewise(study: PublishedStudy, ratio: PublishedRatio) -> Iterator[PublishedRatio]:
+def likewise(study: PublishedStudy, ratio: PublishedRatio) -> Iterator[PublishedRatio]:
+    """Return a ratio as the other probes of its benchmark measure it."""
     benchmark = study.benchmark(ratio.benchmark)
     for other in benchmark.also if benchmark else ():
         if ratio.metric in other.metrics:

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 
+from bareline.vocabulary.dates import DateSource
 from bareline.vocabulary.errors import UsageError
-
-#: The fact of a platform that names where the dates of its trials are from.
-DATED_FACT = "import.dated"
-
-
-class DateSource(StrEnum):
-    """Where the date of an imported trial is from."""
-
-    OUTPUT = "output"
-    GIVEN = "--date"
-    FILE = "file"
 
 
 @dataclass(frozen=True, slots=True)

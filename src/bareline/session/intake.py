@@ -38,11 +38,12 @@ from bareline.formats.launches import (
     text_hash,
 )
 from bareline.formats.reading import UNTOLD, Reading
-from bareline.session.dating import DATED_FACT, launch_date
+from bareline.session.dating import launch_date
 from bareline.session.imported import Imported, Intake
 from bareline.store.beside import now
 from bareline.store.header import Header
 from bareline.store.run import Run
+from bareline.vocabulary.dates import DATED_FACT
 from bareline.vocabulary.errors import ParseError, StoreError, UsageError
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage, Trial
 from bareline.vocabulary.platform import PLATFORM_NAME, PLATFORM_NAME_HINT, platform_name
@@ -55,8 +56,6 @@ _STUDY = {
     "title": "Imported results",
     "description": "Existing outputs of benchmarks; bareline read them, but did not run them.",
 }
-
-
 _IMPORT = ("bareline", "import")
 
 

@@ -7,7 +7,6 @@ must at least have.
 """
 
 from bareline.stats.boots import collapsed, grouped
-from bareline.stats.change import MIN_RUNS, ChangePoints, largest_steps
 from bareline.stats.effect import cliffs_delta
 from bareline.stats.exceeded import Exceedance, exceedance, holm_of_testable
 from bareline.stats.family import (
@@ -19,9 +18,18 @@ from bareline.stats.family import (
     holm,
 )
 from bareline.stats.flips import ALL_FLIPS_BLOCKS, false_discovery_q, family_wise_p
+from bareline.stats.history import (
+    MIN_RUNS,
+    Change,
+    Course,
+    SeriesCourse,
+    alpha_of_look,
+    find_changes,
+)
 from bareline.stats.lopsided import LOPSIDED_ALPHA, lopsided_p, within_spread
-from bareline.stats.outlook import LaunchOutlook, launches_to_decide
+from bareline.stats.outlook import LaunchOutlook, launches_for_rows, launches_to_decide
 from bareline.stats.partners import APART_SPREADS, partnered, within_noise
+from bareline.stats.position import LevelRatio, level_ratio
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
 from bareline.stats.series import SeriesTraits, look
 from bareline.stats.shift import ROUNDING, Shift, paired_shift, rounding_of, unpaired_shift
@@ -38,13 +46,17 @@ __all__ = [
     "LOST_ALPHA",
     "MIN_RUNS",
     "ROUNDING",
-    "ChangePoints",
+    "Change",
+    "Course",
     "Exceedance",
     "LaunchOutlook",
+    "LevelRatio",
     "Ratio",
     "SampleSummary",
+    "SeriesCourse",
     "SeriesTraits",
     "Shift",
+    "alpha_of_look",
     "cliffs_delta",
     "collapsed",
     "differences_of_blocks",
@@ -52,13 +64,15 @@ __all__ = [
     "false_discovery",
     "false_discovery_q",
     "family_wise_p",
+    "find_changes",
     "grouped",
     "holm",
     "holm_of_testable",
     "judge",
     "judge_shift",
-    "largest_steps",
+    "launches_for_rows",
     "launches_to_decide",
+    "level_ratio",
     "look",
     "lopsided_p",
     "paired_ratio",

@@ -1,95 +1,154 @@
-"""Where a series of runs changes its level: one value a run, many series at once.
+"""How strongly a stretch of runs asks for a change of level: one value a run, many rows at once.
 
-If nothing changed, the order of the runs means nothing, for all series together. So the runs are
-put into random orders, and the largest step of any series in them is what the largest steps of the
-data are held against: a series' p-value holds over all series, and nothing is assumed of how they
-depend on each other (the nights on which the machine was busy are in all of them).
+A row is compared with two models. A *step* is one level before a run and another one from it on. An
+*excursion* is one level that is left at a run and returned to at a later one; a test for steps
+alone is blind to it. The score of a model is its log likelihood ratio over a single level,
 
-A step at a run is Student's t of the logarithms before and after it, its difference measured from
-half of the margin, as in `bareline.stats.flips`; smaller ones than the margin count as none.
+    score = nu/2 log(1 + t^2/nu),    nu = n - 2,
+
+with Student's t of the two groups, whose difference counts from half of the margin; a difference
+within the margin scores 0. An excursion has one position more, and pays log n for it.
 
 References
 ----------
-P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, Wiley (1993), single-step maxT.
+A. B. Olshen, E. S. Venkatraman, R. Lucito, M. Wigler, Circular binary segmentation for the
+analysis of array-based DNA copy number data, Biostatistics 5 (2004),
+doi:10.1093/biostatistics/kxh008.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from bareline.stats.stack import FloatArray, IntArray, as_stack
+from bareline.stats.stack import FloatArray, IntArray
 
-MIN_RUNS = 8
-"""Four runs before and four after a step are the fewest of which one order in 35 is so extreme."""
-
-_LEAST_RUNS = 3
+LEAST_RUNS = 3
 """A level is that of at least so many runs."""
 
-_ORDERS = 1999
-_AT_ONCE = 1 << 22
 #: Runs that give one value time and again would have no spread to measure a step by.
-_LEAST_SPREAD = 1e-4
-_SLACK = 1e-9
+LEAST_SPREAD = 1e-4
+#: Lengths of excursions grow by this factor: their ends are refined afterwards.
+_GROWTH = 1.25
 
 
 @dataclass(frozen=True, slots=True)
-class ChangePoints:
-    """The largest step of each series.
+class BestModel:
+    """The model that explains each row best.
 
-    - `at`: shape (series,); the first run of the new level; 0 without a step beyond the margin.
-    - `p`: shape (series,); probability of such a step in any of the series if nothing changed.
+    - `score`: shape (rows,); 0 where no difference is beyond the margin.
+    - `begin`, `end`: shape (rows,); the group that differs is ``begin <= run < end``; a step has
+      ``end == n``.
     """
 
-    at: IntArray
-    p: FloatArray
+    score: FloatArray
+    begin: IntArray
+    end: IntArray
 
 
-def largest_steps(values: ArrayLike, *, margin: float, seed: int = 0) -> ChangePoints:
-    """Find the largest step of each series, and how probable it is without any change.
+def highest_scores(rows: FloatArray, zone: float) -> FloatArray:
+    """Return the highest plain and the highest capped score of each row, shape (2, ...).
 
-    - `values`: shape (series, runs); positive, in the order of time; NaN where a run lacks it.
-    - `margin`: relative difference that does not matter.
+    A capped score is at most the logarithm of the number of ways to choose the group.
+
+    - `rows`: shape (..., n); logarithms, complete.
+    - `zone`: logarithm of the margin.
     """
-    stack = as_stack(values)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.where(stack > 0, np.log(np.where(stack > 0, stack, 1.0)), np.nan)
-    series, runs = logs.shape
-    none = ChangePoints(np.zeros(series, dtype=np.int64), np.ones(series))
-    if runs < MIN_RUNS or series == 0:
-        return none
-    zone = float(np.log1p(margin))
-    steps = _steps(logs[:, None, :], zone)[:, 0, :]
-    largest, at = steps.max(axis=1), steps.argmax(axis=1) + _LEAST_RUNS
-    orders = np.random.default_rng(seed).permuted(np.tile(np.arange(runs), (_ORDERS, 1)), axis=1)
-    part = max(1, _AT_ONCE // (series * runs))
-    highest = np.concatenate(
-        [
-            _steps(logs[:, orders[begin : begin + part]], zone).max(axis=(0, 2))
-            for begin in range(0, _ORDERS, part)
-        ]
-    )
-    as_large = (highest[None, :] >= largest[:, None] * (1.0 - _SLACK)).sum(axis=1)
-    p = np.where(largest > 0.0, (1.0 + as_large) / (_ORDERS + 1.0), 1.0)
-    return ChangePoints(np.where(largest > 0.0, at, 0), p)
+    sums, total_square = _moments(rows)
+    n = rows.shape[-1]
+    steps = _step_scores(sums, total_square, zone)
+    caps = [_log_ways(n, count) - math.log(2.0) for count in _counts(n)]
+    plain = steps.max(axis=-1)
+    capped = np.minimum(steps, caps).max(axis=-1)
+    for length in _lengths(n):
+        apart = np.abs(_excursion_sums(sums, length)).max(axis=-1)
+        score = _score(apart, length, n, total_square, zone)
+        np.maximum(plain, score - math.log(n), out=plain)
+        np.maximum(capped, np.minimum(score, _log_ways(n, length)) - math.log(n), out=capped)
+    return np.stack((plain, capped))
 
 
-def _steps(logs: FloatArray, zone: float) -> FloatArray:
-    """Return the t of each possible step, shape (..., runs - 5); 0 within the margin."""
-    there = np.isfinite(logs)
-    filled = np.where(there, logs, 0.0)
-    count = np.cumsum(there, axis=-1, dtype=np.float64)
-    total, square = np.cumsum(filled, axis=-1), np.cumsum(filled**2, axis=-1)
-    cut = slice(_LEAST_RUNS - 1, logs.shape[-1] - _LEAST_RUNS)
-    before, sum_before, square_before = count[..., cut], total[..., cut], square[..., cut]
-    after = count[..., -1:] - before
-    sum_after, square_after = total[..., -1:] - sum_before, square[..., -1:] - square_before
-    enough = (before >= _LEAST_RUNS) & (after >= _LEAST_RUNS)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size = np.abs(sum_after / after - sum_before / before)
-        rest = square_before - sum_before**2 / before + square_after - sum_after**2 / after
-        variance = np.maximum(rest / (before + after - 2.0), _LEAST_SPREAD**2)
-        t = (size - zone / 2.0) / np.sqrt(variance * (1.0 / before + 1.0 / after))
-    return np.where(enough & (size > zone), t, 0.0)
+def _log_ways(n: int, count: int) -> float:
+    """Return the logarithm of the number of ways to choose some of n runs."""
+    return math.lgamma(n + 1) - math.lgamma(count + 1) - math.lgamma(n - count + 1)
+
+
+def _counts(n: int) -> range:
+    """Return the numbers of runs that may be before a step."""
+    return range(LEAST_RUNS, n - LEAST_RUNS + 1)
+
+
+def best_model(rows: FloatArray, zone: float) -> BestModel:
+    """Return the model with the highest score of each row; parameters as `highest_scores`."""
+    sums, total_square = _moments(rows)
+    n = rows.shape[-1]
+    steps = _step_scores(sums, total_square, zone)
+    score = steps.max(axis=-1)
+    begin = steps.argmax(axis=-1) + LEAST_RUNS
+    end = np.full(score.shape, n)
+    for length in _lengths(n):
+        apart = np.abs(_excursion_sums(sums, length))
+        found = _score(apart.max(axis=-1), length, n, total_square, zone) - math.log(n)
+        better = found > score
+        first = apart.argmax(axis=-1) + LEAST_RUNS
+        score = np.where(better, found, score)
+        begin = np.where(better, first, begin)
+        end = np.where(better, first + length, end)
+    return BestModel(np.maximum(score, 0.0), begin, end)
+
+
+def without_levels(rows: FloatArray, model: BestModel) -> FloatArray:
+    """Return rows, shape (rows, n), without the levels of their best models, where they score."""
+    runs = np.arange(rows.shape[-1])
+    inside = (runs >= model.begin[:, None]) & (runs < model.end[:, None])
+    within = np.mean(rows, axis=-1, where=inside, keepdims=True)
+    without = np.mean(rows, axis=-1, where=~inside, keepdims=True)
+    levels = np.where(inside, within, without)
+    return rows - np.where(model.score[:, None] > 0, levels, 0.0)
+
+
+def _moments(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the sums of the first 0 .. n values about the mean, and the sum of all squares."""
+    centred = rows - rows.mean(axis=-1, keepdims=True)
+    sums = np.zeros((*rows.shape[:-1], rows.shape[-1] + 1))
+    np.cumsum(centred, axis=-1, out=sums[..., 1:])
+    return sums, np.einsum("...i,...i->...", centred, centred)
+
+
+def _step_scores(sums: FloatArray, total_square: FloatArray, zone: float) -> FloatArray:
+    n = sums.shape[-1] - 1
+    before = np.array(_counts(n))
+    apart = np.abs(sums[..., LEAST_RUNS : n - LEAST_RUNS + 1])
+    return _score(apart, before, n, total_square[..., None], zone)
+
+
+def _lengths(n: int) -> list[int]:
+    """Return the lengths of excursions that leave a level of enough runs on both sides."""
+    found = []
+    length = LEAST_RUNS
+    while length <= n - 2 * LEAST_RUNS:
+        found.append(length)
+        length = max(length + 1, int(length * _GROWTH))
+    return found
+
+
+def _excursion_sums(sums: FloatArray, length: int) -> FloatArray:
+    """Return the sum, about the mean, of each possible excursion of a length."""
+    n = sums.shape[-1] - 1
+    last = n - LEAST_RUNS - length
+    return sums[..., LEAST_RUNS + length : last + length + 1] - sums[..., LEAST_RUNS : last + 1]
+
+
+def _score(
+    apart: FloatArray, count: int | IntArray, n: int, total_square: FloatArray, zone: float
+) -> FloatArray:
+    """Return the score of a group of `count` runs, whose values about the mean sum to `apart`."""
+    scale = 1.0 / count + 1.0 / (n - count)
+    size = apart * scale
+    freedom = n - 2
+    variance = np.maximum((total_square - apart * size) / freedom, LEAST_SPREAD**2)
+    t = np.maximum(size - zone / 2.0, 0.0) / np.sqrt(variance * scale)
+    score = 0.5 * freedom * np.log1p(t * t / freedom)
+    return np.where(size > zone, score, 0.0)

@@ -18,7 +18,7 @@ from bareline.stats.family import ALPHA
 from bareline.stats.special import chi_square_quantile, normal_quantile, student_quantile
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: What certainty over a whole verdict needs beyond a single interval, in half-widths.
+#: How far from no difference a likely row of a page lies, in half-widths of its interval.
 _FAMILY = 1.5
 #: Half-width of a 95 % interval from many launches, in standard errors.
 _HALF_WIDTH = 1.96
@@ -28,11 +28,16 @@ _HALF_WIDTH = 1.96
 _ENDS = (0.15, 0.45, 0.8)
 #: Equally probable differences and spreads that are looked at, each.
 _LOOKED_AT = 41
+#: Four chances in five.
+_POWER = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchOutlook:
-    """Launches that would decide: about `likely`; four of five series by `fewest` to `most`."""
+    """Launches that would make a row likely, or equal: about `likely`.
+
+    Four of five series are so between `fewest` and `most`.
+    """
 
     fewest: float
     likely: float
@@ -59,9 +64,23 @@ def launches_to_decide(
     spread = _HALF_WIDTH * errors * math.sqrt(n)
     beyond = distance > zone
     with np.errstate(divide="ignore"):
-        needed = (np.where(beyond, _FAMILY * spread, spread)) / np.where(
-            beyond, distance, zone - distance
-        )
-        needed = np.ceil(needed**2)
+        # The whole interval lies beyond the margin, or within it.
+        clear = spread / np.abs(distance - zone)
+        rare = _FAMILY * spread / distance
+    needed = np.ceil(np.where(beyond, np.maximum(clear, rare), clear) ** 2)
     ends = np.quantile(np.maximum(needed, n + 1.0), _ENDS, method="inverted_cdf")
     return LaunchOutlook(*ends.tolist())
+
+
+def launches_for_rows(rows: int, spread: float, difference: float) -> int:
+    """Return how many launches of each side show a difference in one of several rows.
+
+    They do so with four chances in five, while the chance of any false difference among all rows is
+    at most 5 %: by normal deviates at the level of Bonferroni.
+
+    - `spread`: standard deviation between launches, of logarithms.
+    - `difference`: what is to be shown, as a logarithm.
+    """
+    level = 1 - ALPHA / 2 / max(1, rows)
+    ends = normal_quantile(np.array([level, _POWER]))
+    return math.ceil(2 * (float(ends.sum()) * spread / difference) ** 2)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from bareline.store.header import RECORDS_FILE
+from bareline.store.header import HEADER_FILE, RECORDS_FILE
 from bareline.store.run import Run
 from bareline.vocabulary.errors import StoreError, did_you_mean
 from bareline.vocabulary.files import open_regular, step_to_read
@@ -16,6 +16,8 @@ from bareline.vocabulary.files import open_regular, step_to_read
 RUNS = Path("runs")
 _LATEST = "@latest"
 _NAMED = 5
+#: What a run directory has from its beginning on, whatever became of the rest.
+_OF_A_RUN = (HEADER_FILE, RECORDS_FILE, "raw")
 
 
 class RunListed(TypedDict):
@@ -57,6 +59,22 @@ def list_runs(folder: Path = RUNS) -> list[Run]:
         with suppress(StoreError):
             found.append(Run.open(path))
     return sorted(found, key=lambda one: (one.header.created, one.path.name))
+
+
+def run_folders(folder: Path) -> list[Path]:
+    """Return the folders right below a folder that are runs, or the remains of some.
+
+    Raises StoreError: the folder cannot be read.
+    """
+    if (folder / HEADER_FILE).exists() or (folder / RECORDS_FILE).exists():
+        return []
+    try:
+        below = sorted(path for path in folder.iterdir() if path.is_dir())
+    except OSError as error:
+        hint = step_to_read(error, "give a run, or a folder with runs")
+        why = f"cannot be read: {error.strerror}"
+        raise StoreError(why, where=str(folder), hint=hint) from error
+    return [path for path in below if any((path / name).exists() for name in _OF_A_RUN)]
 
 
 def find_run(text: str) -> Path:

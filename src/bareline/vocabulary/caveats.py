@@ -27,6 +27,14 @@ def _table(column: str) -> Mapping[str, str]:
 _ROWS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 CAVEATS, _BRIEF, _NEXT = _table("text"), _table("brief"), _table("next")
 
+#: What disturbs a trial, by the code of its caveat, and what that is called in a list.
+DISTURBANCES: Mapping[str, str] = {
+    "busy-machine": "other programs' load",
+    "steal-time": "stolen processor time",
+    "two-speeds": "a change of speed",
+    "throttled": "throttling",
+}
+
 #: Codes of caveats that carry a detail or a number, which no record could hold as a bare code.
 OTHER_LAYOUT = "other layout"  # than the baseline's; the detail says both
 NOT_VERIFIED = "not verified"  # held against no reference; the detail is the reason

@@ -1,7 +1,7 @@
 """Losses, measurements and facts as causes see them, made in memory."""
 
-from bareline.analysis.judgements.causes.network import LATENCIES, STREAMS
 from bareline.analysis.judgements.causes.search import explain
+from bareline.analysis.judgements.causes.work import LATENCIES, STREAMS
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Estimate, Row
 from bareline.analysis.numbers.sizes import classes
@@ -58,3 +58,13 @@ def explained(*findings, facts=None, base=None, splits=None):
 def names(one):
     """Name the causes that stand."""
     return [cause.name for cause in one.standing]
+
+
+def factors(one):
+    """Give the bounds of how many times as long its terms together make it."""
+    return 1 + one.explained.lo, 1 + one.explained.hi
+
+
+def share_of(one, name):
+    """Give the share of one of its causes."""
+    return next(cause.share for cause in one.standing if cause.name == name)

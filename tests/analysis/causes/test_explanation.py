@@ -1,125 +1,137 @@
-"""What causes explain together: one factor a measurement, three words, no more than was lost."""
+"""What terms explain together: they add up, four words, no more than was lost."""
 
 from collections import Counter
 
 import numpy as np
 import pytest
 
-from bareline.analysis.judgements.causes.cause import Cause, Word
-from bareline.analysis.judgements.causes.explanation import Explanation, product, without_excess
+from bareline.analysis.judgements.causes.cause import Cause, Term, Word
+from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.search import RULES, explain
-from bareline.analysis.numbers.row import Estimate
+from bareline.analysis.judgements.causes.share import Share
+from bareline.analysis.judgements.causes.sums import sum_of
+from bareline.analysis.judgements.causes.terms import MeasuredTerm
 from bareline.probes.base import load_probes
 from bareline.vocabulary.facts import FACT_KEYS
 from bareline.vocabulary.verdicts import Verdict
 
-from .planted import HASWELL, NEHALEM, SMALL, explained, found, processor
+from .planted import HASWELL, NEHALEM, SMALL, explained, found, names, processor
 
 
-def explanation(ratio, *causes, half=1.02):
-    loss = found("compute.dgemm", ratio, half=half)
-    kept = without_excess(causes, loss.points[0].ratio)
-    return Explanation(loss, loss.points[0], kept)
+def cause(name, lo=None, hi=None, terms=(Term.MEMORY,), **more):
+    share = None if lo is None else Share(hi, lo, hi)
+    return Cause(f"words of {name}", terms, share, name=name, rule=name, **more)
 
 
-def test_what_rests_on_one_measurement_is_one_factor():
-    one = Cause("a", 2.9, 3.1, "compute.peak")
-    two = Cause("b", 2.8, 3.0, "compute.peak")
-    other = Cause("c", 1.0, 2.0)
-    assert product([one, two]) == (2.8, 3.1)
-    assert product([one, two, other]) == pytest.approx((2.8, 6.2))
-    assert product([other, other]) == pytest.approx((1.0, 4.0))
+def explanation(ratio, *causes, half=1.02, measured=()):
+    loss = found("memory.stream", ratio, half=half)
+    whole = sum_of(causes, measured, Share.of(loss.points[0].ratio))
+    return Explanation(loss, loss.points[0], whole.causes, whole.terms)
 
 
-def test_parts_of_a_program_s_time_add_up():
-    computation, communication = Cause("a", 1.2, 1.3, part=True), Cause("b", 1.0, 1.5, part=True)
-    assert product([computation, communication]) == pytest.approx((1.2, 1.8))
-    assert product([computation, communication, Cause("c", 2.0, 2.0)]) == pytest.approx((2.4, 3.6))
+def measured(lo, hi, term=Term.MEMORY, **more):
+    return MeasuredTerm(term, Share((lo + hi) / 2, lo, hi), "x.probe", "x is worse", **more)
+
+
+def test_terms_of_different_things_add_up():
+    one = explanation(2.0, cause("a", 0.2, 0.3), cause("b", 0.0, 0.5, (Term.FILES,)))
+    assert (one.explained.lo, one.explained.hi) == pytest.approx((0.2, 0.8))
+    # Bounds add, whatever they have in common: 2 / 1.02 - 1 - 0.8 to 2 * 1.02 - 1 - 0.2.
+    assert (one.left.lo, one.left.hi) == pytest.approx((2 / 1.02 - 1.8, 2.04 - 1.2))
+
+
+def test_facts_of_one_measured_term_share_it():
+    both = cause("a", 0.0, 5.0), cause("b", 0.0, 5.0)
+    one = explanation(3.0, *both, measured=[measured(1.9, 2.1)])
+    assert (one.explained.lo, one.explained.hi) == (1.9, 2.1)
+    assert sum(each.share.value for each in one.sized) == pytest.approx(2.0)
+    assert all(each.share.hi == 2.1 and each.share.lo == 0 for each in one.sized)
+
+
+def test_facts_without_a_share_have_the_rest_of_a_measured_term():
+    one = explanation(3.0, cause("a", 0.5, 0.6), cause("b"), measured=[measured(2.0, 2.0)])
+    shares = {each.name: each.share for each in one.sized}
+    assert shares["a"].value == pytest.approx(0.6) and shares["b"].value == pytest.approx(1.4)
+
+
+def test_clocks_and_instructions_multiply_within_their_term():
+    of = (Term.ARITHMETIC,)
+    one = explanation(6.0, cause("a", 0.5, 0.5, of), cause("b", 3.0, 3.0, of))
+    assert one.explained.value == pytest.approx(1.5 * 4 - 1)
 
 
 @pytest.mark.parametrize(
-    ("ratio", "cause", "word", "text"),
+    ("ratio", "given", "word"),
     [
-        (
-            2.0, Cause("x", 1.9, 2.1), Word.EXPLAINS,
-            "expected 1.90 to 2.10 times, measured 2.00 [1.96, 2.04]",
-        ),
-        (
-            3.0, Cause("x", 1.0, 1.4), Word.CONTRIBUTES,
-            "measured 3.00 [2.94, 3.06], expected at most 1.40 times: "
-            "2.10 to 3.06 times remain unexplained",
-        ),
-        (
-            3.0, Cause("x", 1.0, 6.0), Word.MAY_EXPLAIN,
-            "expected at most 6.00 times, measured 3.00 [2.94, 3.06]",
-        ),
-        (3.0, Cause("x"), Word.DIFFERS, "measured 3.00 [2.94, 3.06], effect not measured"),
-        (3.0, Cause("x", withdrawn="y"), None, "no known cause"),
+        (2.0, cause("x", 0.9, 1.1), Word.EXPLAINS),
+        (3.0, cause("x", 0.0, 0.4), Word.CONTRIBUTES),
+        (3.0, cause("x", 0.0, 5.0), Word.MAY_EXPLAIN),
+        (3.0, cause("x"), Word.DIFFERS),
+        (3.0, cause("x", withdrawn="y"), None),
     ],
-)  # fmt: skip
-def test_four_words_tell_what_is_known_of_a_cause(ratio, cause, word, text):
-    one = explanation(ratio, cause)
-    assert (one.word, one.text) == (word, text)
-    assert one.word_of(one.causes[0]) is word
+)
+def test_four_words_tell_what_is_known_of_a_cause(ratio, given, word):
+    one = explanation(ratio, given)
+    assert one.word is word and one.word_of(one.causes[0]) is word
 
 
 def test_what_nothing_bounds_takes_nothing_from_what_explains():
-    one = explanation(2.0, Cause("x", 1.9, 2.1, name="a"), Cause("y", name="b"))
-    assert [one.word_of(cause) for cause in one.causes] == [Word.EXPLAINS, Word.DIFFERS]
-    assert one.residual == pytest.approx((1.96 / 2.1, 2.04 / 1.9), rel=1e-2)
+    one = explanation(2.0, cause("a", 0.9, 1.1), cause("b"))
+    assert {each.name: one.word_of(each) for each in one.causes} == {
+        "a": Word.EXPLAINS,
+        "b": Word.DIFFERS,
+    }
 
 
-def test_bounds_that_together_lie_decades_apart_explain_nothing():
-    loose = [Cause("x", 1.0, 4.0, name="a"), Cause("y", 1.0, 4.0, name="b")]
-    assert explanation(3.0, loose[0]).word is Word.MAY_EXPLAIN
-    assert explanation(3.0, *loose).word is Word.DIFFERS
-
-
-def test_a_residual_that_does_not_matter_is_none():
+def test_what_is_left_over_and_does_not_matter_is_nothing():
     """1.5 % are less than the margin: nothing remains unexplained."""
-    assert explanation(2.03, Cause("x", 2.0, 2.0), half=1.001).word is Word.EXPLAINS
-    assert explanation(2.10, Cause("x", 2.0, 2.0), half=1.001).word is Word.CONTRIBUTES
+    assert explanation(2.03, cause("x", 1.0, 1.0), half=1.001).word is Word.EXPLAINS
+    assert explanation(2.10, cause("x", 1.0, 1.0), half=1.001).word is Word.CONTRIBUTES
+
+
+def test_what_is_left_over_is_a_time_and_no_factor():
+    """At least 0.292 times remain unexplained, it said before."""
+    one = explanation(2.0, cause("x", 0.2, 0.4), half=1.05)
+    assert one.left.value == pytest.approx(0.6)
+    assert one.left.lo < one.left.value < one.left.hi
 
 
 # Too much -----------------------------------------------------------------------------------------
 
 
-def test_a_cause_that_explains_more_than_was_lost_is_withdrawn():
-    one = explanation(2.0, Cause("x", 4.0, 6.0, name="delay"))
+def test_a_cause_that_explains_more_than_was_lost_is_withdrawn_with_the_number():
+    one = explanation(2.0, cause("delay", 3.0, 5.0))
     assert not one.known
-    assert one.withdrawn == "delay: it would cost 4.00 to 6.00 times, more than was measured"
+    assert one.withdrawn.startswith("delay: it would cost 300 % of the baseline's time")
 
 
 def test_of_two_causes_the_one_is_withdrawn_without_which_nothing_is_left():
-    fact, measured = Cause("x", 1.5, 1.6, name="a"), Cause("y", 2.0, 2.02, "net.nuttcp", name="b")
-    for causes in ((fact, measured), (measured, fact)):
-        one = explanation(2.0, *causes)
-        assert [cause.name for cause in one.standing] == ["b"] and one.word is Word.EXPLAINS
-        assert "with b it would cost 3.00 to 3.23 times, more than was measured" in one.withdrawn
+    for facts in ((cause("a", 0.5, 0.6), cause("b", 1.0, 1.02, (Term.FILES,))),
+                  (cause("b", 1.0, 1.02, (Term.FILES,)), cause("a", 0.5, 0.6))):  # fmt: skip
+        one = explanation(2.0, *facts)
+        assert [each.name for each in one.standing] == ["b"] and one.word is Word.EXPLAINS
+        assert "with b it would cost more than was measured" in one.withdrawn
 
 
-def test_causes_of_one_measurement_are_withdrawn_together():
-    both = [Cause(name, 5.0, 5.1, "net.nuttcp", name=name) for name in ("a", "b")]
-    one = explanation(2.0, *both, Cause("z", 1.0, 2.1, name="c"))
-    assert [cause.name for cause in one.standing] == ["c"]
+def test_a_fact_that_its_own_measurement_contradicts_is_refused_with_the_number():
+    one = explanation(3.0, cause("a", 1.8, 2.0), measured=[measured(0.1, 0.2)])
+    assert not one.sized
+    assert "180 % of the baseline's time at least, but x is worse" in one.withdrawn
 
 
-def test_a_residual_that_may_be_one_withdraws_nothing():
-    assert not explanation(2.0, Cause("x", 1.9, 3.0), Cause("y", 1.05, 1.1)).withdrawn
+def test_facts_of_a_term_that_is_not_worse_are_refused():
+    other = (Term.MEMORY, Term.FILES)
+    acquitted = [measured(-0.01, 0.01, refuses="x is not worse: 1.00")]
+    one = explanation(3.0, cause("a", 0.0, 2.0), cause("b", terms=other), measured=acquitted)
+    assert names(one) == ["b"] and "x is not worse" in one.withdrawn
+    acquitted += [measured(-0.01, 0.01, Term.FILES, refuses="y is not worse")]
+    one = explanation(3.0, cause("b", terms=other), measured=acquitted)
+    assert not names(one) and "y is not worse" in one.withdrawn
 
 
-def test_without_an_interval_the_models_are_taken_as_they_are():
-    loss = found("mpi.pingpong", 2.0, **SMALL)
-    kept = (Cause("x", 1.0, 2.0),)
-    exact = Estimate(2.0)
-    assert without_excess((Cause("x", 3.0, 4.0),), exact)[0].withdrawn
-    assert Explanation(loss, loss.points[0], kept).word is Word.MAY_EXPLAIN
-
-
-def test_what_may_cost_nothing_is_a_possible_cause():
-    """However well its most fits: 1.00 to 2.01 explains no 2.00."""
-    assert explanation(2.0, Cause("x", 1.0, 2.01)).word is Word.MAY_EXPLAIN
-    assert explanation(2.0, Cause("x", 1.5, 2.01)).word is Word.EXPLAINS
+def test_what_is_left_may_be_nothing_withdraws_nothing():
+    one = explanation(2.0, cause("a", 0.9, 2.0), cause("b", 0.05, 0.1, (Term.FILES,)))
+    assert not one.withdrawn
 
 
 # Which losses, which rules ------------------------------------------------------------------------
@@ -133,28 +145,37 @@ def test_only_certain_losses_are_explained():
 
 def test_what_an_earlier_layer_said_in_full_is_marked():
     facts, base = {"cpu.emulated": True}, {"cpu.emulated": False}
-    mpi, stream = found("mpi.allreduce", 50.0, **SMALL), found("net.nuttcp", 9.0, nodes=2)
-    (one,) = explained(mpi, facts=facts, base=base).causes
+    files, stream = found("io.create", 50.0), found("net.nuttcp", 9.0, nodes=2)
+    (one,) = explained(files, facts=facts, base=base).causes
     assert not one.repeated
-    told = explain([mpi, stream], {"vm": facts, "bare": base}, "bare")
-    assert [[cause.repeated for cause in one.causes] for one in told] == [[True], [False]]
+    told = explain([files, stream], {"vm": facts, "bare": base}, "bare")
+    assert [[each.repeated for each in one.causes] for one in told] == [[True], [False]]
 
 
 def test_every_cause_that_concerns_a_loss_is_there_or_says_why_not():
     one = explained(found("compute.dgemm", 1.4), facts=NEHALEM, base=HASWELL)
     concerned = {rule.name for rule in RULES if rule.concerns(one.finding.layer, "compute.dgemm")}
-    assert {cause.rule for cause in one.causes} | set(one.absent) == concerned
+    assert {each.rule for each in one.causes} | set(one.absent) == concerned
     assert one.absent["clock"] == "cpu.max_hz or cpu.base_hz is not known of vm and bare"
 
 
 def test_rules_need_facts_and_probes_that_exist():
     probes = load_probes()
-    names = [rule.name for rule in RULES]
-    assert len(set(names)) == len(names)
+    rules = [rule.name for rule in RULES]
+    assert len(set(rules)) == len(rules)
     for rule in RULES:
         assert {*rule.probes, *rule.only} <= set(probes)
         for key in (key for need in rule.needs for key in need.split(" or ")):
             assert key in FACT_KEYS or key.startswith("sim."), key
+
+
+def test_the_probe_to_run_is_named_where_the_rung_below_was_not_measured():
+    loss = found("mpi.pingpong", 3.0, **SMALL)
+    assert explained(loss).probes_to_run == ("net.sockperf", "net.nuttcp")
+    one = explained(found("compute.dgemm", 3.0))
+    assert one.probes_to_run == ("compute.peak",)
+    sockets = found("net.sockperf", 3.0, half=1.01, nodes=2, base=8e-4)
+    assert explained(loss, sockets).probes_to_run == ()
 
 
 # Whatever differs ---------------------------------------------------------------------------------
@@ -185,6 +206,7 @@ def _random_case(rng):
             "net.speed_bps": float(10 ** rng.uniform(8, 11)),
             "net.delay_s": float(rng.uniform(0, 1e-3)),
             "net.kind": str(rng.choice(["hardware", "paravirtual", "emulated"])),
+            "net.offload.tso": bool(rng.integers(2)),
             "mpi.transport": str(rng.choice(["tcp", "shm"])),
             "sim.latency_s": float(rng.uniform(1e-6, 1e-3)),
         }
@@ -204,22 +226,21 @@ def test_whatever_differs_what_is_said_agrees_with_itself():
     for _ in range(1500):
         loss, beside, facts, base = _random_case(rng)
         one = explained(loss, *beside, facts=facts, base=base)
-        lo, hi = one.residual
         words[one.word] += 1
         withdrawn["more than was measured" in one.withdrawn] += 1
-        assert (one.word is None) == (not one.standing) == one.text.startswith("no known cause")
-        if one.bounded:
-            assert hi >= 1 / 1.02, "explains certainly more than was lost"
-            assert (one.word in (Word.EXPLAINS, Word.MAY_EXPLAIN)) == (
-                lo is not None and lo <= 1.02
-            )
-            assert one.explained[1] is None or one.explained[1] / one.explained[0] <= 10
-        for cause in one.causes:
-            assert cause.lo >= 1 and (cause.hi is None or cause.lo <= cause.hi), cause
-            assert not cause.vague
-        for rest in {cause.measurement for cause in one.bounded} - {""}:
-            # However many rest on it, a measurement counts once.
-            group = [cause for cause in one.bounded if cause.measurement == rest]
-            assert product(group) == (min(c.lo for c in group), max(c.hi for c in group))
+        assert (one.word is None) == (not one.known)
+        least = sum(term.share.lo for term in one.terms)
+        assert least <= one.extra.hi + 0.03 * (1 + one.extra.hi), "explains more than was lost"
+        assert one.left.value == pytest.approx(one.extra.value - one.explained.value)
+        assert one.explained.value == pytest.approx(sum(term.share.value for term in one.terms))
+        for each in one.causes:
+            if each.share is not None:
+                assert each.share.lo <= each.share.value <= each.share.hi, each
+                assert not each.withdrawn
+        for term in one.terms:  # a measurement counts once, however many facts share it
+            own = [each for each in one.sized if each.rule in term.rules]
+            alone = [each.share.value for each in own if each.terms == (term.term,)]
+            if term.probe:
+                assert sum(alone) <= term.share.value + 1e-9 + abs(term.share.lo)
     assert min(words[word] for word in (*Word, None)) > 25, words
     assert withdrawn[True] > 50

@@ -3,6 +3,7 @@
 import pytest
 
 from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.share import Share
 
 from .planted import SMALL, explained, found, names
 
@@ -21,7 +22,7 @@ def test_who_has_a_third_of_a_core_takes_at_most_three_times_as_long():
     (cause,) = one.standing
     assert "2 busy neighbours (load: cpu) take turns" in cause.words
     assert "none beside the baseline" in cause.words and "3 processors" in cause.words
-    assert (cause.lo, cause.hi) == (1.0, 3.0)
+    assert cause.share == Share.at_most(2.0)
     assert one.word is Word.MAY_EXPLAIN
 
 
@@ -33,14 +34,14 @@ def test_more_than_its_share_is_not_explained_by_them():
 def test_one_neighbour_more_counts_by_what_the_baseline_has():
     loss = found("memory.stream", 1.4)
     one = explained(loss, facts=beside(2, promised=3.0), base=beside(1, promised=2.0))
-    assert [cause.hi for cause in one.standing] == [1.5]
+    assert [cause.share.hi for cause in one.standing] == [0.5]
     assert "1 beside the baseline" in one.standing[0].words
 
 
 def test_ranks_that_wait_for_turns_have_no_bound():
     one = explained(found("mpi.pingpong", 400, **SMALL), facts=beside(1, promised=2.0), base=ALONE)
     assert names(one) == ["neighbours"]
-    assert one.standing[0].hi is None
+    assert one.standing[0].share is None
     assert (
         "1 busy neighbour (load: cpu) takes turns with it on its cores, none"
         in one.standing[0].words

@@ -9,11 +9,12 @@ from bareline.analysis.numbers.programs import COMMUNICATING, COMPUTING, Split
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.row import Estimate
 from bareline.analysis.words.comparison import Comparison
-from bareline.profile.files import PROFILE_FILE, read_profile
+from bareline.profile.files import read_profile
+from bareline.profile.launch import PROFILE_FILE
 from bareline.vocabulary.model import Sample
 from bareline.vocabulary.verdicts import Verdict
 
-from .planted import LARGE, SMALL, explained, found, names
+from .planted import LARGE, SMALL, explained, factors, found, names
 
 PROFILE = Path(__file__).parents[2] / "profile" / "data" / "planted.profile"
 
@@ -39,7 +40,10 @@ def test_a_program_that_computes_is_not_blamed_on_mpi():
     ep = found("npb.ep", 1.5, half=1.01, nodes=2)
     one = explained(ep, MPI, DGEMM, splits=Planted(ep=EP))
     assert names(one) == ["computation"]
-    assert "99.9" not in one.words and "100 % of its time by its own clock on bare" in one.words
+    assert (
+        "99.9" not in one.standing[0].words
+        and "100 % of its time by its own clock on bare" in one.standing[0].words
+    )
     assert one.absent["communication"] == "its communication is only 0.10 % of its time"
     assert one.word is Word.EXPLAINS
 
@@ -52,9 +56,9 @@ def test_a_program_that_computes_has_no_cause_where_only_mpi_lost():
 def test_computation_and_communication_lose_by_their_shares_and_add_up():
     cg = found("npb.cg", 2.0, half=1.05, nodes=2)
     one = explained(cg, MPI, DGEMM, splits=Planted(cg=CG))
-    assert names(one) == ["computation", "communication"]
+    assert sorted(names(one)) == ["communication", "computation"]
     least, most = 1 + 0.7 * (1.5 / 1.02 - 1), 1 + 0.7 * (1.5 * 1.02 - 1) + 0.3 * (5 * 1.05 - 1)
-    assert one.explained == pytest.approx((least, most))
+    assert factors(one) == pytest.approx((least, most))
     assert one.word is Word.EXPLAINS
 
 
@@ -89,10 +93,13 @@ def test_a_program_s_own_clock_narrows_what_the_probes_leave_open():
     own = Split(0.7, 0.3, CG.source, Estimate(1.0, 0.99, 1.01), Estimate(3.0, 2.9, 3.1))
     loss = found("npb.cg", 1.6, half=1.02, nodes=2)
     one = explained(loss, mpi, splits=Planted(cg=own))
-    assert one.explained == pytest.approx((1 + 0.3 * 1.9, 1 + 0.3 * 2.1))
+    assert factors(one) == pytest.approx((1 + 0.3 * 1.9, 1 + 0.3 * 2.1))
     assert one.word is Word.EXPLAINS
-    assert "takes 3.00 [2.90, 3.10] times as long, and mpi.allreduce below 8 KiB loses" in one.words
-    assert not explained(loss, mpi, splits=Planted(cg=CG)).known
+    assert (
+        "takes 3.00 [2.90, 3.10] times as long, and mpi.allreduce below 8 KiB loses"
+        in one.standing[0].words
+    )
+    assert explained(loss, mpi, splits=Planted(cg=CG)).word is Word.DIFFERS
 
 
 def test_what_no_probe_below_lost_remains_unexplained():
@@ -101,7 +108,7 @@ def test_what_no_probe_below_lost_remains_unexplained():
     own = Split(0.7, 0.3, CG.source, Estimate(1.0, 0.99, 1.01), Estimate(5.0, 4.9, 5.1))
     one = explained(found("npb.cg", 2.2, nodes=2), mpi, splits=Planted(cg=own))
     assert one.word is Word.CONTRIBUTES
-    assert one.explained == pytest.approx((1.0, 1 + 0.3 * (1.5 * 1.02 - 1)))
+    assert factors(one) == pytest.approx((1.0, 1 + 0.3 * (1.5 * 1.02 - 1)))
 
 
 def test_a_program_of_one_rank_does_not_communicate():
@@ -115,7 +122,7 @@ def test_without_a_split_a_program_loses_at_most_the_most():
     below = [DGEMM, found("memory.stream", 1.5)]
     one = explained(cg, *below)
     assert names(one) == ["layers below"]
-    assert one.explained == pytest.approx((1.0, 1.5 * 1.05))
+    assert factors(one) == pytest.approx((1.0, 1.5 * 1.05))
     assert not explained(cg).known
 
 
@@ -123,8 +130,8 @@ def test_a_bound_over_decades_is_no_cause():
     """1.00 to 205 explained any loss before."""
     slow = found("mpi.pingpong", 195.0, **LARGE)
     one = explained(found("npb.cg", 1.6, nodes=2), slow)
-    assert not one.known and not one.causes
-    assert "1.00 to 205 times, which says nothing" in one.absent["layers below"]
+    assert one.word is Word.DIFFERS and not one.terms
+    assert names(one) == ["layers below"]
 
 
 def test_what_all_cores_lose_together_is_no_loss_of_a_rank():
@@ -158,8 +165,8 @@ def test_a_program_s_own_clock_splits_its_time(plant_study):
     run = plant_study(_kernels(shares, 1.5), *cases, {"probe": "compute.dgemm"})
     told = {one.finding.probe: one for one in Comparison(read_runs([run])).explanations}
     assert names(told["npb.ep"]) == names(told["npb.cg"]) == ["computation"]
-    assert "100 % of its time by its own clock on a" in told["npb.ep"].words
-    assert "70 % of its time by its own clock on a" in told["npb.cg"].words
+    assert "100 % of its time by its own clock on a" in told["npb.ep"].standing[0].words
+    assert "70 % of its time by its own clock on a" in told["npb.cg"].standing[0].words
 
 
 def test_a_profile_splits_the_time_of_a_program_without_a_clock(plant_study):
@@ -189,5 +196,5 @@ def test_a_profile_splits_the_time_of_a_program_without_a_clock(plant_study):
     computes = ranks["compute_ns"].sum() / (ranks["wall_ns"] - ranks["paused_ns"]).sum()
     assert computes < 0.01
     assert names(one) == ["communication"]
-    assert f"{100 * (1 - computes):.0f} % of its time by its profile on a" in one.words
+    assert f"{100 * (1 - computes):.0f} % of its time by its profile on a" in one.standing[0].words
     assert "its computation is only" in one.absent["computation"]

@@ -30,13 +30,14 @@ def test_facts_that_are_missing_are_said_with_the_side_that_lacks_them():
 
 def test_measurements_are_said_with_their_nodes_and_missing_ones_by_name():
     loopback = found("net.nuttcp", 1.0, verdict=Verdict.EQUIVALENT, nodes=1)
-    one = asked("network rate", found("mpi.pingpong", 2.0, **LARGE), loopback)
+    fast, slow = {"net.speed_bps": 1e10}, {"net.speed_bps": 1e9}
+    one = asked("link rate", found("mpi.pingpong", 9.0, **LARGE), loopback, facts=slow, base=fast)
     assert [(probe, worst and worst.place.ran_on) for probe, worst in one.measured] == [
         ("net.nuttcp", 1),
         ("net.iperf3", None),
         ("net.ib_write_bw", None),
     ]
-    assert one.answers[0].reason == "no stream between nodes was measured on both platforms"
+    assert "beside" not in one.answers[0].figures and " of " in one.answers[0].figures
 
 
 def test_each_loss_that_it_concerns_has_an_answer():
@@ -46,16 +47,17 @@ def test_each_loss_that_it_concerns_has_an_answer():
         found("mpi.allreduce", 2.0, **SMALL),
         found("compute.dgemm", 2.0),
     ]
-    large, small = asked("network-rate", *losses, stream).answers
-    assert large.word is Word.EXPLAINS and large.figures.startswith("expected ")
-    assert small.word is None and small.reason.endswith("too small for a link's rate to matter")
+    rates = {"net.speed_bps": 5e9}, {"net.speed_bps": 10e9}
+    large, small, _ = asked("link-rate", *losses, stream, facts=rates[0], base=rates[1]).answers
+    assert large.word is not None and large.reason.startswith("its link carries 5.00 Gb/s")
+    assert small.word is Word.CONTRIBUTES and small.figures.startswith("51.2 ns")
 
 
 def test_a_cause_that_was_withdrawn_says_why():
     stream = found("net.nuttcp", 40.0, base=9.44e9, nodes=2)
     (answer,) = asked("Link Rate", stream, facts={"net.shaped_bps": 1e9}).answers
     assert answer.word is None
-    assert answer.reason == "withdrawn: only 24 % of the link is used"
+    assert answer.reason == "withdrawn: at most 25 % of the link is used"
 
 
 def test_what_it_concerns_is_said_where_nothing_is_worse():

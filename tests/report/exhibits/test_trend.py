@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.analysis.judgements.trend import trend_of
+from bareline.analysis.judgements.timeline import trend_of
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.report.content.document import document_of
@@ -15,12 +15,12 @@ from .drawn import rows_of
 
 TREND = find_exhibit("trend")
 SPEC = ExhibitSpec(kind="trend", probe="null")
-TURN = 5
+TURN, NIGHTS = 7, 14
 
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory):
-    """Ten nights of a study, one of another beside them; platform b is slower from TURN on."""
+    """Fourteen nights of a study, one of another beside them; platform b is slower from TURN on."""
     folder = tmp_path_factory.mktemp("nights")
 
     def measure(stem, day, factor, **head):
@@ -32,7 +32,7 @@ def nights(tmp_path_factory):
         return Run.open(run.path)
 
     measure("other", 0, 1.0, name="another")
-    return [measure(f"{day:02}", day, 1.2 if day >= TURN else 1.0) for day in range(10)]
+    return [measure(f"{day:02}", day, 1.2 if day >= TURN else 1.0) for day in range(NIGHTS)]
 
 
 def document(*runs):
@@ -45,7 +45,7 @@ def test_the_step_is_drawn_where_it_was_made_on_its_platform_alone(nights):
     assert len(figure.panels) == 2
     rows = rows_of(figure.panels)
     marks = [row for row in rows if "tip" in row]
-    assert len({row["x"] for row in marks}) == 10
+    assert len({row["x"] for row in marks}) == NIGHTS
     assert {row["text"] for row in rows if "worse" in row.get("text", "")} == {"1.20× worse"}
     # No line joins the two levels of b; that of a is whole.
     stretches = {row["stretch"] for row in rows if "tip" in row}
@@ -53,9 +53,9 @@ def test_the_step_is_drawn_where_it_was_made_on_its_platform_alone(nights):
     table = figure.data_table
     assert table is not None
     since = {row[1].text: row[4].text for row in table.rows}
-    assert since == {"a": "–", "b": "2026-03-06"}
+    assert since == {"a": "–", "b": "2026-03-08 (07)"}
     assert "planted.factor: 1.0 → 1.2" in {field.text for row in table.rows for field in row}
-    assert "worse since 2026-03-06 (05)" in figure.text_summary
+    assert "worse since 2026-03-08 (07)" in figure.text_summary
 
 
 def test_runs_that_are_given_are_the_history(nights):
@@ -73,7 +73,7 @@ def test_one_platform_is_asked_for(nights):
 
 
 def test_the_margin_is_the_studys(nights, tmp_path):
-    assert trend_of(nights).margin == 0.02
-    wide = [planted_run(tmp_path / name, margin=0.5) for name in "xy"]
+    assert trend_of([run.path for run in nights]).margin == 0.02
+    wide = [planted_run(tmp_path / name, margin=0.5).path for name in "xy"]
     assert trend_of(wide).margin == 0.5
     assert trend_of(wide, 0.1).margin == 0.1

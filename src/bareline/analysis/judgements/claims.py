@@ -1,93 +1,139 @@
-"""Claims of a publication, held against the cells of a run.
+"""Claims of a publication, compared with the rows of a run.
 
-A claim is evaluated from ratios with their intervals alone. Where several ratios speak of it, their
-geometric mean does; and where two are divided, as for a growth, the half-widths of both are added
-(on a log scale), which holds whatever they have in common.
+A claim is evaluated from ratios with their intervals. Each program that it names has its own ratio
+and its own vote; several points of one program (sizes, numbers of ranks) are one ratio, their
+geometric mean. Where two ratios are divided, as for a growth, the half-widths of both are added (on
+a log scale), which is safe whatever they have in common.
+
+`analysis/judgements/wording.py` decides what one ratio says to the words of a claim.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import chain
 
+from bareline.analysis.judgements.wording import ClaimStatus, Effect, judge, judge_equality
 from bareline.analysis.numbers.row import COMPARED, Estimate, Row
 from bareline.published.findings import ClaimCheck
 from bareline.published.quantities import Condition, Spread
+from bareline.vocabulary.caveats import codes
+from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place
 
 _PLACEMENTS = {"intra_node": True, "inter_node": False}
-
-
-class ClaimStatus(StrEnum):
-    """Whether a run says the same as a publication."""
-
-    YES = "yes"
-    WEAKER = "weaker"
-    NO = "no"
-    CANNOT_TELL = "cannot tell"
-    NOT_MEASURED = "not measured"
+_BUSY = "computation was recorded while other programs ran"
+_GIVEN = "the simulated platforms were given it"
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceLoss:
-    """How many times worse one platform is than another at a place; without a ratio, why."""
+    """How many times worse one platform is than another at a place.
+
+    - `ratio`: None where it is not known; then `reason` says why.
+    - `given`: the ratio is a parameter of the simulated platforms, not a finding.
+    - `disturbed`: computation was recorded on a busy machine.
+    """
 
     place: Place
     ratio: Estimate | None
     reason: str = ""
     against: str = ""
     simulated: bool = False
+    given: bool = False
+    disturbed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one program says to a claim; all ratios are times worse.
+
+    - `own`: its ratio; of a growth the last, of an order the pair nearest to the contrary.
+    - `first`: where a growth begins; `losses`, `first_losses` are the points behind both.
+    - `change`: what the status rests on: `own`, or by how many times the loss grows.
+    - `of`: of an order, how many ratios must hold.
+    """
+
+    program: str
+    status: ClaimStatus
+    own: Estimate
+    change: Estimate
+    losses: tuple[PlaceLoss, ...]
+    first: Estimate | None = None
+    first_losses: tuple[PlaceLoss, ...] = ()
+    of: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run says to a claim.
+    """What a run says to a claim: a vote for each program, and what they are together.
 
-    - `status`: never "weaker", which needs the printed figure.
-    - `own`: times worse; of a growth the last, of an order the pair nearest to the contrary.
-    - `first`: where a growth begins; `losses`, `first_losses` are what these are the means of.
-    - `change`: what the status rests on: `own`, or by how many times the loss grows.
-    - `of`: of an order, how many ratios must hold.
-    - `reason`: why it is not measured; else what of it is not.
+    - `reason`: why it is not measured or not judged; else what of it is not.
     """
 
     status: ClaimStatus
-    own: Estimate | None = None
-    first: Estimate | None = None
-    change: Estimate | None = None
-    losses: tuple[PlaceLoss, ...] = ()
-    first_losses: tuple[PlaceLoss, ...] = ()
-    of: int = 1
+    votes: tuple[Vote, ...] = ()
     reason: str = ""
 
+    @property
+    def yes(self) -> int:
+        """How many programs say yes."""
+        return sum(vote.status is ClaimStatus.YES for vote in self.votes)
 
-_Ends = tuple[Sequence[PlaceLoss], Sequence[PlaceLoss]]
+
+#: The printed effect of a claim on a program, above 1 in the direction of the claim, given the
+#: program, its points and, for a growth, the points where it begins; None where nothing is printed.
+PrintedEffect = Callable[[str, Sequence[PlaceLoss], Sequence[PlaceLoss]], Effect | None]
+PlaceTest = Callable[[Place], bool]
+
+
+def is_given(row: Row) -> bool:
+    """Whether a row's ratio is what a simulated platform was given.
+
+    Its computation takes the platform's factor, and a message inside a node costs the same on all.
+    """
+    place = row.place
+    inside_node = row.layer is Layer.MPI and 1 in (place.nodes, place.used)
+    return row.simulated and (place.metric in ("compute", "compute_mean") or inside_node)
+
+
+def is_disturbed(row: Row) -> bool:
+    """Whether a row's computation was recorded while other programs ran."""
+    return "recorded-busy" in codes(row.caveats)
 
 
 class Replication:
-    """The cells of a run, for asking what one published platform, as cast, loses to another."""
+    """The rows of a run, for asking what one published platform, as cast, loses to another."""
 
     def __init__(
-        self, cells: Sequence[Row], baseline: str, cast: Mapping[str, str], margin: float
+        self, rows: Sequence[Row], baseline: str, cast: Mapping[str, str], margin: float
     ) -> None:
-        self._cells = {(cell.platform, cell.place): cell for cell in cells}
+        self._rows = {(row.platform, row.place): row for row in rows}
         self._baseline = baseline
         self._cast = cast
         self._margin = margin
 
-    def outcome(self, check: ClaimCheck, prefer: Callable[[Place], bool]) -> Outcome:
-        """Evaluate a claim: a ratio at the places to `prefer`, which are printed, or most ranks."""
+    def outcome(
+        self,
+        check: ClaimCheck,
+        prefer: PlaceTest,
+        printed: PrintedEffect,
+        about: PlaceTest | None = None,
+    ) -> Outcome:
+        """Evaluate a claim.
+
+        - `prefer`: the places where its figure is printed; elsewhere a ratio is that at most ranks.
+        - `about`: the places of which it speaks; by default those that meet its conditions.
+        """
         absent = [name for name in check.platforms if name not in self._cast]
         if check.platform in absent or set(absent) >= set(check.against):
             reason = f"no platform here stands for {absent[0]}"
             return Outcome(ClaimStatus.NOT_MEASURED, reason=reason)
         present = [name for name in check.against if name not in absent]
         sides = present if check.kind == "order" else check.against[:1]
-        losses = [loss for name in sides for loss in self._losses(check, check.probe, name)]
+        losses = [loss for name in sides for loss in self._losses(check, check.probe, name, about)]
         known = [loss for loss in losses if loss.ratio is not None]
         if not known:
             reasons = list(dict.fromkeys(loss.reason for loss in losses if loss.reason))
@@ -96,124 +142,197 @@ class Replication:
         lost = [loss for loss in losses if loss.ratio is None]
         lacking = f"without {len(lost)} of {len(losses)} points ({lost[0].reason})" if lost else ""
         if check.kind == "order":
-            return self._order(check, known, lacking)
-        if check.kind == "ratio":
-            chosen = [loss for loss in known if prefer(loss.place)] or _most_ranks(known)
-            own = _mean(chosen)
-            return Outcome(self._status(check, own), own, None, own, tuple(chosen), reason=lacking)
-        return self._change(check, known, lacking)
+            votes = [self._order(check, known, printed)]
+            without = sorted({*check.against} - {loss.against for loss in known})
+            lacking = f"without {', '.join(without)}" if without else lacking
+        else:
+            votes = self._votes(check, known, prefer, printed)
+        if not votes:
+            return Outcome(ClaimStatus.NOT_MEASURED, reason=_NO_CHANGE[check.kind])
+        status, refused = _together(votes)
+        return Outcome(status, tuple(votes), reason=refused or lacking)
 
-    def _order(self, check: ClaimCheck, known: Sequence[PlaceLoss], lacking: str) -> Outcome:
+    def _votes(
+        self, check: ClaimCheck, known: Sequence[PlaceLoss], prefer: PlaceTest,
+        printed: PrintedEffect,
+    ) -> list[Vote]:  # fmt: skip
+        others = self._others(check)
+        votes = []
+        for program, losses in _by_program(known).items():
+            if check.kind == "ratio":
+                first: list[PlaceLoss] = []
+                last = [loss for loss in losses if prefer(loss.place)] or _most_ranks(losses)
+            else:
+                first, last = _ends(check, losses, others)
+                if not (first and last):
+                    continue
+            effect = printed(program, last, first)
+            votes.append(self._vote(check, program, last, first, effect))
+        return votes
+
+    def _vote(
+        self, check: ClaimCheck, program: str, last: Sequence[PlaceLoss],
+        first: Sequence[PlaceLoss], effect: Effect | None,
+    ) -> Vote:  # fmt: skip
+        own = _mean(last)
+        begin = _mean(first) if first else None
+        change = own if begin is None else own.over(begin)
+        status = self._status(check, change, effect)
+        return Vote(program, status, own, change, tuple(last), begin, tuple(first))
+
+    def _order(self, check: ClaimCheck, known: Sequence[PlaceLoss], printed: PrintedEffect) -> Vote:
         if "placement" not in check.at:
             # Where no message leaves a node, networks are equal: that contradicts no order of them.
             known = [loss for loss in known if not loss.place.on_one_node] or known
-        order = (ClaimStatus.NO, ClaimStatus.CANNOT_TELL, ClaimStatus.YES)
+        program = known[0].place.probe
+        effect = printed(program, known, [])
 
         def doubt(loss: PlaceLoss) -> tuple[int, float]:
-            toward = _toward(check, loss.ratio).value
+            toward = toward_claim(check, ratio_of(loss)).value
             speaks_for = -abs(math.log(toward)) if check.expect == "equal" else toward
-            return order.index(self._status(check, loss.ratio)), speaks_for
+            return _DOUBT.index(self._status(check, ratio_of(loss), effect)), speaks_for
 
         # All must hold, so that each may be judged by its own interval.
-        least = min(known, key=doubt)
-        ratio, status = least.ratio, self._status(check, least.ratio)
-        without = sorted({*check.against} - {loss.against for loss in known})
-        reason = f"without {', '.join(without)}" if without else lacking
-        return Outcome(status, ratio, None, ratio, (least,), of=len(known), reason=reason)
+        judged = [loss for loss in known if not (loss.given or loss.disturbed)] or known
+        least = min(judged, key=doubt)
+        ratio = ratio_of(least)
+        status = self._status(check, ratio, effect)
+        return Vote(program, status, ratio, ratio, (least,), of=len(judged))
 
-    def _change(self, check: ClaimCheck, known: Sequence[PlaceLoss], lacking: str) -> Outcome:
-        pairs = list(self._ends(check, known))
-        if not pairs:
-            wanted = {
-                "grows": "one number of ranks alone has a ratio",
-                "rise": "one node and two do not both have a ratio",
-                "more": "there is nothing to compare it with",
-            }
-            return Outcome(ClaimStatus.NOT_MEASURED, reason=wanted[check.kind])
-        before, after = (tuple(chain.from_iterable(ends)) for ends in zip(*pairs, strict=True))
-        # Each pair counts once, however many places stand at either end of it.
-        first, last = (mean_of(map(_mean, ends)) for ends in zip(*pairs, strict=True))
-        change = last.over(first)
-        status = self._status(check, change)
-        return Outcome(status, last, first, change, after, before, reason=lacking)
+    def _status(self, check: ClaimCheck, ratio: Estimate, effect: Effect | None) -> ClaimStatus:
+        toward = toward_claim(check, ratio)
+        if check.expect == "equal":
+            return judge_equality(toward, float(check.within or 1))
+        return judge(toward, effect, margin=self._margin, ties=check.ties)
 
-    def _ends(self, check: ClaimCheck, known: Sequence[PlaceLoss]) -> Iterator[_Ends]:
-        if check.kind == "more":  # than the others, at the most ranks that both have
-            others = self._losses(check, check.than, check.against[0])
-            others = [loss for loss in others if loss.ratio is not None]
-            shared = {loss.place.ranks for loss in known} & {loss.place.ranks for loss in others}
-            if shared:
-                yield _at(others, max(shared)), _at(known, max(shared))
-            return
-        by_program: dict[tuple[str, str], list[PlaceLoss]] = {}
-        for loss in known:
-            by_program.setdefault((loss.place.probe, loss.place.point), []).append(loss)
-        for own in by_program.values():
-            ranks = {loss.place.ranks for loss in own}
-            one = [loss for loss in own if loss.place.on_one_node]
-            two = [loss for loss in own if loss.place.ran_on == 2]
-            if check.kind == "grows" and len(ranks) > 1:
-                yield _at(own, min(ranks)), _at(own, max(ranks))
-            elif check.kind == "rise" and one and two:
-                yield _most_ranks(one), _most_ranks(two)
+    def _others(self, check: ClaimCheck) -> list[PlaceLoss]:
+        if check.kind != "more":
+            return []
+        losses = self._losses(check, check.than, check.against[0])
+        return [loss for loss in losses if loss.ratio is not None]
 
-    def _losses(self, check: ClaimCheck, probes: Sequence[str], against: str) -> list[PlaceLoss]:
+    def _losses(
+        self, check: ClaimCheck, probes: Sequence[str], against: str, about: PlaceTest | None = None
+    ) -> list[PlaceLoss]:
         own, other = self._cast[check.platform], self._cast[against]
         places = dict.fromkeys(
             place
-            for name, place in self._cells
+            for name, place in self._rows
             if name in (own, other)
             and place.metric == check.metric
             and any(fnmatchcase(place.probe, probe) for probe in probes)
-            and holds_at(check.at, place)
+            and (about(place) if about else holds_at(check.at, place))
         )
-        return [self._loss(own, other, place, against) for place in places]
+        losses = [self._loss(own, other, place, against) for place in places]
+        return _same_figures_are_given(losses)
 
     def _loss(self, own: str, other: str, place: Place, against: str) -> PlaceLoss:
         if own == other:
             return PlaceLoss(place, None, f"{own} stands for both", against)
-        parts: list[Estimate | None] = []
-        simulated = False
+        ratios = []
+        rows = []
         for name in (own, other):
             if name == self._baseline:
-                parts.append(None)
+                ratios.append(Estimate(1.0, 1.0, 1.0))
                 continue
-            cell = self._cells.get((name, place))
-            if cell is None:
+            row = self._rows.get((name, place))
+            if row is None:
                 return PlaceLoss(place, None, f"nothing was measured on {name}", against)
-            if cell.verdict not in COMPARED or cell.ratio is None:
-                return PlaceLoss(place, None, f"{name}: {cell.reason or 'no ratio'}", against)
-            simulated = simulated or cell.simulated
-            ratio = cell.ratio
-            if cell.exact and not ratio.bounded:  # without noise, and no model's error is known
-                ratio = Estimate(ratio.value, ratio.value, ratio.value)
-            parts.append(ratio)
-        mine, theirs = parts
-        own_ratio = mine if theirs is None else (mine or Estimate(1.0, 1.0, 1.0)).over(theirs)
-        return PlaceLoss(place, own_ratio, "", against, simulated)
+            if row.verdict not in COMPARED or row.ratio is None:
+                return PlaceLoss(place, None, f"{name}: {row.reason or 'no ratio'}", against)
+            rows.append(row)
+            ratios.append(_without_noise(row))
+        mine, theirs = ratios
+        return PlaceLoss(
+            place,
+            mine if other == self._baseline else mine.over(theirs),
+            against=against,
+            simulated=any(row.simulated for row in rows),
+            given=any(map(is_given, rows)),
+            disturbed=any(map(is_disturbed, rows)),
+        )
 
-    def _status(self, check: ClaimCheck, ratio: Estimate | None) -> ClaimStatus:
-        toward = _toward(check, ratio)
-        if toward.lo is None or toward.hi is None:
-            below = toward.lo is None and toward.hi is not None and toward.hi < 1
-            beyond = toward.lo is not None and toward.lo > 1 + self._margin
-            if check.expect == "equal" or not (below or beyond):
-                return ClaimStatus.CANNOT_TELL
-            return ClaimStatus.YES if beyond else ClaimStatus.NO
-        if check.expect == "equal":
-            within = float(check.within or 1)
-            if 1 / within <= toward.lo and toward.hi <= within:
-                return ClaimStatus.YES
-            apart = toward.lo > within or toward.hi < 1 / within
-            return ClaimStatus.NO if apart else ClaimStatus.CANNOT_TELL
-        if toward.hi <= 1 + self._margin:
-            # What is certainly no more than equal within the margin is not what is claimed.
-            return ClaimStatus.NO
-        return ClaimStatus.YES if toward.lo > 1 else ClaimStatus.CANNOT_TELL
+
+_NO_CHANGE: Mapping[str, str] = {
+    "ratio": "no point of it has a ratio",
+    "grows": "one number of ranks alone has a ratio",
+    "rise": "one node and two do not both have a ratio",
+    "more": "there is nothing to compare it with",
+}
+#: What an order's least clear pair is: the first of these.
+_DOUBT = (
+    ClaimStatus.NO,
+    ClaimStatus.WEAKER,
+    ClaimStatus.CANNOT_TELL,
+    ClaimStatus.STRONGER,
+    ClaimStatus.YES,
+)
+
+
+def _together(votes: Sequence[Vote]) -> tuple[ClaimStatus, str]:
+    """Return what the programs say together, and why they are not judged where they are not."""
+    losses = [loss for vote in votes for loss in (*vote.losses, *vote.first_losses)]
+    if all(loss.given for loss in losses):
+        return ClaimStatus.GIVEN, _GIVEN
+    if any(loss.disturbed for loss in losses):
+        return ClaimStatus.CANNOT_TELL, _BUSY
+    statuses = {vote.status for vote in votes}
+    if statuses <= {ClaimStatus.NO, ClaimStatus.CANNOT_TELL}:
+        return (ClaimStatus.NO if ClaimStatus.NO in statuses else ClaimStatus.CANNOT_TELL), ""
+    return (statuses.pop(), "") if len(statuses) == 1 else (ClaimStatus.PARTLY, "")
+
+
+def _same_figures_are_given(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
+    """Mark simulated losses that are exactly 1 everywhere: both platforms have the same figures."""
+    known = [loss for loss in losses if loss.ratio is not None]
+    if not known or not all(loss.simulated and ratio_of(loss).value == 1.0 for loss in known):
+        return list(losses)
+    return [replace(loss, given=True) for loss in losses]
+
+
+def _without_noise(row: Row) -> Estimate:
+    """Return a row's ratio; where it has no noise and no model's error is known, as exact."""
+    assert row.ratio is not None
+    if row.exact and not row.ratio.bounded:
+        return Estimate(row.ratio.value, row.ratio.value, row.ratio.value)
+    return row.ratio
+
+
+def _by_program(losses: Iterable[PlaceLoss]) -> dict[str, list[PlaceLoss]]:
+    programs: dict[str, list[PlaceLoss]] = {}
+    for loss in losses:
+        programs.setdefault(loss.place.probe, []).append(loss)
+    return programs
+
+
+def _ends(
+    check: ClaimCheck, losses: Sequence[PlaceLoss], others: Sequence[PlaceLoss]
+) -> tuple[list[PlaceLoss], list[PlaceLoss]]:
+    """Return the points where the change of a program's loss begins and ends; empty without both.
+
+    Points that are there at one end alone are left out, so that both ends are of the same sizes.
+    """
+    if check.kind == "more":
+        shared = {loss.place.ranks for loss in losses} & {loss.place.ranks for loss in others}
+        if not shared:
+            return [], []
+        return _at(others, max(shared)), _at(losses, max(shared))
+    if check.kind == "rise":
+        first = _most_ranks([loss for loss in losses if loss.place.on_one_node])
+        last = _most_ranks([loss for loss in losses if loss.place.ran_on == 2])
+    else:
+        ranks = {loss.place.ranks for loss in losses}
+        if len(ranks) < 2:
+            return [], []
+        first = _at(losses, min(ranks))
+        last = _at(losses, max(ranks))
+    both = {loss.place.point for loss in first} & {loss.place.point for loss in last}
+    first = [loss for loss in first if loss.place.point in both]
+    return first, [loss for loss in last if loss.place.point in both]
 
 
 def holds_at(at: Mapping[str, Condition], place: Place) -> bool:
-    """Tell whether a place meets conditions: all of them are known of it, and hold."""
+    """Whether a place meets conditions: all of them are known of it, and hold."""
     known = place.coordinates | {"nodes": place.ran_on}
     for name, condition in at.items():
         if name == "placement":
@@ -230,7 +349,7 @@ def holds_at(at: Mapping[str, Condition], place: Place) -> bool:
 
 
 def mean_of(ratios: Iterable[Estimate]) -> Estimate:
-    """Give the geometric mean; its half-width is the mean of theirs, whatever they share."""
+    """Return the geometric mean; its half-width is the mean of theirs, whatever they share."""
     found = list(ratios)
 
     def mean(ends: Sequence[float | None]) -> float | None:
@@ -241,25 +360,29 @@ def mean_of(ratios: Iterable[Estimate]) -> Estimate:
 
     middle = mean([ratio.value for ratio in found])
     assert middle is not None
-    lo, hi = mean([ratio.lo for ratio in found]), mean([ratio.hi for ratio in found])
+    lo = mean([ratio.lo for ratio in found])
+    hi = mean([ratio.hi for ratio in found])
     return Estimate(middle, lo, hi)
 
 
-def _mean(losses: Iterable[PlaceLoss]) -> Estimate:
-    return mean_of(loss.ratio for loss in losses if loss.ratio is not None)
-
-
-def _toward(check: ClaimCheck, ratio: Estimate | None) -> Estimate:
+def toward_claim(check: ClaimCheck, ratio: Estimate) -> Estimate:
     """Turn a ratio so that above 1 is what the document says."""
-    assert ratio is not None
     return ratio.inverse() if check.expect == "better" else ratio
 
 
+def ratio_of(loss: PlaceLoss) -> Estimate:
+    """Return the ratio of a loss that has one."""
+    assert loss.ratio is not None
+    return loss.ratio
+
+
+def _mean(losses: Iterable[PlaceLoss]) -> Estimate:
+    return mean_of(map(ratio_of, losses))
+
+
 def _most_ranks(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
-    most: dict[str, int] = {}
-    for loss in losses:
-        most[loss.place.probe] = max(loss.place.ranks, most.get(loss.place.probe, 0))
-    return [loss for loss in losses if loss.place.ranks == most[loss.place.probe]]
+    most = max((loss.place.ranks for loss in losses), default=0)
+    return _at(losses, most)
 
 
 def _at(losses: Sequence[PlaceLoss], ranks: int) -> list[PlaceLoss]:

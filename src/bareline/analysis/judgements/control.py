@@ -18,6 +18,7 @@ import polars as pl
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import finite
+from bareline.stats import ALPHA
 from bareline.stats.special import student_quantile
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE
@@ -70,7 +71,9 @@ def judge_control(
 ) -> Control:
     """Count what a comparison of something with itself found."""
     tested = points.filter(pl.col("p_adjusted").is_not_null() & (pl.col("n_used") >= MIN_LAUNCHES))
-    different = tested.filter(pl.col("verdict").is_in(_DIFFERENT))
+    # An alarm may be raised by less than a claim is made of: the interval excludes 1.
+    by_rate = pl.col("by_interval").is_in(_DIFFERENT) & (pl.col("p_adjusted") <= ALPHA)
+    different = tested.filter(by_rate | pl.col("verdict").is_in(_DIFFERENT))
     claims = [p for finding in findings for p in finding.points if p.grade is Grade.CERTAIN]
     floors: dict[str, float] = {}
     for layer, ratio in different.select("layer", "ratio").iter_rows():

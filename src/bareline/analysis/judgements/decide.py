@@ -5,10 +5,10 @@ it: launches lost, the family of all that a page claims, and the false discovery
 that this family does not make certain. `decide` is the table: the first rule that holds decides.
 
 - *certain* holds together with all else that the page calls certain, and with fewer than six boots
-  nothing is;
-- *likely* is false for one row in twenty, among the rows that are likely;
-- both claim a difference only where the row's own 95 % interval lies beyond no difference and its
-  estimate beyond the margin;
+  nothing is. The row's own 95 % interval lies beyond no difference, its estimate beyond the margin.
+- *likely* is false for one row in twenty, among the rows that are likely. The row's whole interval
+  lies beyond the margin: where nearly all differences are certain, few true ones are left, and
+  those that noise makes are small.
 - what is no larger than the difference of the baseline from itself is open.
 """
 
@@ -27,6 +27,10 @@ from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.members import Mean
 from bareline.vocabulary.verdicts import DecisionRule, Grade, Verdict
 
+#: From so many launches on, what is not certain is seldom true: likely is asked for at less.
+_MANY_LAUNCHES = 8
+_RATE_OF_MANY = 0.02
+
 
 @dataclass(frozen=True, slots=True)
 class RowEvidence:
@@ -38,7 +42,9 @@ class RowEvidence:
       they do so over the whole page.
     - `only_lost`: launches lost to a limit are all that there is of one side.
     - `interval`: 1 or -1 where interval and estimate show it worse or better, else 0.
+    - `beyond_margin`: the whole interval lies beyond the margin.
     - `equal`: the interval lies inside the margin.
+    - `n`: launches, or boots, that were compared.
     - `ratio`: NaN without one.
     - `p`: over all that the page claims together. NaN: no test.
     - `q`: the false discovery rate over all rows; `q_rest` over those that are not certain.
@@ -55,7 +61,9 @@ class RowEvidence:
     lost_sure: BoolCube
     only_lost: BoolCube
     interval: IntCube
+    beyond_margin: BoolCube
     equal: BoolCube
+    n: IntCube
     ratio: FloatCube
     p: FloatCube
     q: FloatCube
@@ -72,43 +80,82 @@ class Decisions:
     rules: list[DecisionRule]
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of the table: a rule, the rows for which it holds, and what they become.
+
+    `verdict` is None where it is the way in which the row differs: slower or faster.
+    """
+
+    rule: DecisionRule
+    holds: BoolCube
+    verdict: Verdict | None
+    grade: Grade | None
+
+
 def decide(row: RowEvidence, floor: float) -> Decisions:
     """Return the decisions of rows by the first rule that holds.
 
     `floor`: the ratio above 1 up to which differences may be the machine's own.
     """
-    sure = (row.p <= stats.CERTAIN_ALPHA) & ~row.few_boots
-    certain = is_certain(row.p, row.q, row.interval, row.few_boots)
-    likely = (row.q_rest <= stats.ALPHA) & (row.interval != 0)
-    within = (certain | likely) & (np.abs(np.log(row.ratio)) <= math.log(floor))
+    delivered = row.only_lost  # launches that exceeded their limit compare without any figure
     lost = row.lost != 0
-    lost_certain = lost & (sure | (row.lost_sure & ~row.few_boots))
-    absent = ~row.only_lost
+    lost_certain = lost & _is_certainly_lost(row)
+    certain = is_certain(row.p, row.q, row.interval, row.few_boots)
+    likely = _is_likely(row)
+    within = (certain | likely) & (np.abs(np.log(row.ratio)) <= math.log(floor))
+    rest = np.ones_like(lost)
+    table = [
+        _Line(DecisionRule.REFUSED, row.refused, Verdict.NOT_COMPARABLE, Grade.NOT_COMPARABLE),
+        _Line(DecisionRule.FAILED, row.failed & ~delivered, Verdict.FAILED, Grade.FAILED),
+        _Line(DecisionRule.SKIPPED, row.skipped & ~delivered, Verdict.SKIPPED, Grade.MISSING),
+        _Line(
+            DecisionRule.DOES_NOT_FIT, row.left_out & ~delivered,
+            Verdict.DOES_NOT_FIT, Grade.MISSING,
+        ),
+        _Line(DecisionRule.MISSING, row.empty & ~delivered, Verdict.MISSING, Grade.MISSING),
+        _Line(DecisionRule.NO_DIRECTION, ~row.directed, None, None),
+        _Line(DecisionRule.LAUNCHES_LOST, lost_certain, None, Grade.CERTAIN),
+        _Line(DecisionRule.LAUNCHES_LOST, lost, None, Grade.LIKELY),
+        _Line(DecisionRule.WITHIN_CONTROL, within, Verdict.INCONCLUSIVE, Grade.OPEN),
+        _Line(DecisionRule.FAMILY_TEST, certain, None, Grade.CERTAIN),
+        _Line(DecisionRule.DISCOVERY_RATE, likely, None, Grade.LIKELY),
+        _Line(DecisionRule.EQUAL, row.equal, Verdict.EQUIVALENT, Grade.EQUAL),
+        _Line(DecisionRule.BOUND, rest, Verdict.INCONCLUSIVE, Grade.OPEN),
+    ]  # fmt: skip
+    first = np.argmax([line.holds for line in table], axis=0)
+    lines = [table[number] for number in first]
     way = np.where(lost, row.lost, row.interval)
-    # rule, where it holds, verdict (None: the way the row goes), grade
-    table: list[tuple[DecisionRule, BoolCube, Verdict | None, Grade | None]] = [
-        (DecisionRule.REFUSED, row.refused, Verdict.NOT_COMPARABLE, Grade.NOT_COMPARABLE),
-        (DecisionRule.FAILED, row.failed & absent, Verdict.FAILED, Grade.FAILED),
-        (DecisionRule.SKIPPED, row.skipped & absent, Verdict.SKIPPED, Grade.MISSING),
-        (DecisionRule.DOES_NOT_FIT, row.left_out & absent, Verdict.DOES_NOT_FIT, Grade.MISSING),
-        (DecisionRule.MISSING, row.empty & absent, Verdict.MISSING, Grade.MISSING),
-        (DecisionRule.NO_DIRECTION, ~row.directed, None, None),
-        (DecisionRule.LAUNCHES_LOST, lost_certain, None, Grade.CERTAIN),
-        (DecisionRule.LAUNCHES_LOST, lost, None, Grade.LIKELY),
-        (DecisionRule.WITHIN_CONTROL, within, Verdict.INCONCLUSIVE, Grade.OPEN),
-        (DecisionRule.FAMILY_TEST, certain, None, Grade.CERTAIN),
-        (DecisionRule.DISCOVERY_RATE, likely, None, Grade.LIKELY),
-        (DecisionRule.EQUAL, row.equal, Verdict.EQUIVALENT, Grade.EQUAL),
-        (DecisionRule.BOUND, np.ones_like(lost), Verdict.INCONCLUSIVE, Grade.OPEN),
-    ]
-    chosen = np.argmax([holds for _, holds, _, _ in table], axis=0)
-    lines = [table[at] for at in chosen]
-    sides = [_SIDES[way] for way in np.where(row.directed, way, 0).tolist()]
+    sides = [_SIDES[side] for side in np.where(row.directed, way, 0).tolist()]
     return Decisions(
-        verdicts=[verdict or side for (_, _, verdict, _), side in zip(lines, sides, strict=True)],
-        grades=[grade for *_, grade in lines],
-        rules=[rule for rule, *_ in lines],
+        verdicts=[line.verdict or side for line, side in zip(lines, sides, strict=True)],
+        grades=[line.grade for line in lines],
+        rules=[line.rule for line in lines],
     )
+
+
+def is_certain(
+    p: FloatCube, q: FloatCube, interval: IntCube, few_boots: BoolCube | bool
+) -> BoolCube:
+    """Whether rows are certain: by the family, by the rate over all rows, and by their interval."""
+    by_family = p <= stats.CERTAIN_ALPHA
+    by_rate = q <= stats.ALPHA
+    certain: BoolCube = by_family & by_rate & (interval != 0) & np.logical_not(few_boots)
+    return certain
+
+
+def _is_certainly_lost(row: RowEvidence) -> BoolCube:
+    by_family = row.p <= stats.CERTAIN_ALPHA
+    certain: BoolCube = (by_family | row.lost_sure) & ~row.few_boots
+    return certain
+
+
+def _is_likely(row: RowEvidence) -> BoolCube:
+    # With few boots no row is certain: what would be so is among the likely ones.
+    many = (row.n >= _MANY_LAUNCHES) & ~row.few_boots
+    by_rate = row.q_rest <= np.where(many, _RATE_OF_MANY, stats.ALPHA)
+    likely: BoolCube = by_rate & (row.interval != 0) & row.beyond_margin
+    return likely
 
 
 _SIDES = {1: Verdict.SLOWER, -1: Verdict.FASTER, 0: None}
@@ -123,7 +170,8 @@ def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
         return None
     if mean.by_loss:
         return replace(mean, verdict=_SIDES[mean.by_loss] or mean.verdict)
-    lo, hi = mean.ratio.lo or 0.0, mean.ratio.hi or math.inf
+    lo = mean.ratio.lo or 0.0
+    hi = mean.ratio.hi or math.inf
     shown = stats.judge(
         mean.ratio.value, lo, hi, mean.n, mean.p, margin=margin, alpha=stats.CERTAIN_ALPHA
     )
@@ -131,15 +179,6 @@ def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
     if verdict.decided and abs(math.log(mean.ratio.value)) <= math.log(floor):
         verdict = Verdict.INCONCLUSIVE
     return replace(mean, verdict=verdict)
-
-
-def is_certain(
-    p: FloatCube, q: FloatCube, interval: IntCube, few_boots: BoolCube | bool
-) -> BoolCube:
-    """Whether rows are certain: by the family, by the rate over all rows, and by their interval."""
-    tested = (p <= stats.CERTAIN_ALPHA) & (q <= stats.ALPHA)
-    certain: BoolCube = tested & (interval != 0) & np.logical_not(few_boots)
-    return certain
 
 
 _WAYS = {Verdict.SLOWER.value: 1, Verdict.FASTER.value: -1}
@@ -157,38 +196,45 @@ def decided(table: pl.DataFrame, floor: float) -> pl.DataFrame:
     These are p (of the family), q, p_adjusted (q of certain rows, else among the others), by_loss
     and lost_sure.
     """
+    result = decide(_evidence(table), floor)
+    return table.with_columns(
+        _texts("verdict", result.verdicts),
+        _texts("grade", result.grades),
+        _texts("rule", result.rules),
+    )
 
+
+def _evidence(table: pl.DataFrame) -> RowEvidence:
     def flags(column: pl.Expr) -> BoolCube:
         return table.select(column.fill_null(value=False).alias("")).to_series().to_numpy()
+
+    def counts(name: str) -> IntCube:
+        return table.get_column(name).cast(pl.Int64).fill_null(0).to_numpy()
 
     def numbers(name: str) -> FloatCube:
         return table.get_column(name).cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
-    by_loss = table.get_column("by_loss").fill_null(0).to_numpy()
-    lost = (pl.col("lost").fill_null(0) + pl.col("base_lost").fill_null(0)) > 0
-    row = RowEvidence(
+    lost = counts("by_loss")
+    any_lost = counts("lost") + counts("base_lost") > 0
+    return RowEvidence(
         refused=flags((pl.col("refused").fill_null("") != "") & ~pl.col("empty")),
         failed=flags(pl.col("failed")),
         skipped=flags(pl.col("absent").is_not_null()),
         left_out=flags(pl.col("left_out").is_not_null() & pl.col("empty")),
         empty=flags(pl.col("empty")),
         directed=flags(pl.col("better") != "none"),
-        lost=by_loss,
+        lost=lost,
         lost_sure=flags(pl.col("lost_sure")),
-        only_lost=(by_loss != 0) & flags(lost),
+        only_lost=(lost != 0) & any_lost,
         interval=interval_ways(table.get_column("by_interval")),
+        beyond_margin=flags(pl.col("beyond_margin")),
         equal=flags(pl.col("by_interval") == Verdict.EQUIVALENT.value),
+        n=counts("n_used"),
         ratio=numbers("ratio"),
         p=numbers("p"),
         q=numbers("q"),
         q_rest=numbers("p_adjusted"),
         few_boots=flags(pl.col("few_boots")),
-    )
-    result = decide(row, floor)
-    return table.with_columns(
-        _texts("verdict", result.verdicts),
-        _texts("grade", result.grades),
-        _texts("rule", result.rules),
     )
 
 

@@ -1,15 +1,17 @@
-"""One metric over many runs: its medians by date, and the step that they certainly made.
+"""Metrics over many runs: all changes of their levels, and what their present state is.
 
 A run is one value here. Launches of one run share its boot, its neighbours and its day; only other
-runs say how much these move a figure, so a step is judged against how runs differ among themselves
-(`bareline.stats.change`).
+runs say how much these move a figure, so a change is judged against how runs differ among
+themselves (`bareline.stats.history`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,40 +19,41 @@ import polars as pl
 from typing_extensions import TypedDict
 
 from bareline import stats
-from bareline.analysis.judgements.dates import RunDate, date_of
+from bareline.analysis.judgements.nearby import nearby_changes
+from bareline.analysis.judgements.present import ChangePoint, Present, present_state
 from bareline.analysis.numbers.cube import laid_out
-from bareline.analysis.numbers.records import Records, margin_of, read_runs
+from bareline.analysis.numbers.dates import RunDate
+from bareline.analysis.numbers.digest import RunDigest
+from bareline.analysis.numbers.history import RunHistory
 from bareline.analysis.numbers.row import Estimate, bounds, finite
 from bareline.analysis.numbers.selection import Selection
-from bareline.analysis.numbers.summary import summarize
-from bareline.store.naming import list_runs
-from bareline.store.run import Run
-from bareline.vocabulary.caveats import codes, read_caveats
+from bareline.stats import Course
+from bareline.store.accepted import read_accepted
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Better, Layer, Scalar
 from bareline.vocabulary.place import KEY, Place
 from bareline.vocabulary.rows import Params, row_of
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict
 
 _SERIES = ("platform", *KEY)
 _SHOWN = ("layer", "unit", "better", "headline")
-#: Facts that are other in every run tell nothing of a step.
-_PASSING = ("time.", "import.dated", "host.boot", "load", "steal")
 
 
-@dataclass(frozen=True, slots=True)
-class ChangePoint:
-    """Where a series changed its level, certainly over all series that were looked at.
+class TrendVerdict(StrEnum):
+    """What a series did: its present level against the reference, or why there is no such verdict.
 
-    - `at`: number of the first run of the new level.
-    - `ratio`: the new level by the old one, above 1 worse, with its 95 % interval over runs.
-    - `changed`: facts of the platform that changed with it: name, before, after.
+    With "nothing-found" a change may be there, but none shows; with "stable" the two halves of the
+    runs are certainly equal within the margin; "changed" has changes that are likely, were accepted
+    or have returned.
     """
 
-    at: int
-    ratio: Estimate
-    verdict: Verdict
-    changed: tuple[tuple[str, str, str], ...]
+    SLOWER = "slower"
+    FASTER = "faster"
+    CHANGED = "changed"
+    FEW = Course.FEW
+    NOTHING = Course.NOTHING
+    STABLE = Course.STABLE
+    DRIFTING = Course.DRIFTING
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,9 @@ class TrendSeries:
     """One point of one metric on one platform over runs.
 
     - `medians`, `lo`, `hi`: one value a run, in SI base units, with a 95 % interval; None without.
+    - `changes`: all of them, in the order of the runs.
+    - `present`: by the changes that are certain; `likely`: by the likely ones as well.
+    - `slope`: change per run of a drifting series, above 1 worse.
     """
 
     platform: str
@@ -69,14 +75,32 @@ class TrendSeries:
     medians: tuple[float | None, ...]
     lo: tuple[float | None, ...]
     hi: tuple[float | None, ...]
-    step: ChangePoint | None
+    course: Course
+    p: float
+    autocorrelation: float
+    changes: tuple[ChangePoint, ...]
+    present: Present | None
+    likely: Present | None
+    slope: Estimate | None = None
     simulated: bool = False
 
     @property
     def words(self) -> str:
-        """Say which point of which metric: ``mpi.pingpong latency, 8 B, 2 ranks``."""
+        """The point and its metric: ``mpi.pingpong latency, 8 B, 2 ranks``."""
         place = self.place
         return ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words]))
+
+    @property
+    def verdict(self) -> TrendVerdict:
+        """What the series did."""
+        if self.present is not None and self.present.verdict is not None:
+            return TrendVerdict(self.present.verdict.value)
+        return TrendVerdict.CHANGED if self.course is Course.STEPPED else TrendVerdict(self.course)
+
+    @property
+    def certain(self) -> tuple[ChangePoint, ...]:
+        """The changes that are certain."""
+        return tuple(change for change in self.changes if change.grade is Grade.CERTAIN)
 
 
 class TrendValue(TypedDict):
@@ -91,8 +115,36 @@ class TrendValue(TypedDict):
     hi: float | None
 
 
+class ChangeRow(TypedDict):
+    """A change of level: it begins at `run`, or with 95 % between `first_run` and `last_run`.
+
+    - `ratio`: the level after by the level before, above 1 worse.
+    - `p`: probability of such a change in any series in one look, if nothing changed.
+    - `accepted`: the reason for which it was accepted; null where it was not.
+    """
+
+    run: str
+    first_run: str
+    last_run: str
+    verdict: Verdict
+    grade: Grade
+    p: float
+    ratio: float
+    lo: float | None
+    hi: float | None
+    changed: Sequence[Sequence[Scalar | None]]
+    accepted: str | None
+
+
 class SeriesRow(TypedDict):
-    """``trend``: a metric over runs, and the step in it that is certain."""
+    """``trend``: a metric over runs, its changes, and its present state.
+
+    - `ratio`: the present level by that of the reference, above 1 worse; null without a change.
+    - `reference`: the latest run of the reference's level.
+    - `first_of_new_level`, `changed`: of the change that parts the two levels last.
+    - `p`: the smallest p of the series; `slope`: relative change per run where it is drifting.
+    - `autocorrelation`: of neighbouring runs, 0 where none is found.
+    """
 
     platform: str
     layer: Layer
@@ -103,39 +155,45 @@ class SeriesRow(TypedDict):
     better: Better
     headline: bool
     runs: list[TrendValue]
-    verdict: Verdict
+    verdict: TrendVerdict
     ratio: float | None
     lo: float | None
     hi: float | None
     first_of_new_level: str | None
     changed: Sequence[Sequence[Scalar | None]]
+    p: float
+    reference: str | None
+    changes: list[ChangeRow]
+    slope: float | None
+    autocorrelation: float
 
 
 @dataclass(frozen=True)
 class Trend:
-    """Runs in the order of their dates; a step is certain over all rows that are asked for."""
+    """Runs in the order of their dates; changes are judged over all rows that are asked for.
 
-    runs: tuple[Run, ...]
+    - `since`: number of the run whose level is the reference; None for the default.
+    """
+
+    history: RunHistory
     margin: float
     asked: Selection
+    since: int | None = None
 
-    @cached_property
-    def _records(self) -> list[Records]:
-        return [read_runs([run]) for run in self.runs]
+    @property
+    def runs(self) -> tuple[RunDigest, ...]:
+        """The runs, the oldest first."""
+        return self.history.runs
 
-    @cached_property
+    @property
     def dates(self) -> tuple[RunDate, ...]:
         """When each run was measured."""
-        return tuple(map(date_of, self.runs))
+        return tuple(run.date for run in self.runs)
 
     @property
     def dated_by_files(self) -> list[str]:
         """Names of the runs whose outputs give no date, so that their order may be wrong."""
-        return [
-            run.path.name
-            for run, date in zip(self.runs, self.dates, strict=True)
-            if date.is_of_files
-        ]
+        return [run.name for run in self.runs if run.date.is_of_files]
 
     @cached_property
     def series(self) -> list[TrendSeries]:
@@ -144,84 +202,94 @@ class Trend:
         Raises AnalysisError: fewer than two runs have anything that was asked for.
         """
         table, keys = self._table, self.keys
-        simulated = {
-            platform
-            for platform, caveats in table.select("platform", "caveats").iter_rows()
-            if "simulated" in codes(read_caveats(caveats))
-        }
-        numbered = table.join(
-            keys.with_row_index("series"), on=[*_SERIES, *_SHOWN], how="inner", nulls_equal=True
-        )
+        numbered = table.join(keys.with_row_index("series"), on=_SERIES, nulls_equal=True)
         shape = (keys.height, len(self.runs))
-        values, lo, hi = (
+        columns = [
             laid_out(numbered, name, shape, "series", "run") for name in ("value", "lo", "hi")
-        )
-        found = stats.largest_steps(values, margin=self.margin)
+        ]
+        found = stats.find_changes(columns[0], margin=self.margin)
         return [
-            TrendSeries(
-                place=Place.of(row),
-                medians=_known(values[number]),
-                lo=_known(lo[number]),
-                hi=_known(hi[number]),
-                step=self._step(row, values[number], int(found.at[number]))
-                if found.p[number] < stats.ALPHA
-                else None,
-                simulated=row["platform"] in simulated,
-                **{name: row[name] for name in ("platform", *_SHOWN)},
+            self._series(row, course, *(column[number] for column in columns))
+            for number, (row, course) in enumerate(
+                zip(keys.iter_rows(named=True), found, strict=True)
             )
-            for number, row in enumerate(keys.iter_rows(named=True))
         ]
 
     @cached_property
     def keys(self) -> pl.DataFrame:
         """The columns that tell series apart, a row for each, in their order."""
-        keys = self._table.select(*_SERIES, *_SHOWN).unique(maintain_order=True)
-        return keys.filter(pl.col("better") != "none")
+        return self._table.select(*_SERIES, *_SHOWN).unique(_SERIES, maintain_order=True)
 
     @cached_property
     def _table(self) -> pl.DataFrame:
-        parts = []
-        for number, records in enumerate(self._records):
-            summary = summarize(records).filter(~pl.col("detail"))
-            parts.append(summary.with_columns(pl.lit(number).alias("run")))
-        table = pl.concat(parts, how="diagonal_relaxed")
-        # What is asked for need not stand in every run, but in one of them.
-        chosen = self.asked.among(table)
+        # What is asked for need not be in every run, but in one of them.
+        chosen = self.asked.among(self.history.table)
         if chosen.get_column("run").n_unique() < 2:
+            left_out = "; ".join(f"{one.path}: {one.why}" for one in self.history.incomplete[:3])
             raise AnalysisError(
                 "a trend needs the same metric in two runs or more",
-                hint="give more runs of one study, or a folder of them",
+                hint=f"incomplete runs were left out ({left_out})"
+                if left_out
+                else "give more runs of one study, or a folder of them",
             )
         return chosen
 
-    def _step(self, row: Mapping[str, Any], values: np.ndarray, at: int) -> ChangePoint:
-        before, after = values[:at], values[at:]
-        pair = (after, before) if row["better"] == "lower" else (before, after)
-        ratio = stats.unpaired_ratio(pair[0][None, :], pair[1][None, :])
-        value = float(ratio.ratio[0])
-        verdict = Verdict.SLOWER if value > 1 else Verdict.FASTER
-        estimate = Estimate(value, finite(float(ratio.lo[0])), finite(float(ratio.hi[0])))
-        return ChangePoint(at, estimate, verdict, self._changed(row["platform"], at))
+    def _series(
+        self,
+        row: Mapping[str, Any],
+        course: stats.SeriesCourse,
+        values: np.ndarray,
+        lo: np.ndarray,
+        hi: np.ndarray,
+    ) -> TrendSeries:
+        platform, better = row["platform"], row["better"]
+        changes = tuple(self._change(change, platform, better) for change in course.changes)
+        certain = [change for change in changes if change.grade is Grade.CERTAIN]
+        medians = _known(values)
+        present, likely = (
+            present_state(medians, own, better=better, margin=self.margin, since=self.since)
+            for own in (certain, changes)
+        )
+        return TrendSeries(
+            place=Place.of(row),
+            medians=medians,
+            lo=_known(lo),
+            hi=_known(hi),
+            course=course.course,
+            p=course.p,
+            autocorrelation=course.phi,
+            changes=changes,
+            present=present,
+            likely=likely,
+            slope=_worse(course.slope, better) if course.slope else None,
+            simulated=any(platform in run.simulated for run in self.runs),
+            **{name: row[name] for name in ("platform", *_SHOWN)},
+        )
 
-    def _changed(self, platform: str, at: int) -> tuple[tuple[str, str, str], ...]:
-        known = [records.facts.get(platform, {}) for records in self._records]
-        changed = []
-        for name in sorted(set().union(*known)):
-            old, new = ({facts.get(name) for facts in side} for side in (known[:at], known[at:]))
-            alike = len(old) == len(new) == 1 and None not in old | new
-            if alike and old != new and not name.startswith(_PASSING):
-                changed.append((name, str(*old), str(*new)))
-        versions = [run.header.versions.get("bareline") for run in self.runs]
-        before, after = set(versions[:at]), set(versions[at:])
-        if before != after and len(before) == len(after) == 1:
-            changed.append(("bareline", str(*before), str(*after)))
-        return tuple(changed)
+    def _change(self, change: stats.Change, platform: str, better: str) -> ChangePoint:
+        ratio = _worse(change.ratio, better)
+        near = [self.runs[at].path for at in range(change.first, change.last + 1)]
+        accepted = [self._accepted[path] for path in near if path in self._accepted]
+        return ChangePoint(
+            at=change.at,
+            first=change.first,
+            last=change.last,
+            ratio=ratio,
+            verdict=Verdict.SLOWER if ratio.value > 1 else Verdict.FASTER,
+            grade=Grade.CERTAIN if change.certain else Grade.LIKELY,
+            p=change.p,
+            changed=nearby_changes(self.runs, platform, change.first, change.last),
+            accepted=accepted[-1] if accepted else None,
+        )
+
+    @cached_property
+    def _accepted(self) -> Mapping[Path, Any]:
+        return read_accepted(run.path for run in self.runs)
 
     def rows(self) -> list[SeriesRow]:
-        """Give every series as a row for ``--json``."""
+        """Return every series as a row for ``--json``."""
         runs = [
-            (str(run.path), date.text, date.is_of_files, run.header.versions.get("bareline"))
-            for run, date in zip(self.runs, self.dates, strict=True)
+            (str(run.path), run.date.text, run.date.is_of_files, run.version) for run in self.runs
         ]
         return [
             row_of(
@@ -234,35 +302,36 @@ class Trend:
                     dict(zip(TrendValue.__annotations__, (*run, *value), strict=True))
                     for run, *value in zip(runs, one.medians, one.lo, one.hi, strict=True)
                 ],
-                verdict=one.step.verdict if one.step else Verdict.INCONCLUSIVE,
-                **bounds(one.step.ratio if one.step else None),
-                first_of_new_level=str(self.runs[one.step.at].path) if one.step else None,
-                changed=one.step.changed if one.step else (),
+                verdict=one.verdict,
+                **bounds(one.present.ratio if one.present else None),
+                first_of_new_level=self._path(one.present.change.at) if one.present else None,
+                changed=one.present.change.changed if one.present else (),
+                reference=self._path(one.present.reference) if one.present else None,
+                changes=[self._change_row(change) for change in one.changes],
+                slope=one.slope.value - 1 if one.slope else None,
             )
             for one in self.series
         ]
 
+    def _change_row(self, change: ChangePoint) -> ChangeRow:
+        return row_of(
+            ChangeRow,
+            change,
+            run=self._path(change.at),
+            first_run=self._path(change.first),
+            last_run=self._path(change.last),
+            **bounds(change.ratio),
+            accepted=change.accepted.reason if change.accepted else None,
+        )
 
-def trend_of(
-    runs: Sequence[Run], margin: float | None = None, asked: Selection | None = None
-) -> Trend:
-    """Put runs into the order of their dates; the margin is by default the latest run's."""
-    ordered = tuple(sorted(runs, key=lambda run: (date_of(run).moment, run.path.name)))
-    return Trend(ordered, margin or margin_of(ordered[-1]), asked or Selection())
+    def _path(self, run: int) -> str:
+        return str(self.runs[run].path)
 
 
-def history_of(runs: Sequence[Run]) -> Sequence[Run]:
-    """Give runs that have a history; of a single one, those of its study beside it, up to it."""
-    if len(runs) > 1:
-        return runs
-    own = runs[0]
-    name = own.header.study["study"]["name"]
-    until = date_of(own).moment
-    return [
-        run
-        for run in list_runs(own.path.absolute().parent)
-        if run.header.study["study"]["name"] == name and date_of(run).moment <= until
-    ]
+def _worse(ratio: stats.LevelRatio, better: str) -> Estimate:
+    """Return a ratio so that above 1 is worse."""
+    found = Estimate(ratio.value, finite(ratio.lo), finite(ratio.hi))
+    return found if better == "lower" else found.inverse()
 
 
 def _known(values: np.ndarray) -> tuple[float | None, ...]:

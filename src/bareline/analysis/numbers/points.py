@@ -93,7 +93,8 @@ def compare_points(
     Differences below `margin`, relative, do not matter; `any_layout` compares unlike layouts, too.
     Gives what was measured: the columns of `Compared` but by_loss, p_adjusted, verdict, grade and
     caveats, which `bareline.analysis.judgements.decide` adds from the others: by_interval (what the
-    row's own interval and estimate say, whatever its test), alike (like is compared with like) and
+    row's own interval and estimate say, whatever its test), beyond_margin (the whole interval lies
+    there), alike (like is compared with like) and
     comparable (there are figures, too), refused, failed, absent, left_out and empty (why it is
     not), own and base (the caveats of either side).
     """
@@ -136,6 +137,11 @@ def _figures(
     on_shift = stats.judge_shift(shift.shift, shift.lo, shift.hi, enough, 0.0, tolerance=tolerance)
     by_interval = np.where(result.on_logs, on_ratio, on_shift)
     plain = alike & ~result.on_logs
+    beyond_margin = np.where(
+        result.on_logs,
+        (result.lo > 1 + margin) | (result.hi < 1 / (1 + margin)),
+        (shift.lo > tolerance) | (shift.hi < -tolerance),
+    )
     # "At least 1.00 times" tells nothing.
     known = np.abs(np.log(np.nan_to_num(result.nearest, nan=1.0))) > np.log1p(margin)
 
@@ -169,6 +175,7 @@ def _figures(
         boots=pl.lit(pair.boots.count, pl.Int64),
         few_boots=pl.lit(pair.boots.few),
         by_interval=pl.Series(by_interval.tolist(), dtype=pl.String),
+        beyond_margin=pl.Series(beyond_margin, dtype=pl.Boolean),
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 

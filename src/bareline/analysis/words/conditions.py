@@ -17,14 +17,16 @@ from bareline.analysis.judgements.conditions import (
     Match,
     has_few,
 )
-from bareline.analysis.judgements.trend import Trend
+from bareline.analysis.judgements.present import Present
+from bareline.analysis.judgements.trend import Trend, TrendSeries
 from bareline.analysis.numbers.row import Row, with_interval
 from bareline.analysis.words.amounts import MOST_LAUNCHES, lost_words, mean_pieces
+from bareline.analysis.words.history import present_words
 from bareline.analysis.words.parts import sentence
 from bareline.stats import launches_to_decide
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.units import significant
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict, with_sureness
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict, with_sureness
 
 
 class GateResult(StrEnum):
@@ -44,6 +46,7 @@ class ConditionOutcome:
     - `undecided`: a line for each row that may meet it, for all that these launches say.
     - `remedy`: how many launches would decide these; empty without them.
     - `nearest`: the row that came nearest to meeting it, with its bound, where it is not met.
+    - `head`, `verb`: what is said of a row that meets it, in front of it and of their number.
     """
 
     condition: str
@@ -52,6 +55,8 @@ class ConditionOutcome:
     undecided: tuple[str, ...] = ()
     remedy: str = ""
     nearest: str = ""
+    head: str = "condition met"
+    verb: str = "meet it"
 
     @property
     def result(self) -> GateResult:
@@ -202,20 +207,27 @@ def _digits(value: float) -> str:
 
 
 def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
-    """Say which series meet a condition such as ``mpi is slower``: by a step that is certain.
+    """Return which series meet a condition such as ``mpi is slower``: by their present level.
 
     Raises UsageError: it asks for something else, or nothing is named so.
     """
     if condition.verdict not in (Verdict.SLOWER, Verdict.FASTER):
         raise UsageError(
             f"--fail-if '{condition.text}': a trend is slower or faster, or nothing is certain",
-            hint="write e.g. --fail-if 'mpi is slower'",
+            hint="write e.g. --fail-if 'mpi is slower' or 'mpi is likely slower'",
         )
     rows = condition.select(trend.keys.with_row_index("at").with_columns(verdict=pl.lit("")))
     named = [trend.series[at] for at in rows.get_column("at")]
-    lines = tuple(
-        f"{one.words} on {one.platform}"
-        for one in named
-        if one.step and one.step.verdict is condition.verdict
-    )
-    return ConditionOutcome(condition.text, len(named), lines)
+    lines = []
+    for one in named:
+        for present in _presents(one, condition.grades):
+            if present.verdict is condition.verdict:
+                lines.append(f"{one.words} on {one.platform}: {present_words(trend, present)}")
+                break
+    return ConditionOutcome(condition.text, len(named), tuple(lines))
+
+
+def _presents(series: TrendSeries, grades: Sequence[Grade]) -> list[Present]:
+    """Return the present states of a series that a condition of these grades asks for."""
+    states = [series.present, series.likely if Grade.LIKELY in grades else None]
+    return [state for state in states if state is not None]

@@ -1,7 +1,8 @@
 """Why losses are there, in words: the end of a layer's sentence.
 
-A cause explains a loss, may explain all of it or nothing, contributes to one of which a part
-remains unexplained, or differs and nothing measured its effect.
+On each platform the heaviest loss of a layer is said as a sum: its terms, the facts that differ,
+and what is left over. The other losses of the layer are named with the part that the same sum
+explains of them. A fact without a term is said to be different also.
 """
 
 from __future__ import annotations
@@ -11,47 +12,54 @@ from collections.abc import Callable, Sequence
 
 from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.judgements.causes.explanation import Explanation
+from bareline.analysis.judgements.causes.work import PINGPONG
 from bareline.analysis.words.parts import Piece, Platform, platforms_named
+from bareline.analysis.words.sums import probes_words, sum_sentence
 
 #: So many losses of the same causes are named; more are counted.
 _NAMED = 2
 _UNKNOWN = 4
-_VERBS = {
-    Word.EXPLAINS: "explains",
-    Word.MAY_EXPLAIN: "may explain",
-    Word.CONTRIBUTES: "explains a part of",
-    Word.DIFFERS: "may explain",
-}
 _Named = Callable[[Sequence[str]], str]
 
 
 def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    """Name the causes of losses: what explains, what contributes, what differs, what has none."""
-    heaviest = sorted(explanations, key=lambda one: -one.point.size)
-    by_causes: dict[tuple[str, Word | None, tuple[str, ...]], list[Explanation]] = {}
-    for one in heaviest:
-        names = tuple(cause.name for cause in one.bounded)
-        by_causes.setdefault((one.finding.platform, one.word, names), []).append(one)
+    """Say why losses of one layer are there: a sentence for each platform, then what differs."""
+    heaviest = sorted(explanations, key=_heaviest)
     reasons: list[list[Piece]] = []
-    said = set()
-    for (platform, word, names), group in by_causes.items():
-        if names:
-            first, *others = group
-            verb = _VERBS[word or Word.CONTRIBUTES]
-            begin = f" {first.words}; this {verb}"
-            if (platform, first.words) in said:
-                begin = f" the same {verb}"
-            said.add((platform, first.words))
-            rest = f"; likewise {_several(others, named)}" if others else ""
-            rest += f"; not {first.withdrawn}" if first.withdrawn else ""
-            text = f"{begin} {first.finding.subject}: {first.text}{rest}."
-            reasons.append(["On ", Platform(platform), text])
+    for platform in dict.fromkeys(one.finding.platform for one in heaviest):
+        group = [one for one in heaviest if one.finding.platform == platform and one.terms]
+        if group:
+            reasons.append(["On ", Platform(platform), f" {_sums(group, named)}."])
     return [*reasons, *_differing_reasons(heaviest, named), *_unknown_reasons(heaviest, named)]
+
+
+def _heaviest(one: Explanation) -> tuple[bool, bool, float]:
+    """Order losses: messages first, which everybody knows, then times, the largest loss first."""
+    return one.finding.probe != PINGPONG, one.finding.rate, -one.point.size
+
+
+def _sums(group: Sequence[Explanation], named: _Named) -> str:
+    first, *others = group
+    text = sum_sentence(first)
+    whole = [one for one in others if one.word is not Word.CONTRIBUTES]
+    rest = [one for one in others if one.word is Word.CONTRIBUTES]
+    if whole:
+        text += f"; the same sum holds for {_several(whole, named)}"
+    if rest:
+        least = min(rest, key=lambda one: one.explained_part)
+        text += f"; of {_several(rest, named)} it explains {_parts(rest)}"
+        text += f" ({sum_sentence(least)})" if not whole and len(rest) == 1 else ""
+    return text + (f"; not {first.withdrawn}" if first.withdrawn else "")
+
+
+def _parts(explanations: Sequence[Explanation]) -> str:
+    parts = sorted(round(100 * one.explained_part) for one in explanations)
+    return f"{parts[0]} %" if parts[0] == parts[-1] else f"{parts[0]} to {parts[-1]} %"
 
 
 def _several(explanations: Sequence[Explanation], named: _Named) -> str:
     if len(explanations) > _NAMED:
-        return f"{len(explanations)} losses"
+        return f"{len(explanations)} more losses"
     return named([one.finding.subject for one in explanations])
 
 
@@ -60,7 +68,7 @@ def _differing_reasons(explanations: Sequence[Explanation], named: _Named) -> li
     losses = Counter(one.finding.platform for one in explanations)
     for one in explanations:
         for cause in one.differing:
-            words = f"{cause.name}, as above" if cause.repeated else cause.text
+            words = f"{cause.name}, as above" if cause.repeated else cause.words
             of_platform = found.setdefault(one.finding.platform, {})
             of_platform.setdefault(words, []).append(one)
     reasons: list[list[Piece]] = []
@@ -70,24 +78,28 @@ def _differing_reasons(explanations: Sequence[Explanation], named: _Named) -> li
             for words, of in causes.items()
         ]
         text = f", effect not measured: {'; '.join(clauses)}."
-        reasons.append(["Differs on ", Platform(name), text])
+        reasons.append(["Also different on ", Platform(name), text])
     return reasons
 
 
 def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    """Say of which losses no cause is known: of many the heaviest by name, as clauses name all."""
-    unknown: dict[tuple[str, str], list[str]] = {}
+    """Say of which losses nothing is known: the probe to run, or that there is no known cause."""
+    unknown: dict[tuple[str, str, str], list[str]] = {}
     for one in explanations:
         if not one.known:
-            key = (one.finding.platform, one.withdrawn)
+            probes = one.probes_to_run
+            run = probes_words(one, probes) if probes else ""
+            key = (one.finding.platform, one.withdrawn, run)
             unknown.setdefault(key, []).append(one.finding.subject)
     alike: dict[tuple[str, str], list[str]] = {}
-    for (platform, withdrawn), subjects in unknown.items():
-        subject_words = named(subjects)
+    for (platform, withdrawn, run), subjects in unknown.items():
+        words = named(subjects)
         if len(subjects) > _UNKNOWN:
-            subject_words = f"{len(subjects)} losses, the largest {subjects[0]},"
-        begin, end = f"No known cause for {subject_words} on ", f" (not {withdrawn})."
-        alike.setdefault((begin, end if withdrawn else "."), []).append(platform)
+            words = f"{len(subjects)} losses, the largest {subjects[0]},"
+        begin = f"To explain {words} on " if run else f"No known cause for {words} on "
+        end = f", run {run}" if run else ""
+        end += f" (not {withdrawn})." if withdrawn else "."
+        alike.setdefault((begin, end), []).append(platform)
     return [[begin, *platforms_named(names), end] for (begin, end), names in alike.items()]
 
 
@@ -96,6 +108,6 @@ def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, 
     return frozenset(
         (one.finding.platform, cause.caveat)
         for one in explanations
-        for cause in one.differing
+        for cause in one.standing
         if cause.caveat
     )

@@ -7,14 +7,12 @@ from statistics import fmean
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.survey import FEWEST_LINKS, FEWEST_SWITCHES, Survey
-from bareline.analysis.judgements.trend import ChangePoint, Trend
 from bareline.analysis.numbers.models import EMULATED
-from bareline.analysis.numbers.row import with_interval
 from bareline.analysis.words.amounts import Form, span
 from bareline.analysis.words.parts import Piece, platforms_named
 from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import listing, significant
+from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
 
 #: What the line says of disturbances, and from which share of the trials on.
@@ -142,26 +140,6 @@ def layer_name(layer: Layer) -> str:
     """Name a layer within a sentence."""
     words = layer.words
     return words if words.isupper() or " " in words else words.lower()
-
-
-def step_words(trend: Trend, step: ChangePoint) -> str:
-    """Say a step in words: ``worse since 2026-02-07 (night-06), ratio 1.2 [1.1, 1.3]``."""
-    run = trend.runs[step.at]
-    amount = with_interval(step.ratio, write=significant)
-    way = "worse" if step.verdict is Verdict.SLOWER else "better"
-    return f"{way} since {trend.dates[step.at].day} ({run.path.name}), ratio {amount}"
-
-
-def undated_words(trend: Trend) -> str:
-    """Say which runs are ordered by the times of imported files; empty without any."""
-    names = trend.dated_by_files
-    if not names:
-        return ""
-    shown = listing(names[:5]) if len(names) <= 5 else f"{len(names)} runs"
-    return (
-        f"The outputs of {shown} give no date: the order is that of their files' times, which "
-        "copying may change; `bareline import --date` gives the date of the measurement."
-    )
 
 
 def survey_gaps(survey: Survey) -> Iterator[str]:

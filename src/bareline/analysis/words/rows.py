@@ -8,15 +8,17 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from bareline.analysis.judgements.causes.explanation import Explanation
+from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.conclusions import Conclusion
 from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grounds import Ground
 from bareline.analysis.judgements.suitability import Judgement
-from bareline.analysis.numbers.row import Row, bounds
+from bareline.analysis.numbers.row import Row, bounds, finite
 from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.promise import control_text
 from bareline.analysis.words.suitability import figure_words, reason_of
+from bareline.analysis.words.sums import sum_sentence
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.rows import Bounds, printed_row, row_of
 from bareline.vocabulary.verdicts import Grade, Verdict
@@ -109,32 +111,45 @@ def _point_row(finding: Finding, point: Row) -> PointRow:
     )
 
 
-class Reach(TypedDict):
-    """The bounds of a factor; null is unbounded."""
+class ShareRow(TypedDict):
+    """An extra time over the baseline's time; 0.5 is half of it more; null bounds are open."""
 
+    value: float
     lo: float | None
     hi: float | None
 
 
 class NamedCause(TypedDict):
-    """A cause with the factor that it predicts."""
+    """A fact that differs, and the extra time that it explains; null where nothing says it.
+
+    - `terms`: the terms of the cost model that it changes.
+    - `withdrawn`: why it is none after all.
+    """
 
     name: str
     word: str | None
     words: str
-    lo: float | None
-    hi: float | None
-    measurement: str
+    terms: list[str]
+    share: ShareRow | None
     withdrawn: str
 
 
-class CauseRow(TypedDict):
-    """How much of the worst certain loss of a finding its causes explain.
+class TermRow(TypedDict):
+    """A term of the sum: what it adds, the probe that measured it, and its causes' names."""
 
-    - `explained`, `residual`: measured = explained x residual.
-    - `word`: explains, contributes or differs; null without a known cause.
-    - `causes`: `measurement` is the probe that the bounds rest on, and causes of one measurement
-      are one factor; `withdrawn` is why it is none after all.
+    term: str
+    share: ShareRow
+    probe: str
+    causes: list[str]
+
+
+class CauseRow(TypedDict):
+    """The worst certain loss of a finding as a sum.
+
+    - `extra`: of the platform's time over the baseline's; it is `explained` and `left`.
+    - `word`: explains, may explain, contributes or differs; null without a known cause.
+    - `terms`: what `explained` is the sum of; `missing`: probes that would measure other terms.
+    - `causes`: facts that differ, the largest share first, then those that were withdrawn.
     """
 
     kind: Literal["cause"]
@@ -146,16 +161,20 @@ class CauseRow(TypedDict):
     point: str
     known: bool
     measured: Bounds
-    explained: Reach | None
-    residual: Reach | None
+    extra: ShareRow
+    explained: ShareRow
+    left: ShareRow
     word: str | None
+    terms: list[TermRow]
+    missing: list[str]
     causes: list[NamedCause]
     text: str
 
 
 def explanation_row(found: Explanation) -> CauseRow:
-    """Give what explains a loss: measured, explained and residual with their bounds."""
-    explained, residual = found.explained, found.residual
+    """Return the sum that explains a loss."""
+    names = {cause.rule: cause.name for cause in found.causes}
+    withdrawn = [cause for cause in found.causes if cause.withdrawn]
     return row_of(
         CauseRow,
         found.finding,
@@ -163,15 +182,36 @@ def explanation_row(found: Explanation) -> CauseRow:
         point=found.finding.label(found.point),
         known=found.known,
         measured=bounds(found.point.ratio),
-        explained={"lo": explained[0], "hi": explained[1]} if found.known else None,
-        residual={"lo": residual[0], "hi": residual[1]} if found.known else None,
+        extra=_share_row(found.extra),
+        explained=_share_row(found.explained),
+        left=_share_row(found.left),
         word=found.word,
-        causes=[
-            row_of(NamedCause, cause, word=found.word_of(cause), words=cause.text)
-            for cause in found.causes
+        terms=[
+            row_of(
+                TermRow,
+                term,
+                share=_share_row(term.share),
+                causes=[names[rule] for rule in term.rules],
+            )
+            for term in found.terms
         ],
-        text=found.text,
+        missing=list(found.probes_to_run),
+        causes=[
+            row_of(
+                NamedCause,
+                cause,
+                word=found.word_of(cause),
+                terms=[term.value for term in cause.terms],
+                share=None if cause.share is None else _share_row(cause.share),
+            )
+            for cause in (*found.standing, *withdrawn)
+        ],
+        text=sum_sentence(found) if found.terms else "",
     )
+
+
+def _share_row(share: Share) -> ShareRow:
+    return {"value": share.value, "lo": finite(share.lo), "hi": finite(share.hi)}
 
 
 class ConclusionRow(TypedDict):

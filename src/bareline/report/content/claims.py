@@ -1,118 +1,75 @@
-"""Printed beside measured: what a publication claims, and whether a run says the same."""
+"""Printed next to measured: what a publication claims, and whether a run says the same.
+
+Two kinds of statements have a row: what the publication says in words, and each ratio that it
+prints. Both are judged in the same way.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
 from typing import Any
 
-from bareline.analysis.judgements.claims import ClaimStatus, Outcome, PlaceLoss, Replication
+from bareline.analysis.judgements.claims import (
+    Outcome,
+    PlaceLoss,
+    PlaceTest,
+    Replication,
+    Vote,
+    toward_claim,
+)
+from bareline.analysis.judgements.wording import ClaimStatus, Effect, PrintedFor
 from bareline.analysis.numbers.programs import unprofiled
-from bareline.analysis.numbers.row import Estimate, with_interval
+from bareline.analysis.numbers.row import with_interval
 from bareline.analysis.words.comparison import Comparison
-from bareline.published.catalogue import publications
-from bareline.published.findings import ClaimCheck, PublishedFinding
+from bareline.published.catalogue import conditions, publications
+from bareline.published.findings import ClaimCheck, Expectation, PublishedFinding
 from bareline.published.model import PublishedStudy
-from bareline.published.ratios import PublishedRatio, published_ratios
-from bareline.report.blocks import Field, Rows, Table, Tone
-from bareline.report.content.published import same_place, where_printed
+from bareline.published.ratios import PublishedRatio, computed_ratios, likewise, printed_ratios
+from bareline.report.content.claim_rows import ClaimMark, ClaimRow, Claims, PrintedRange
+from bareline.report.content.published import same_place, speaks_of, where_printed
 from bareline.report.content.wording import outermost
 from bareline.vocabulary.place import Place
-from bareline.vocabulary.units import count, listing
+from bareline.vocabulary.units import count, listing, plain
 
-#: Claims that stand open; the others are folded.
-OPEN = 12
 _BETTER = " times better"
-_TONES: Mapping[ClaimStatus, Tone] = {
-    ClaimStatus.YES: "bold",
-    ClaimStatus.NO: "worse",
-    ClaimStatus.CANNOT_TELL: "muted",
-    ClaimStatus.NOT_MEASURED: "muted",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedRange:
-    """A printed range; `same` where the run measured at its ranks and nodes."""
-
-    low: float | None
-    high: float | None
-    same: bool
-    where: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimRow:
-    """A claim of a publication beside what was measured.
-
-    - `sides`: who is compared with whom here; empty where nobody is.
-    - `why`: why it is not measured, or what is to be known of what is.
-    - `bars`, `dots`: drawn toward the claim: above 1 is what the publication says. Of a growth the
-      first and the last of either.
-    """
-
-    claim: str
-    source: str
-    sides: str
-    printed: str
-    measured: str
-    where: str
-    status: ClaimStatus
-    why: str
-    bars: tuple[PrintedRange, ...] = ()
-    dots: tuple[Estimate, ...] = ()
-
-    @property
-    def comparable(self) -> bool:
-        """Whether it stands open: the run has something to say to it."""
-        return self.status is not ClaimStatus.NOT_MEASURED
-
-    @property
-    def elsewhere(self) -> str:
-        """Say where the printed figure was measured, if that is not where the run did."""
-        places = [bar.where for bar in self.bars if not bar.same]
-        return " → ".join(dict.fromkeys(places))
-
-
-@dataclass(frozen=True, slots=True)
-class Claims:
-    """All claims of a study's publications: those that stand open, and the others."""
-
-    open: tuple[ClaimRow, ...]
-    folded: tuple[ClaimRow, ...]
-
-    @property
-    def rows(self) -> tuple[ClaimRow, ...]:
-        """All of them."""
-        return (*self.open, *self.folded)
+#: A printed ratio of less than `_ALIKE` says that both are equal, within `_EQUAL` times.
+_ALIKE, _EQUAL = 1.05, "1.1"
+#: Programs whose ratios are all told in a row; of more, the least and the greatest.
+_FEW = 4
 
 
 def claims_of(comparison: Comparison) -> Claims:
-    """Give a row for every claim of the publications that a study repeats; none for others."""
+    """Return a row for each claim of the publications that a study repeats; none for others."""
     if comparison.alone:
-        return Claims((), ())
+        return Claims()
     roles = comparison.records.runs[0].header.study.get("role", {})
     casts = _casts(roles, set(comparison.records.platforms))
     if not casts:
-        return Claims((), ())
+        return Claims()
     cells = comparison.cells_in(unprofiled(comparison.points))
-    rows = []
+    statements: list[ClaimRow] = []
+    ratios: list[ClaimRow] = []
     for name, cast in casts.items():
-        if study := publications().get(name):
-            replication = Replication(cells, comparison.baseline, cast, comparison.margin)
-            ratios = published_ratios(study)
-            rows += [
-                _row(study, finding, replication, ratios, comparison.margin, cast)
-                for finding in study.findings
-            ]
-    comparable = [row for row in rows if row.comparable]
-    others = [row for row in rows if not row.comparable]
-    return Claims(tuple(comparable[:OPEN]), (*comparable[OPEN:], *others))
+        study = publications().get(name)
+        if study is None:
+            continue  # of a later bareline; the page lists it among its gaps
+        judge = _Judge(
+            study, Replication(cells, comparison.baseline, cast, comparison.margin), cast
+        )
+        statements += map(judge.statement, study.findings)
+        ratios += judge.ratios()
+    statements.sort(key=lambda row: _PLACES.index(row.place))
+    return Claims(tuple(statements), tuple(ratios))
+
+
+_PLACES = ("abstract", "conclusions", "text")
 
 
 def _casts(roles: Mapping[str, Mapping[str, Any]], here: set[str]) -> dict[str, dict[str, str]]:
-    """Give who took the part of each platform, for each publication that has anybody."""
+    """Return who took the part of each platform, for each publication that has anybody."""
     casts: dict[str, dict[str, str]] = {}
     for role in roles.values():
         for reference in role.get("published", ()):
@@ -123,60 +80,149 @@ def _casts(roles: Mapping[str, Mapping[str, Any]], here: set[str]) -> dict[str, 
     return casts
 
 
-def _row(
-    study: PublishedStudy, finding: PublishedFinding, replication: Replication,
-    ratios: Sequence[PublishedRatio], margin: float, cast: Mapping[str, str],
-) -> ClaimRow:  # fmt: skip
-    source = f"{study.publication.short}, {study.part(finding.part).label}"
-    if not finding.checks:
+class _Judge:
+    """Make the rows of one publication."""
+
+    def __init__(
+        self, study: PublishedStudy, replication: Replication, cast: Mapping[str, str]
+    ) -> None:
+        self._study = study
+        self._replication = replication
+        self._cast = cast
+        self._printed = [*printed_ratios(study), *computed_ratios(study)]
+        self._all = [
+            *self._printed,
+            *(one for ratio in self._printed for one in likewise(study, ratio)),
+        ]
+
+    def statement(self, finding: PublishedFinding) -> ClaimRow:
+        """Return the row of what the publication says in words."""
+        if not finding.checks:
+            return self._row(finding.words, finding.part, None, finding.unmeasured)
+        tried = [self._tried(check) for check in finding.checks]
+        return self._row(finding.words, finding.part, _first_measured(tried))
+
+    def ratios(self) -> Iterator[ClaimRow]:
+        """Return a row for each printed ratio, in the document's order."""
+        for ratio in self._printed:
+            at = conditions(ratio.conditions)
+            what = f"{ratio.benchmark}, {ratio.metric.replace('_', ' ')}"
+            words = f"{what}{f', {at}' if at else ''}: {ratio.text}"
+            part = ratio.part.partition(":")[2]
+            alternatives = [
+                one for one in (ratio, *likewise(self._study, ratio)) if one.probe_metric
+            ]
+            if not alternatives:
+                nothing = "no probe here measures it"
+                yield self._row(words, part, None, nothing, ratio)
+                continue
+            tried = [
+                self._tried(_check_of(one), about=partial(speaks_of, one), only=one)
+                for one in alternatives
+            ]
+            yield self._row(words, part, _first_measured(tried))
+
+    def _tried(
+        self, check: ClaimCheck, *, about: PlaceTest | None = None,
+        only: PublishedRatio | None = None,
+    ) -> _Tried:  # fmt: skip
+        last = [only] if only else _chosen(check, check.printed, self._all)
+        first = [] if only else _chosen(check, check.printed_first, self._all)
+
+        def effect(
+            program: str, losses: Sequence[PlaceLoss], begins: Sequence[PlaceLoss]
+        ) -> Effect | None:
+            end = _effect(check, _of_program(last, program), losses)
+            if not begins:
+                return end or _degree(check)
+            begin = _effect(check, _of_program(first, program), begins)
+            return end.over(begin) if begin and end else _degree(check)
+
+        def prefer(place: Place) -> bool:
+            return any(same_place(ratio, place) for ratio in last)
+
+        outcome = self._replication.outcome(check, prefer, effect, about)
+        return _Tried(check, outcome, first, last)
+
+    def _row(
+        self, words: str, part: str, tried: _Tried | None, unmeasured: str = "",
+        ratio: PublishedRatio | None = None,
+    ) -> ClaimRow:  # fmt: skip
+        found = self._study.part(part)
+        source = f"{self._study.publication.short}, {found.label}"
+        if tried is None:
+            status = ClaimStatus.NOT_MEASURED
+            printed = str(ratio.span) if ratio else ""
+            return ClaimRow(
+                words, source, found.weight, "", printed, "", "", status, status.value, unmeasured
+            )
+        return tried.row(words, source, found.weight, self._cast)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A check with its outcome, and the printed ratios where it begins and ends."""
+
+    check: ClaimCheck
+    outcome: Outcome
+    first: Sequence[PublishedRatio]
+    last: Sequence[PublishedRatio]
+
+    def row(self, words: str, source: str, place: str, cast: Mapping[str, str]) -> ClaimRow:
+        """Return it as a row."""
+        votes = self.outcome.votes
+        begin_losses = [loss for vote in votes for loss in vote.first_losses]
+        losses = [loss for vote in votes for loss in vote.losses]
+        first = _bar(self.check, self.first, begin_losses)
+        last = _bar(self.check, self.last, losses)
+        # It must never pass for a measured time.
+        simulated = "simulated" if any(loss.simulated for loss in losses) else ""
+        reasons = (simulated, self.outcome.reason, _disagreement(self.check, votes))
         return ClaimRow(
-            finding.words, source, "", "", "", "", ClaimStatus.NOT_MEASURED, finding.unmeasured
+            claim=words,
+            source=source,
+            place=place,
+            sides=_sides(self.check, losses, cast),
+            printed=_printed_words(self.check, first, last),
+            measured=_measured_words(self.check, votes),
+            where=_where(votes),
+            status=self.outcome.status,
+            verdict=_verdict(self.outcome),
+            why="; ".join(filter(None, reasons)),
+            bars=tuple(bar for bar in (first, last) if bar is not None),
+            dots=tuple(dot for vote in votes for dot in _dots(self.check, vote)),
         )
-    tried = [
-        (check, replication.outcome(check, _at_any(_printed(check, check.printed, ratios))))
-        for check in finding.checks
-    ]
-    check, outcome = next(
-        (one for one in tried if one[1].status is not ClaimStatus.NOT_MEASURED), tried[0]
+
+
+def _first_measured(tried: Sequence[_Tried]) -> _Tried:
+    measured = (one for one in tried if one.outcome.status is not ClaimStatus.NOT_MEASURED)
+    return next(measured, tried[0])
+
+
+def _check_of(ratio: PublishedRatio) -> ClaimCheck:
+    """Return the claim that a printed ratio makes by itself."""
+    assert ratio.probe is not None and ratio.probe_metric is not None
+    ends = [float(end) for end in (ratio.span.low, ratio.span.high) if end is not None]
+    better = bool(ends) and max(ends) < 1
+    alike = len(ends) == 2 and all(1 / _ALIKE < end < _ALIKE for end in ends)
+    expect: Expectation
+    if alike:
+        expect = "equal"
+    else:
+        expect = "better" if better else "worse"
+    return ClaimCheck(
+        kind="ratio",
+        probe=[ratio.probe],
+        metric=ratio.probe_metric,
+        platform=ratio.platform,
+        against=[ratio.baseline],
+        expect=expect,
+        within=Decimal(_EQUAL) if alike else None,
+        printed=list(ratio.results),
     )
-    first = _bar(check, _printed(check, check.printed_first, ratios), outcome.first_losses)
-    last = _bar(check, _printed(check, check.printed, ratios), outcome.losses)
-    dots = [_toward(check, dot) for dot in (outcome.first, outcome.own) if dot is not None]
-    measured = " → ".join(map(with_interval, dots)) if outcome.own is not None else ""
-    losses = (*outcome.first_losses, *outcome.losses)
-    # It must never pass for a measured time.
-    simulated = "simulated" if any(loss.simulated for loss in losses) else ""
-    return ClaimRow(
-        claim=finding.words,
-        source=source,
-        sides=_sides(check, outcome, cast),
-        printed=_printed_words(check, first, last),
-        measured=measured + (_BETTER if measured and check.expect == "better" else ""),
-        where=_where(outcome),
-        status=_weakened(check, outcome, first, last, margin),
-        why="; ".join(filter(None, [simulated, outcome.reason])),
-        bars=tuple(bar for bar in (first, last) if bar is not None),
-        dots=tuple(dots),
-    )
 
 
-def claims_table(rows: Sequence[ClaimRow], *, sources: bool) -> Table:
-    """Lay claims out; `sources` adds where each stands, and where it was measured."""
-    table = Rows(rows).text("claim", lambda row: row.claim)
-    if sources:
-        table.text("source", lambda row: row.source)
-    table.text(
-        "printed",
-        lambda row: f"{row.printed} ({row.elsewhere})" if row.elsewhere else row.printed,
-    )
-    table.text("measured here", lambda row: row.measured)
-    if sources:
-        table.text("where", lambda row: "; ".join(filter(None, [row.sides, row.where, row.why])))
-    same = lambda row: Field(row.status.value, tone=_TONES.get(row.status, ""))  # noqa: E731
-    return table.column("same direction?", same, "text").table()
-
-
-def _printed(
+def _chosen(
     check: ClaimCheck, names: Sequence[str], ratios: Sequence[PublishedRatio]
 ) -> list[PublishedRatio]:
     return [
@@ -188,8 +234,21 @@ def _printed(
     ]
 
 
-def _at_any(printed: Sequence[PublishedRatio]) -> Callable[[Place], bool]:
-    return lambda place: any(same_place(ratio, place) for ratio in printed)
+def _of_program(ratios: Sequence[PublishedRatio], program: str) -> list[PublishedRatio]:
+    """Return the ratios that are printed of a program itself; without such, all."""
+    return [ratio for ratio in ratios if ratio.measured_by(program)] or list(ratios)
+
+
+def _effect(
+    check: ClaimCheck, printed: Sequence[PublishedRatio], losses: Sequence[PlaceLoss]
+) -> Effect | None:
+    bar = _bar(check, printed, losses)
+    return None if bar is None else Effect(bar.low, bar.high, bar.at)
+
+
+def _degree(check: ClaimCheck) -> Effect | None:
+    """Return how much a word such as "much" says; it is not bound to ranks."""
+    return Effect(float(check.degree), None, PrintedFor.HERE) if check.degree else None
 
 
 def _bar(
@@ -201,9 +260,20 @@ def _bar(
     high = outermost(max, (ratio.span.high for ratio in printed))
     if check.expect == "better":
         low, high = (1 / high if high else None), (1 / low if low else None)
-    same = bool(losses) and all(_at_any(printed)(loss.place) for loss in losses)
-    places = dict.fromkeys(filter(None, map(where_printed, printed)))
-    return PrintedRange(low, high, same, listing([*places]) or "ranks not printed")
+    same = bool(losses) and all(
+        any(same_place(ratio, loss.place) for ratio in printed) for loss in losses
+    )
+    places = listing([*dict.fromkeys(filter(None, map(where_printed, printed)))])
+    if same:
+        at = PrintedFor.HERE
+    else:
+        at = PrintedFor.ELSEWHERE if _names_number(printed) else PrintedFor.NOT_TOLD
+    return PrintedRange(low, high, at, places or "ranks not printed")
+
+
+def _names_number(printed: Sequence[PublishedRatio]) -> bool:
+    """Whether figures are printed for a number of ranks or nodes, not only for "between nodes"."""
+    return any({"ranks", "nodes"} & ratio.conditions.keys() for ratio in printed)
 
 
 def _printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedRange | None) -> str:
@@ -211,6 +281,8 @@ def _printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedR
     if first is not None and last is None:
         bars.append("no figure")
     if not bars:
+        if check.degree:
+            return f"no figure (taken as at least {check.degree})"
         return check.expect if check.expect in ("equal", "better") else "no figure"
     if check.expect == "equal":
         return f"{bars[-1]}, called equal"
@@ -225,48 +297,68 @@ def _span(bar: PrintedRange) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _weakened(
-    check: ClaimCheck, outcome: Outcome, first: PrintedRange | None, last: PrintedRange | None,
-    margin: float,
-) -> ClaimStatus:  # fmt: skip
-    """Say "weaker" of what is certainly less than is printed."""
-    # Where ranks or nodes differ, less than half of the factor on a log scale: losses grow with
-    # both, but 1.2 is not what 16 was printed to say.
-    status = outcome.status
-    if status is not ClaimStatus.YES or check.expect == "equal" or outcome.change is None:
-        return status
-    if last is None or last.low is None:
-        return status
-    least, same = last.low, last.same
-    if outcome.first is not None:
-        if first is None or first.high is None:
-            return status
-        least, same = least / first.high, same and first.same
-    if not same:
-        least = math.sqrt(max(least, 1.0))
-    most = _toward(check, outcome.change).hi
-    return ClaimStatus.WEAKER if most is not None and most * (1 + margin) < least else status
+def _verdict(outcome: Outcome) -> str:
+    if outcome.status is not ClaimStatus.PARTLY:
+        return outcome.status.value
+    return f"{outcome.yes} of {len(outcome.votes)} programs"
 
 
-def _toward(check: ClaimCheck, ratio: Estimate) -> Estimate:
-    return ratio.inverse() if check.expect == "better" else ratio
+def _dots(check: ClaimCheck, vote: Vote) -> Iterator[ClaimMark]:
+    if vote.first is not None:
+        yield ClaimMark(vote.program, toward_claim(check, vote.first), begins=True)
+    yield ClaimMark(vote.program, toward_claim(check, vote.own))
 
 
-def _sides(check: ClaimCheck, outcome: Outcome, cast: Mapping[str, str]) -> str:
-    against = {loss.against for loss in outcome.losses}
+def _measured_words(check: ClaimCheck, votes: Sequence[Vote]) -> str:
+    if not votes:
+        return ""
+    if len(votes) == 1:
+        text = " → ".join(with_interval(dot.ratio) for dot in _dots(check, votes[0]))
+    elif len(votes) <= _FEW:
+        text = ", ".join(f"{vote.program} {_brief(check, vote)}" for vote in votes)
+    else:
+        ordered = sorted(votes, key=lambda vote: toward_claim(check, vote.change).value)
+        ends = (f"{_brief(check, vote)} ({vote.program})" for vote in (ordered[0], ordered[-1]))
+        text = " to ".join(ends)
+    return text + (_BETTER if check.expect == "better" else "")
+
+
+def _brief(check: ClaimCheck, vote: Vote) -> str:
+    return " → ".join(plain(dot.ratio.value) for dot in _dots(check, vote))
+
+
+def _disagreement(check: ClaimCheck, votes: Sequence[Vote]) -> str:
+    """Name the programs that do not say yes, where others do."""
+    statuses = {vote.status for vote in votes}
+    if len(statuses) < 2:
+        return ""
+    others = [vote for vote in votes if vote.status is not ClaimStatus.YES]
+    return ", ".join(
+        f"{vote.program}: {vote.status.value} ({_brief_change(check, vote)})" for vote in others
+    )
+
+
+def _brief_change(check: ClaimCheck, vote: Vote) -> str:
+    return " → ".join(with_interval(dot.ratio) for dot in _dots(check, vote))
+
+
+def _sides(check: ClaimCheck, losses: Sequence[PlaceLoss], cast: Mapping[str, str]) -> str:
+    against = {loss.against for loss in losses}
     others = [cast[name] for name in check.against if name in against and name in cast]
     return f"{cast[check.platform]} against {listing(others)}" if against else ""
 
 
-def _where(outcome: Outcome) -> str:
-    groups = [group for group in (outcome.first_losses, outcome.losses) if group]
+def _where(votes: Sequence[Vote]) -> str:
+    begins = [loss for vote in votes for loss in vote.first_losses]
+    losses = [loss for vote in votes for loss in vote.losses]
+    groups = [group for group in (begins, losses) if group]
     text = " → ".join(dict.fromkeys(map(_ranks, groups)))
-    if outcome.of > 1:
-        return f"{text}, the least clear of {outcome.of}"
-    if (several := len(outcome.losses)) > 1:
-        probes = {loss.place.probe for loss in outcome.losses}
-        of = count(len(probes), "program") if len(probes) > 1 else count(several, "point")
-        text += f", mean of {of}"
+    if len(votes) == 1 and votes[0].of > 1:
+        return f"{text}, the least clear of {votes[0].of}"
+    if len(votes) > 1:
+        return f"{text}, {count(len(votes), 'program')}"
+    if len(losses) > 1:
+        return f"{text}, mean of {count(len(losses), 'point')}"
     return text
 
 
@@ -276,54 +368,3 @@ def _ranks(losses: Sequence[PlaceLoss]) -> str:
     span = str(ranks[0]) if len(ranks) == 1 else f"{ranks[0]} to {ranks[-1]}"
     text = f"{span} rank{'s' if span != '1' else ''}"
     return f"{text} on {count(nodes.pop(), 'node')}" if len(nodes) == 1 else text
-
-
-#: Width of a drawing and the room at either end, in pixels.
-WIDTH, _ROOM = 280.0, 10.0
-_TICKS = (0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000)
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """The log axis that all claims share: above 1 is what the publication says."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, rows: Sequence[ClaimRow]) -> Axis | None:
-        """Choose its ends so that all rows fit; None where none has a figure."""
-        ends = (end for row in rows for bar in row.bars for end in (bar.low, bar.high))
-        known = [end for end in ends if end]
-        known += [end for row in rows for dot in row.dots for end in dot.known if end > 0]
-        return cls(min(0.8, *known) / 1.05, max(2.0, *known) * 1.05) if known else None
-
-    def x(self, value: float) -> float:
-        """Give the place of a ratio."""
-        share = math.log(value / self.low) / math.log(self.high / self.low)
-        return _ROOM + (WIDTH - 2 * _ROOM) * min(1.0, max(0.0, share))
-
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """Ratios that are marked, at least some 28 pixels apart, 1 among them."""
-        found = [(self.x(1.0), "1")]
-        for tick in sorted(_TICKS, key=lambda tick: (math.log10(tick) % 1 > 1e-9, tick)):
-            at = self.x(tick)
-            if self.low <= tick <= self.high and all(abs(at - other) >= 28 for other, _ in found):
-                found.append((at, f"{tick:g}"))
-        return sorted(found)
-
-    def bars(self, row: ClaimRow) -> Iterator[tuple[float, float, str]]:
-        """Give the printed ranges of a row as x, width and look; one figure is a narrow bar."""
-        for bar in row.bars:
-            left, right = self.x(bar.low or self.low), self.x(bar.high or self.high)
-            width = max(4.0, right - left)
-            yield (left + right - width) / 2, width, "printed" if bar.same else "printed pale"
-
-    def dots(self, row: ClaimRow) -> Iterator[tuple[float, float, float, str]]:
-        """Give the measured ratios of a row: dot, ends of its whisker, and look."""
-        for number, dot in enumerate(row.dots):
-            at = low = high = self.x(dot.value)
-            if dot.lo is not None or dot.hi is not None:
-                low, high = self.x(dot.lo or self.low), self.x(dot.hi or self.high)
-            yield at, low, high, "begin" if len(row.dots) == 2 and number == 0 else "own"

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.judgements.trend import Trend, history_of, trend_of
+from bareline.analysis.judgements.timeline import history_of, trend_of
+from bareline.analysis.judgements.trend import Trend
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.row import Row, read_rows
@@ -65,6 +67,7 @@ class Document:
     profiles: Sequence[ProfileLine] = ()
     predictions: Predictions | None = None
     undrawn: Sequence[str] = ()
+    history_runs: Sequence[Path] = ()
 
     @property
     def baseline(self) -> str:
@@ -128,7 +131,8 @@ class Document:
     @cached_property
     def history(self) -> Trend:
         """Its runs over time; of one run, those of its study that lie beside it."""
-        return trend_of(history_of(self.records.runs), self.comparison.margin)
+        runs = self.history_runs or history_of(self.records.runs)
+        return trend_of(runs, self.comparison.margin)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -212,9 +216,15 @@ def glosses(document: Document) -> Mapping[str, str]:
     return found
 
 
-def document_of(comparison: Comparison, *, fact_rows: Sequence[FactLine] | None = None) -> Document:
+def document_of(
+    comparison: Comparison,
+    *,
+    fact_rows: Sequence[FactLine] | None = None,
+    history_runs: Sequence[Path] = (),
+) -> Document:
     """Gather all that a report of a comparison shows; one platform alone is shown by itself.
 
+    - `history_runs`: paths of the runs whose history is shown; without any, the compared runs'.
     - `fact_rows`: with values in the order of ``records.platforms``; read from the runs without it.
     """
     records = comparison.records
@@ -243,6 +253,7 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[FactLine] | None 
         profiles=profile_lines(records),
         predictions=predictions,
         undrawn=undrawn,
+        history_runs=history_runs,
     )
 
 

@@ -103,20 +103,7 @@ class PublishedPoint:
         Sizes and modes must agree; how many ranks or nodes the published system had is told
         beside the figure. Within a node and between nodes are never mixed.
         """
-        if cell.platform != self.platform or not self.measures(cell.place.probe, cell.place.metric):
-            return False
-        known = cell.place.coordinates
-        # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
-        if ("directories" in self.ratio.conditions) != ("directories" in known):
-            return False
-        for name, condition in self.ratio.conditions.items():
-            if name == "placement":
-                between = _PLACEMENTS.get(str(condition))
-                if between is not None and cell.place.nodes and between != (cell.place.nodes > 1):
-                    return False
-            elif name not in _SIZE and name in known and not _holds(condition, known[name]):
-                return False
-        return True
+        return cell.platform == self.platform and speaks_of(self.ratio, cell.place)
 
     def elsewhere(self, place: Place) -> str:
         """Say where it was measured if that is not this place, e.g. ``128 ranks``; else nothing."""
@@ -133,6 +120,28 @@ class PublishedPoint:
     def measures(self, probe: str, metric: str) -> bool:
         """Tell whether a probe's metric is what it measured."""
         return self.ratio.measured_by(probe) and self.ratio.probe_metric == metric
+
+
+def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
+    """Whether a figure is printed of what was measured at a place: probe, metric, sizes, modes.
+
+    How many ranks or nodes the published system had does not matter here (see `same_place`), but
+    a figure from inside a node is never one from between nodes.
+    """
+    if not ratio.measured_by(place.probe) or ratio.probe_metric != place.metric:
+        return False
+    known = place.coordinates
+    # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
+    if ("directories" in ratio.conditions) != ("directories" in known):
+        return False
+    for name, condition in ratio.conditions.items():
+        if name == "placement":
+            between = _PLACEMENTS.get(str(condition))
+            if between is not None and place.nodes and between != (place.nodes > 1):
+                return False
+        elif name not in _SIZE and name in known and not _holds(condition, known[name]):
+            return False
+    return True
 
 
 def same_place(ratio: PublishedRatio, place: Place) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bareline.analysis.judgements.claims import is_disturbed, is_given
 from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import Form
 from bareline.published.catalogue import conditions
@@ -27,9 +28,7 @@ from bareline.report.figures.marks import diamonds, marks, rows_axis
 from bareline.report.figures.rows import boxes, rule_at, value_axis, written
 from bareline.report.figures.scales import ratio_ticks
 from bareline.report.figures.theme import MarkLook, looks
-from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import plain
 
@@ -49,15 +48,12 @@ class Meeting:
     @property
     def is_given(self) -> bool:
         """Whether the ratio is a parameter of the simulated platform."""
-        cell, place = self.cell, self.cell.place
-        within = cell.layer is Layer.MPI and 1 in (place.nodes, place.used)
-        # Computation is what the platform's factor of it makes.
-        return cell.simulated and (place.metric in ("compute", "compute_mean") or within)
+        return is_given(self.cell)
 
     @property
     def is_disturbed(self) -> bool:
         """Whether computation was recorded on a busy machine."""
-        return "recorded-busy" in codes(self.cell.caveats)
+        return is_disturbed(self.cell)
 
     @property
     def counts(self) -> bool:

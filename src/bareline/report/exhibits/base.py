@@ -344,6 +344,8 @@ def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
     heads: list[ExhibitSpec] = []
     for kind in ("overview", "suitability"):
         heads += [spec for spec in wanted if spec.kind == kind] or [ExhibitSpec(kind=kind)]
+    if document.history_runs and not any(spec.kind == "trend" for spec in wanted):
+        heads.append(ExhibitSpec(kind="trend"))
     rest = [spec for spec in wanted if spec.kind not in ("overview", "suitability")]
     asked = {spec.kind for spec in wanted}
     last = [ExhibitSpec(kind=kind) for kind in _WHERE_THERE if kind not in asked]

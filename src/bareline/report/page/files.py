@@ -13,7 +13,8 @@ from bareline.predict.growth import Growth
 from bareline.predict.shares import LossSplit
 from bareline.predict.validation import Validation
 from bareline.report.blocks import Block, Note, Prose, Section
-from bareline.report.content.claims import claims_of, claims_table
+from bareline.report.content.claim_rows import Claims, claims_table
+from bareline.report.content.claims import claims_of
 from bareline.report.content.document import Document
 from bareline.report.content.grid import by_loss, grid, legend
 from bareline.report.exhibits.base import draw_figures
@@ -172,11 +173,19 @@ def render_markdown(document: Document, figures: Path | None = None) -> str:
     about = (document.about, document.subtitle, document.study_description)
     head = [f"# {escaped(document.title)}", "  \n".join(map(escaped, filter(None, about)))]
     blocks = [*_verdict(document)]
-    if rows := claims_of(document.comparison).rows:
-        claims = claims_table(rows, sources=True)
-        blocks.append(Section("Published and measured", (claims,)))
+    if (claims := claims_of(document.comparison)).rows:
+        blocks.append(Section("Published and measured", tuple(_claims(claims))))
     blocks += sections(document, *draw_figures(document))
     return cleaned("\n\n".join([*head, *markdown(blocks, figures)])) + "\n"
+
+
+def _claims(claims: Claims) -> Iterator[Block]:
+    if claims.score.words:
+        yield Prose((claims.score.words,))
+    if claims.statements:
+        yield claims_table(claims.statements, sources=True)
+    if claims.ratios:
+        yield claims_table(claims.ratios, sources=True)
 
 
 def _verdict(document: Document) -> Iterator[Block]:

@@ -6,7 +6,8 @@ import json
 
 from bareline.analysis.words.parts import Evidence, Sentence
 from bareline.report.blocks import Figure, Section
-from bareline.report.content.claims import Axis, claims_of
+from bareline.report.content.claim_axis import Axis
+from bareline.report.content.claims import claims_of
 from bareline.report.content.document import Document, glosses
 from bareline.report.content.glossary import TERMS
 from bareline.report.content.grid import by_loss, lone_platforms, matrix
@@ -38,7 +39,7 @@ def render_page(document: Document, address: str = "") -> str:
         other=[(one, _evidence(one, anchors)) for one in document.statements if not one.about],
         why=[] if document.comparison.alone else waterfalls(document.comparison.breakdowns),
         claims=claims,
-        claims_axis=Axis.of(claims.open),
+        claims_axis=Axis.of([*claims.open, *claims.measured_ratios]),
         sections=parts,
         drawn={figure.id: draw_figure(figure, explained=True, numbers=numbers) for figure in shown},
         raw=raw,

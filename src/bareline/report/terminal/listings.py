@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bareline.published.catalogue import conditions
 from bareline.report.blocks import Block, Note, Remark, Rows, Section
 from bareline.vocabulary.units import count
 
 if TYPE_CHECKING:  # what only lists loads no tables
+    from bareline.published.findings import PublishedFinding
     from bareline.published.model import PublishedStudy
     from bareline.report.content.facts import FactLine
 
@@ -92,40 +95,111 @@ def publication_blocks(studies: Sequence[PublishedStudy]) -> Iterator[Block]:
 
 
 def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -> Iterator[Block]:
-    """List every figure of publications, with what does not fit together below."""
-    sides = itemgetter("platform", "baseline")
+    """Show publications: claims, systems, workloads and figures, with what contradicts below."""
     for number, study in enumerate(studies):
         if number:
             yield Remark()
         yield Remark(study.publication.short, "bold")
         yield Remark(study.publication.source, "muted")
+        yield from _claim_tables(study)
+        yield from _system_tables(study)
         own = [row for row in rows if row["publication"] == study.id]
-        doubts: dict[str, None] = dict.fromkeys(text for row in own for text in row["doubts"])
-        marks = {text: f"[{place}]" for place, text in enumerate(doubts, 1)}
-
-        def printed(row: Named, marks: Mapping[str, str] = marks) -> str:
-            return " ".join([row["text"], *(marks[doubt] for doubt in row["doubts"])])
-
-        table = Rows(own)
-        name = lambda row: f"{row['benchmark']}, {row['metric'].replace('_', ' ')}"  # noqa: E731
-        table.text("benchmark", name)
-        table.text("at", itemgetter("conditions"))
-        table.text("platform", lambda row: " / ".join(filter(None, sides(row))))
-        yield table.text("printed", printed).text("in", itemgetter("label")).table(whole=True)
-        for text, mark in marks.items():
-            yield Remark(f"{mark} {text}", "muted")
+        yield Section("figures", tuple(_figures(own)))
         for note in study.publication.notes:
             yield Remark(note, "muted")
 
 
-def calibration_blocks(rows: Sequence[Named], left_out: Sequence[str]) -> Iterator[Block]:
-    """Say how far simulation and measurements lie apart, a line a probe, the worst point named."""
+def _figures(own: Sequence[Named]) -> Iterator[Block]:
+    doubts: dict[str, None] = dict.fromkeys(text for row in own for text in row["doubts"])
+    marks = {text: f"[{place}]" for place, text in enumerate(doubts, 1)}
+
+    def benchmark(row: Named) -> str:
+        return f"{row['benchmark']}, {row['metric'].replace('_', ' ')}"
+
+    def platforms(row: Named) -> str:
+        return " / ".join(filter(None, [row["platform"], row["baseline"]]))
+
+    def printed(row: Named) -> str:
+        return " ".join([row["text"], *(marks[doubt] for doubt in row["doubts"])])
+
+    table = Rows(own).text("benchmark", benchmark).text("at", itemgetter("conditions"))
+    table.text("platform", platforms).text("printed", printed)
+    yield table.text("in", itemgetter("label")).table(whole=True)
+    for text, mark in marks.items():
+        yield Remark(f"{mark} {text}", "muted")
+
+
+def _claim_tables(study: PublishedStudy) -> Iterator[Block]:
+    """Show what the document claims, the abstract first, and how a run is asked."""
+    weights = ("abstract", "conclusions", "text")
+    claims = sorted(study.findings, key=lambda one: weights.index(study.part(one.part).weight))
+    if not claims:
+        return
+
+    def test(finding: PublishedFinding) -> str:
+        tests = (f"{check.kind} of {', '.join(check.probe)}" for check in finding.checks)
+        return "; ".join(tests) or f"not tested: {finding.unmeasured}"
+
+    table = Rows(claims).text("claim", lambda one: one.words)
+    table.text("in", lambda one: one.where).text("tested by", test)
+    yield Section("claims", (table.table(whole=True),))
+
+
+def _system_tables(study: PublishedStudy) -> Iterator[Block]:
+    """Show the platforms, what clouds offered, the workloads, and what was not completed."""
+    platforms = Rows(study.platforms).text("platform", lambda one: one.id)
+    platforms.text("name", lambda one: one.name).text("kind", lambda one: one.kind)
+    platforms.text("facts", lambda one: _facts(one.facts, one.note))
+    yield Section("platforms", (platforms.table(whole=True),))
+    if study.instance_types:
+        types = Rows(study.instance_types).text("instance type", lambda one: one.name)
+        types.figure("cores", lambda one: str(one.cpus))
+        types.figure("memory (GB)", lambda one: _number(one.memory_gb))
+        types.figure("disk (GB)", lambda one: _number(one.local_disk_gb))
+        yield Section("instance types", (types.text("", lambda one: one.note).table(),))
+    if study.workloads:
+        workloads = Rows(study.workloads).text("workload", lambda one: one.name)
+        workloads.text("facts", lambda one: _facts(one.facts, one.note))
+        yield Section("workloads", (workloads.table(whole=True),))
+    if study.facts:
+        facts = Rows(study.facts).text("quantity", lambda one: one.quantity)
+        facts.text("printed", lambda one: f"{one} {one.unit}")
+        facts.text("in", lambda one: one.where).text("", lambda one: one.note)
+        yield Section("other numbers", (facts.table(whole=True),))
+    if study.not_completed:
+        failed = Rows(study.not_completed).text("benchmark", lambda one: one.benchmark)
+        failed.text("platform", lambda one: one.platform)
+        failed.text("at", lambda one: conditions(one.at)).text("reason", lambda one: one.reason)
+        yield Section("not completed", (failed.table(whole=True),))
+
+
+def _facts(facts: Mapping[str, Any], note: str) -> str:
+    texts = [f"{name.replace('_', ' ')} {_fact(value)}" for name, value in facts.items()]
+    return "; ".join([*texts, *([note] if note else [])])
+
+
+def _fact(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _number(value: Any) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+def calibrated_blocks(
+    rows: Sequence[Named], left_out: Sequence[str], file: Path
+) -> Iterator[Block]:
+    """Yield how far simulation and measurements lie apart, and how to measure on the platform.
+
+    A line for each probe names its worst point; `file` has the platform of its name.
+    """
     from bareline.report.content.calibration import CalibrationPoint, points_table
 
     values = itemgetter("probe", "ranks", "params", "measured", "simulated")
     yield points_table(CalibrationPoint(*values(row)) for row in rows)
     for line in left_out:
         yield Remark(f"not simulated: {line}")
+    yield Remark(f"bareline run STUDY --on {file.stem} --platforms {file}", unbroken=True)
 
 
 def fact_blocks(

@@ -6,6 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bareline.analysis.judgements.causes.cause import Cause, NoCause
+from bareline.analysis.judgements.causes.links import number
+from bareline.analysis.judgements.causes.share import Share
+from bareline.analysis.judgements.causes.work import Work, work_of
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.models import is_emulated
 from bareline.analysis.numbers.programs import Split
@@ -42,11 +45,6 @@ class Measurement:
     def certain(self) -> bool:
         """Whether it is certainly worse."""
         return self.point.verdict is Verdict.SLOWER
-
-    @property
-    def decides(self) -> bool:
-        """Whether it says anything of a cause: that it costs something, or nothing."""
-        return bool(self.acquits) or self.certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +91,56 @@ class LossCase:
     def base_value(self) -> float | None:
         """The baseline's value, in the metric's unit."""
         return self.point.base.value if self.point.base and self.point.base.value > 0 else None
+
+    @property
+    def extra(self) -> Share:
+        """The loss: the extra time over the baseline's."""
+        assert self.point.ratio is not None
+        return Share.of(self.point.ratio)
+
+    @property
+    def work(self) -> Work | None:
+        """What the operation asks of the network; None where nothing is known of it."""
+        return work_of(self.place)
+
+    @property
+    def base_s(self) -> float | None:
+        """The baseline's time of one message, or of one byte of a stream; None without one."""
+        return operation_s(self.point)
+
+    @property
+    def sized_s(self) -> float:
+        """The baseline's time of its bytes: beyond the shortest message of the same curve.
+
+        All of its time where the curve has no other message: nothing tells them apart then.
+        """
+        base_s, size = self.base_s or 0.0, self.place.size_bytes or 0
+        short, short_s = min(self._curve, default=(size, base_s))
+        if short < size:
+            return max(0.0, base_s - short_s)
+        longer = [one for one in self._curve if one[0] > size]
+        if not longer:
+            return base_s
+        long, long_s = min(longer)
+        return min(base_s, max(0.0, long_s - base_s) * size / (long - size))
+
+    @property
+    def short_s(self) -> float:
+        """The baseline's time of its start."""
+        base_s = self.base_s or 0.0
+        return base_s - self.sized_s if self.sized_s < base_s else base_s
+
+    @property
+    def _curve(self) -> list[tuple[int, float]]:
+        """The baseline's times by size, of the same curve."""
+        return [
+            (point.place.size_bytes, time_s)
+            for finding in self.findings
+            if finding.probe == self.finding.probe
+            for point in finding.compared
+            if point.place.series == self.place.series and point.place.size_bytes is not None
+            if (time_s := operation_s(point)) is not None
+        ]
 
     def on_link(self, *probes: str) -> Measurement | None:
         """Give what one of some probes measured between nodes; a loopback tells of no link."""
@@ -155,8 +203,11 @@ class Rule:
         return layer in self.layers and (not self.only or probe in self.only)
 
 
-def bound_below(ratio: Estimate, cause: Cause, where: str) -> Cause:
-    """Bound a cause below by what is lost above a platform without it, or withdraw it."""
+def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Cause:
+    """Take what is lost above a platform without the cause as its share, or withdraw it.
+
+    - `ratio`: the time over that of the other platform; `loss`: over that of the baseline.
+    """
     (lo, hi), amount = ratio.ends, with_interval(ratio)
     if hi <= 1 + DEFAULT_MARGIN:
         return replace(cause, withdrawn=f"it takes {amount} times as long as {where}")
@@ -164,25 +215,9 @@ def bound_below(ratio: Estimate, cause: Cause, where: str) -> Cause:
         words = f"{cause.words}, which may cost nothing ({amount} times as long as {where})"
         return replace(cause, words=words)
     words = f"{cause.words}, which costs {amount} times as much as {where}"
-    return replace(cause, words=words, lo=lo)
-
-
-def bound_by_probe(cause: Cause, by: Measurement | None) -> Cause:
-    """Take the factor that a probe of the cause measured, or withdraw what it contradicts."""
-    if by is None or not by.decides:
-        return cause
-    if by.acquits:
-        return replace(cause, withdrawn=by.acquits)
-    lo, hi = by.ratio.ends
-    return replace(cause, lo=lo, hi=hi, measurement=by.finding.probe, measured=by.words)
-
-
-def number(facts: Facts, key: str) -> float | None:
-    """Give a fact that is a number above 0."""
-    value = facts.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        return None
-    return float(value)
+    ends = ((loss.lo or loss.value, lo), (loss.value, ratio.value), (loss.hi or loss.value, hi))
+    least, usual, most = (whole * (1 - 1 / part) for whole, part in ends)
+    return replace(cause, words=words, share=Share.within(least, usual, most))
 
 
 def within_node(place: Place) -> bool:
@@ -193,3 +228,14 @@ def within_node(place: Place) -> bool:
 def times(ratio: Estimate) -> str:
     """Write how much worse something is, with its interval."""
     return f"{with_interval(ratio)} times worse"
+
+
+def operation_s(point: Row) -> float | None:
+    """Return the baseline's time of one message, or of one byte of a stream, in s."""
+    base, unit = point.base, point.metric.unit
+    if base is None or base.value <= 0:
+        return None
+    if unit == "s":
+        return base.value
+    bytes_each = point.place.size_bytes or 1
+    return {"B/s": bytes_each, "bit/s": 8 * bytes_each}.get(unit, 0) / base.value or None

@@ -1,68 +1,80 @@
-"""Causes: what differs, and bounds of the factor that it costs."""
+"""Causes: a fact that differs, the terms of the cost model that it changes, and their share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-#: A factor whose bounds lie farther apart says nothing of how much a loss owes to it.
-DECADE = 10.0
+from bareline.analysis.judgements.causes.share import Share
 
 
 class Word(StrEnum):
     """What may be said of a cause, or of all causes of a loss together."""
 
     EXPLAINS = "explains"
-    """Nothing else is needed: what is left of the loss may be nothing."""
+    """Nothing else is needed: what is left over may be nothing."""
     MAY_EXPLAIN = "may explain"
-    """What bounds it leaves open whether it costs all of the loss or nothing."""
+    """Its bounds leave open whether it costs all of the loss or nothing."""
     CONTRIBUTES = "contributes"
-    """It costs something, and a part of the loss remains unexplained."""
+    """It costs something, and a part of the loss is left over."""
     DIFFERS = "differs"
-    """Its effect was not measured: nothing bounds what it costs."""
+    """It has no term of its own: nothing says what it costs."""
+
+
+class Term(StrEnum):
+    """A part of an operation's time; the operation's time is the sum of them."""
+
+    START = "start"
+    """What every message costs, however short it is."""
+    BYTES = "bytes"
+    """What bytes over a link cost beyond that."""
+    COPIES = "copies"
+    """What a second copy of a message within a node costs."""
+    ARITHMETIC = "arithmetic"
+    CORES = "cores"
+    """What more cores do side by side."""
+    MEMORY = "memory"
+    FILES = "files"
+    COMPUTING = "computing"
+    """Of a program: all that is no call."""
+    MESSAGES = "messages"
+    """Of a program: its calls of MPI."""
+    MODEL = "model"
+    """Of a simulation: what its model was given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Something that differs, and the factor that it can explain.
+    """Something that differs, and the extra time that it can explain.
 
     - `words`: what differs, as the end of a sentence.
-    - `lo`, `hi`: bounds of the factor; `hi` is None where nothing bounds it.
-    - `measurement`, `measured`: the probe whose figures bound the factor, and what it measured
-      unless `words` say it. Causes that rest on one measurement explain one factor together.
+    - `terms`: the terms that it changes; none where no term is known to.
+    - `share`: the extra time by the fact itself; None where the fact bounds none.
+    - `noun`: what the share is, as in "49 us are its bytes at 1 Gb/s"; empty: `words` are a reason.
     - `withdrawn`: why it is no cause after all.
     - `name`: what it is, e.g. ``link rate``; a rule that leaves it empty lends its own.
-    - `part`: it is what a part of the program's time costs: parts add up, factors multiply.
+    - `certain`: whatever the term was measured at is its doing: a link that is full.
     - `repeated`: the sentence of an earlier layer says it in full.
     - `caveat`: code of the caveat that says the same, which need not be repeated.
+    - `beside`: names of the causes that the share may as well belong to.
     """
 
     words: str
-    lo: float = 1.0
-    hi: float | None = None
-    measurement: str = ""
-    measured: str = ""
+    terms: tuple[Term, ...] = ()
+    share: Share | None = None
+    noun: str = ""
     withdrawn: str = ""
     name: str = ""
     rule: str = ""
-    part: bool = False
+    certain: bool = False
     repeated: bool = False
     caveat: str = ""
+    beside: tuple[str, ...] = ()
 
     @property
-    def bounded(self) -> bool:
-        """Whether anything bounds what it costs."""
-        return self.hi is not None or self.lo > 1
-
-    @property
-    def vague(self) -> bool:
-        """Whether its bounds lie so far apart that it explains anything."""
-        return self.hi is not None and self.hi / self.lo > DECADE
-
-    @property
-    def text(self) -> str:
-        """What differs, and what was measured of it."""
-        return "; ".join(filter(None, (self.words, self.measured)))
+    def sized(self) -> bool:
+        """Whether anything says what it costs."""
+        return self.share is not None
 
 
 @dataclass(frozen=True, slots=True)

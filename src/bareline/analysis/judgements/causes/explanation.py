@@ -1,63 +1,66 @@
-"""An explanation: the causes of one loss, what they explain together, and what is left.
-
-Causes that rest on one measurement are one factor; factors of different things multiply, parts of a
-program's time add up. What would explain more than was lost is withdrawn.
-"""
+"""An explanation: the terms of one loss, the causes that share them, and what is left over."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from bareline.analysis.judgements.causes.cause import DECADE, Cause, Word
+from bareline.analysis.judgements.causes.cause import Cause, Word
+from bareline.analysis.judgements.causes.share import Share, total
+from bareline.analysis.judgements.causes.sums import TermShare
+from bareline.analysis.judgements.causes.terms import MissingTerm
+from bareline.analysis.judgements.causes.work import STREAMS
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.row import Estimate, Row, with_interval
-from bareline.vocabulary.units import listing, significant
+from bareline.analysis.numbers.row import Estimate, Row, finite, with_interval
+from bareline.vocabulary.units import scale_of, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
-_Bounds = tuple[float, float | None]
+
+def _estimate(share: Share) -> Estimate:
+    return Estimate(share.value, finite(share.lo), finite(share.hi))
+
+
+def _percent(part: float) -> str:
+    return f"{significant(100 * part, 2)} %"
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What explains the worst certain loss of a finding, and why other causes are absent."""
+    """The worst certain loss of a finding as a sum, and why other causes are absent.
+
+    - `terms`: what adds up to the extra time; `missing`: terms that no rung below measured.
+    - `base_s`: the baseline's time of one message, where it has one.
+    """
 
     finding: Finding
     point: Row
     causes: tuple[Cause, ...]
+    terms: tuple[TermShare, ...] = ()
+    missing: tuple[MissingTerm, ...] = ()
     absent: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    base_s: float | None = None
 
     @property
     def standing(self) -> tuple[Cause, ...]:
-        """The causes that nothing contradicts."""
-        return tuple(cause for cause in self.causes if not cause.withdrawn)
+        """The causes that nothing contradicts, the largest share first."""
+        found = [cause for cause in self.causes if not cause.withdrawn]
+        return tuple(sorted(found, key=lambda one: -(one.share.value if one.share else -1.0)))
 
     @property
-    def known(self) -> bool:
-        """Whether any cause is known."""
-        return bool(self.standing)
-
-    @property
-    def bounded(self) -> tuple[Cause, ...]:
-        """The standing causes of which something bounds what they cost, if that says anything."""
-        if self.point.exact:  # between simulations nothing but what was given can differ
-            return self.standing
-        found = tuple(cause for cause in self.standing if cause.bounded)
-        lo, hi = product(found)
-        return () if hi is not None and hi / lo > DECADE else found
+    def sized(self) -> tuple[Cause, ...]:
+        """The standing causes of which something says what they cost."""
+        return tuple(cause for cause in self.standing if cause.sized)
 
     @property
     def differing(self) -> tuple[Cause, ...]:
-        """The standing causes whose effect was not measured."""
-        bounded = self.bounded
-        return tuple(cause for cause in self.standing if cause not in bounded)
+        """The standing causes without a term of their own."""
+        return tuple(cause for cause in self.standing if not cause.sized)
 
     @property
-    def explained(self) -> _Bounds:
-        """Bounds of the factor that the causes explain together; above perhaps by none."""
-        return product(self.bounded) if self.bounded else (1.0, None)
+    def known(self) -> bool:
+        """Whether a term or a fact says anything of it."""
+        return bool(self.standing or self.terms)
 
     @property
     def measured(self) -> Estimate:
@@ -66,35 +69,75 @@ class Explanation:
         return self.point.ratio
 
     @property
-    def residual(self) -> tuple[float | None, float | None]:
-        """Bounds of what is left: measured over explained."""
-        return _over(_ends(self.measured), self.explained)
+    def extra(self) -> Share:
+        """The extra time over the baseline's."""
+        return Share.of(self.measured)
+
+    @property
+    def explained(self) -> Share:
+        """What all terms add together."""
+        return total(term.share for term in self.terms)
+
+    @property
+    def left(self) -> Share:
+        """What the terms leave over of the extra time; below 0 where they are more."""
+        return self.extra.less(self.explained)
+
+    @property
+    def margin(self) -> float:
+        """What does not matter, over the baseline's time: so much of the platform's time."""
+        return DEFAULT_MARGIN * self.measured.value
 
     @property
     def word(self) -> Word | None:
-        """What its causes do together; None where none is known."""
-        if not self.bounded:
+        """What its terms do together; None where nothing is known."""
+        if not self.terms:
             return Word.DIFFERS if self.standing else None
         if self.point.exact:
             return Word.EXPLAINS
-        if not _may_be_one(*self.residual):
+        if not self.left.holds(0.0, self.margin):
             return Word.CONTRIBUTES
         # What may cost nothing is a possible cause, however well its most fits.
-        return Word.MAY_EXPLAIN if self.explained[0] <= 1 + DEFAULT_MARGIN else Word.EXPLAINS
+        return Word.MAY_EXPLAIN if self.explained.lo <= self.margin else Word.EXPLAINS
 
     def word_of(self, cause: Cause) -> Word | None:
-        """Give what one of its causes does; None where it is withdrawn."""
+        """Return what one of its causes does; None where it is withdrawn."""
         if cause.withdrawn:
             return None
-        return self.word if cause in self.bounded else Word.DIFFERS
+        if cause.share is None:
+            return Word.DIFFERS
+        whole = cause.share.hi >= self.extra.lo - self.margin
+        return self.word if whole else Word.CONTRIBUTES
 
     @property
-    def words(self) -> str:
-        """What bounded causes say; what several of them rest on is said once."""
-        measured = dict.fromkeys(cause.measured for cause in self.bounded if cause.measured)
-        words = dict.fromkeys(cause.words for cause in self.bounded)
-        clauses = [*(one for one in words if one not in measured), *measured]
-        return "; ".join(clauses) if any(" and " in one for one in clauses) else listing(clauses)
+    def rests(self) -> tuple[TermShare, ...]:
+        """The terms of which facts leave something that matters, the largest rest first."""
+        found = [
+            term
+            for term in self.terms
+            if term.rest.value > self.margin or (not term.rules and term.rest.hi > self.margin)
+        ]
+        return tuple(sorted(found, key=lambda one: -one.rest.value))
+
+    @property
+    def explained_part(self) -> float:
+        """How much of the extra time its terms are, from 0 to 1."""
+        return min(1.0, max(0.0, self.explained.value / max(self.extra.value, 1e-12)))
+
+    def amount(self, share: Share) -> str:
+        """Write a share as a time with its bounds, or as a part of the loss where it has none."""
+        unit = self.base_s if self.point.place.probe not in STREAMS else None
+        if unit is None:
+            whole = max(self.extra.value, 1e-12)
+            return with_interval(_estimate(share.times(1 / whole)), write=_percent)
+        factor, name = scale_of(share.value * unit, "s")
+        return with_interval(_estimate(share.times(unit * factor)), name)
+
+    @property
+    def figures(self) -> str:
+        """Measured and explained in short: ``49.0 us [47.0, 56.0] of 49.6 us [49.1, 50.0]``."""
+        of = f"{self.amount(self.explained)} of {self.amount(self.extra)}"
+        return f"{of}, {self.amount(self.left)} are left over" if self.terms else ""
 
     @property
     def withdrawn(self) -> str:
@@ -102,122 +145,8 @@ class Explanation:
         return "; ".join(f"{one.name}: {one.withdrawn}" for one in self.causes if one.withdrawn)
 
     @property
-    def text(self) -> str:
-        """Measured, explained and residual in words; what remains comes first where much does."""
-        measured = f"measured {with_interval(self.measured)}"
-        lo, hi = self.explained
-        if self.point.exact:
-            return f"simulated {with_interval(self.measured)}, by what was given alone"
-        match self.word:
-            case Word.EXPLAINS:
-                return f"expected {_range(lo, hi)} times, {measured}"
-            case Word.MAY_EXPLAIN:
-                return f"expected {_at_most(hi)}, {measured}"
-            case Word.CONTRIBUTES:
-                expected = _at_most(hi) if lo <= 1 + DEFAULT_MARGIN else f"{_range(lo, hi)} times"
-                remains = f"{_range(*self.residual)} times remain unexplained"
-                return f"{measured}, expected {expected}: {remains}"
-            case Word.DIFFERS:
-                return f"{measured}, effect not measured"
-            case None:
-                return "no known cause"
-
-
-def product(causes: Iterable[Cause]) -> _Bounds:
-    """Give the bounds of the factor that causes explain together."""
-    groups = groups_of(causes)
-    factors = [_factor(group) for group in groups if not group[0].part]
-    parts = [_factor(group) for group in groups if group[0].part]
-    if parts:
-        his = [hi for _, hi in parts]
-        most = None if None in his else 1 + sum(hi - 1 for hi in his if hi is not None)
-        factors.append((1 + sum(lo - 1 for lo, _ in parts), most))
-    his = [hi for _, hi in factors]
-    most = None if None in his else math.prod(hi for hi in his if hi is not None)
-    return math.prod(lo for lo, _ in factors), most
-
-
-def groups_of(causes: Iterable[Cause]) -> list[tuple[Cause, ...]]:
-    """Put together the causes that rest on one measurement; of the others each is alone."""
-    groups: dict[object, list[Cause]] = {}
-    for number, cause in enumerate(causes):
-        groups.setdefault(cause.measurement or number, []).append(cause)
-    return [tuple(group) for group in groups.values()]
-
-
-def _factor(group: Sequence[Cause]) -> _Bounds:
-    his = [cause.hi for cause in group]
-    most = None if None in his else max(hi for hi in his if hi is not None)
-    return min(cause.lo for cause in group), most
-
-
-def without_excess(causes: Sequence[Cause], ratio: Estimate) -> tuple[Cause, ...]:
-    """Withdraw causes that explain more than was measured, as few as will do."""
-    standing = [cause for cause in causes if not cause.withdrawn and cause.bounded]
-    reasons: dict[int, str] = {}
-    while standing and _excessive(standing, ratio):
-        ranked = []
-        for group in groups_of(standing):
-            others = [cause for cause in standing if cause not in group]
-            fits = not _excessive(others, ratio) and _may_be_one(
-                *_over(_ends(ratio), product(others))
-            )
-            lo, _ = _factor(group)
-            # First what leaves no residual, then facts before measurements, then the largest.
-            rank = (not (others and fits), bool(group[0].measurement), -lo)
-            ranked += [(rank, group, others)] if lo > 1 else []
-        _, wrong, standing = min(ranked, key=lambda one: one[0])
-        reasons.update((id(cause), _excess(wrong, standing, ratio)) for cause in wrong)
-    return tuple(
-        replace(cause, withdrawn=reasons[id(cause)]) if id(cause) in reasons else cause
-        for cause in causes
-    )
-
-
-def _excessive(causes: Sequence[Cause], ratio: Estimate) -> bool:
-    _, most = _over(_ends(ratio), product(causes))
-    return most is not None and most < 1 / (1 + DEFAULT_MARGIN)
-
-
-def _excess(group: Sequence[Cause], others: Sequence[Cause], ratio: Estimate) -> str:
-    alone = _factor(group)
-    _, most = _ends(ratio)
-    if most is not None and alone[0] > most:
-        return f"it would cost {_range(*alone)} times, more than was measured"
-    beside = listing([cause.name for cause in others])
-    together = _range(*product([*group, *others]))
-    return f"with {beside} it would cost {together} times, more than was measured"
-
-
-def _ends(ratio: Estimate) -> tuple[float | None, float | None]:
-    """Give the ends of a measured ratio; one without an interval is exact, as of a model."""
-    if ratio.lo is None and ratio.hi is None:
-        return ratio.value, ratio.value
-    return ratio.lo, ratio.hi
-
-
-def _over(
-    measured: tuple[float | None, float | None], explained: _Bounds
-) -> tuple[float | None, float | None]:
-    (low, high), (lo, hi) = measured, explained
-    return None if low is None or hi is None else low / hi, None if high is None else high / lo
-
-
-def _may_be_one(lo: float | None, hi: float | None) -> bool:
-    """Tell whether a residual whose bounds are known holds 1, but for what does not matter."""
-    if lo is None or hi is None:
-        return False
-    return lo <= 1 + DEFAULT_MARGIN and hi >= 1 / (1 + DEFAULT_MARGIN)
-
-
-def _at_most(hi: float | None) -> str:
-    return "any amount" if hi is None else f"at most {significant(hi)} times"
-
-
-def _range(lo: float | None, hi: float | None) -> str:
-    if lo is None:
-        return "of unknown size" if hi is None else f"at most {significant(hi)}"
-    if hi is None:
-        return f"at least {significant(lo)}"
-    low, high = significant(lo), significant(hi)
-    return low if low == high else f"{low} to {high}"
+    def probes_to_run(self) -> tuple[str, ...]:
+        """Probes that would measure what is left over; none where nothing is."""
+        if self.left.holds(0.0, self.margin) and self.terms:
+            return ()
+        return tuple(dict.fromkeys(one.probe for one in self.missing))

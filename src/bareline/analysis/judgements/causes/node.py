@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bareline.analysis.judgements.causes.case import LossCase, Rule, bound_by_probe, number
-from bareline.analysis.judgements.causes.cause import Cause, NoCause
-from bareline.analysis.judgements.causes.network import measured_below
+from bareline.analysis.judgements.causes.case import LossCase, Rule
+from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
+from bareline.analysis.judgements.causes.links import number
+from bareline.analysis.judgements.causes.share import Share
+from bareline.analysis.judgements.causes.terms import PEAK
 from bareline.analysis.numbers.models import EMULATED_CPU
 from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest
 from bareline.vocabulary.model import Layer
@@ -36,8 +38,13 @@ _NEBULA = (
     "Nebula's study puts a part of its DGEMM loss down to SSSE3 that KVM hid, NASA, 2012, "
     "section V.B.1"
 )
-#: Measures what both the width of instructions and the clock give.
-_PEAK = "compute.peak"
+#: What a busy machine changes, by layer.
+_BUSY: Mapping[Layer, tuple[Term, ...]] = {
+    Layer.COMPUTE: (Term.ARITHMETIC,),
+    Layer.MEMORY: (Term.MEMORY,),
+    Layer.NETWORK: (Term.START, Term.BYTES),
+    Layer.MPI: (Term.START, Term.BYTES),
+}
 _BY_BLAS = (
     *("compute.dgemm", "compute.linpack", "compute.linpack_mpi"),
     *("app.planewave", "app.quantum_espresso"),
@@ -58,7 +65,7 @@ def neighbours(case: LossCase) -> Cause | NoCause:
     crowd = f"{own} busy neighbour{'s' if own > 1 else ''} (load: {load})"
     beside = f"{base} beside the baseline" if base else "none beside the baseline"
     what, layers = _SHARED.get(str(load), _SHARED["same"])
-    reached = case.finding.layer in layers
+    reached, terms = case.finding.layer in layers, _BUSY.get(case.finding.layer, ())
     promised = number(case.facts, "neighbours.processors_per_core") or 1.0
     promised_base = number(case.baseline_facts, "neighbours.processors_per_core") or 1.0
     if promised > promised_base:
@@ -67,15 +74,17 @@ def neighbours(case: LossCase) -> Cause | NoCause:
         words = f"{crowd} {turns}{also}, {beside}: for each core {promised:.3g} processors are "
         stolen = any(caveat.code == "steal-time" for caveat in case.finding.own_caveats)
         words += "promised" + (", and a hypervisor took time away" if stolen else "")
-        most = promised / promised_base if case.finding.layer in _COMPUTING else None
-        return Cause(words, 1.0, most, caveat="cores-with-neighbours")
+        turns_share = None
+        if case.finding.layer in _COMPUTING:
+            turns_share = Share.at_most(promised / promised_base - 1)
+        return Cause(words, terms, turns_share, caveat="cores-with-neighbours")
     if not reached:
         return NoCause(f"neighbours of load {load} share {what} alone")
-    return Cause(f"{crowd} use{'' if own > 1 else 's'} {what}, {beside}")
+    return Cause(f"{crowd} use{'' if own > 1 else 's'} {what}, {beside}", terms)
 
 
 def instruction_sets(case: LossCase) -> Cause | NoCause:
-    """Instruction sets that a platform's processor does not show, as the peak measures them."""
+    """Instruction sets that a platform's processor does not show."""
     hidden = hidden_sets(case)
     if case.emulated:
         return NoCause("its processor is emulated: its flags are not its hardware's")
@@ -98,7 +107,8 @@ def instruction_sets(case: LossCase) -> Cause | NoCause:
             f"times fewer operations an instruction ({_INFINICLOUD}); a guest that is given the "
             "host's processor (cpu model host-passthrough) sees them"
         )
-    return bound_by_probe(Cause(words, 1.0, max(1.0, fewer)), case.on_node(_PEAK))
+    share = Share.at_most(fewer - 1) if fewer > 1 else None
+    return Cause(words, (Term.ARITHMETIC,), share)
 
 
 def hidden_sets(case: LossCase) -> list[InstructionSet]:
@@ -117,12 +127,12 @@ def blas_kernels(case: LossCase) -> Cause | NoCause:
 
 
 def clock(case: LossCase) -> Cause | NoCause:
-    """A lower highest frequency, as the peak measures it."""
+    """A lower highest frequency."""
     quotient = case.quotient("cpu.max_hz", "cpu.base_hz")
     if quotient is None or quotient <= 1 + DEFAULT_MARGIN:
         return NoCause("its clock is not lower")
-    cause = Cause(f"its clock is {significant(quotient)} times lower", 1.0, quotient)
-    return bound_by_probe(cause, case.on_node(_PEAK))
+    words = f"its clock is {significant(quotient)} times lower"
+    return Cause(words, (Term.ARITHMETIC,), Share.at_most(quotient - 1))
 
 
 #: Modes of the probes that use all cores unless a study says otherwise.
@@ -136,7 +146,8 @@ def cores(case: LossCase) -> Cause | NoCause:
     quotient = case.quotient("cpu.allowed", "cpu.cores")
     if quotient is None or quotient <= 1:
         return NoCause("it has no fewer cores")
-    return Cause(f"it has {significant(quotient)} times fewer cores", 1.0, quotient)
+    words = f"it has {significant(quotient)} times fewer cores"
+    return Cause(words, (Term.CORES,), Share.at_most(quotient - 1))
 
 
 def uses_all_cores(place: Place) -> bool:
@@ -148,10 +159,13 @@ def shared_cores(case: LossCase) -> Cause | NoCause:
     """Ranks, or hosts, that take turns on the cores of one machine."""
     flags = {caveat.code for caveat in case.finding.own_caveats if caveat.for_most}
     nodes, allowed = case.place.ran_on or 1, case.facts.get("cpu.allowed")
+    terms = _BUSY.get(case.finding.layer, ())
     if "shared-host" in flags and isinstance(allowed, int) and allowed < nodes:
-        return Cause(f"its {nodes} hosts take turns on {allowed} core{'s' if allowed > 1 else ''}")
+        words = f"its {nodes} hosts take turns on {allowed} core{'s' if allowed > 1 else ''}"
+        return Cause(words, terms)
     if "oversubscribed" in flags:
-        return Cause("its ranks take turns on fewer cores than they are", caveat="oversubscribed")
+        words = "its ranks take turns on fewer cores than they are"
+        return Cause(words, terms, caveat="oversubscribed")
     return NoCause("its ranks do not share cores, or those of the baseline do as well")
 
 
@@ -159,11 +173,10 @@ def emulated_processor(case: LossCase) -> Cause | NoCause:
     """A processor that is software; its arithmetic is no measure of what a message costs it."""
     if not case.emulated:
         return NoCause("its processor is not emulated, or the baseline's is as well")
-    if case.finding.layer is Layer.MPI and (below := measured_below(case)):
-        return NoCause(f"{below.finding.title} went through the same processor")
     return Cause(
         "its processor is emulated (every instruction of programs, libraries and kernel is "
         "translated)",
+        _BUSY.get(case.finding.layer, ()),
         caveat=EMULATED_CPU,
     )
 
@@ -174,7 +187,7 @@ def memory_speed(case: LossCase) -> Cause | NoCause:
     if quotient is None or quotient <= 1 + DEFAULT_MARGIN:
         return NoCause("its memory makes no fewer transfers a second")
     words = f"its memory makes {significant(quotient)} times fewer transfers a second"
-    return Cause(words, 1.0, quotient)
+    return Cause(words, (Term.MEMORY,), Share.at_most(quotient - 1))
 
 
 def pages(case: LossCase) -> Cause | NoCause:
@@ -182,7 +195,7 @@ def pages(case: LossCase) -> Cause | NoCause:
     own, base = case.both("memory.transparent_hugepages")
     if own != "never" or base == "never":
         return NoCause(f"transparent huge pages are '{own}' there and '{base}' on the baseline")
-    return Cause("it has no transparent huge pages", 1.0, _PAGE_WALK)
+    return Cause("it has no transparent huge pages", (Term.MEMORY,), Share.at_most(_PAGE_WALK - 1))
 
 
 _FLAGS = " or ".join(f"cpu.flags.{known.name}" for known in reversed(_SETS))
@@ -190,7 +203,7 @@ _NEIGHBOURS = ("neighbours.count", "neighbours.load")
 _PAGED = ("memory.latency", "memory.random_access")
 RULES = (
     Rule("neighbours", tuple(Layer), neighbours, _NEIGHBOURS, both=False),
-    Rule("instruction sets", (Layer.COMPUTE,), instruction_sets, (_FLAGS,), (_PEAK,)),
+    Rule("instruction sets", (Layer.COMPUTE,), instruction_sets, (_FLAGS,), (PEAK,)),
     Rule(
         "BLAS kernels",
         (Layer.COMPUTE, Layer.APP),
@@ -198,7 +211,7 @@ RULES = (
         ("library.blas_kernels",),
         only=_BY_BLAS,
     ),
-    Rule("clock", (Layer.COMPUTE,), clock, ("cpu.max_hz or cpu.base_hz",), (_PEAK,)),
+    Rule("clock", (Layer.COMPUTE,), clock, ("cpu.max_hz or cpu.base_hz",), (PEAK,)),
     Rule("cores", _COMPUTING, cores, ("cpu.allowed or cpu.cores",)),
     Rule("shared cores", (Layer.NETWORK, Layer.MPI, Layer.NPB, Layer.APP), shared_cores),
     Rule("emulated processor", (Layer.NETWORK, Layer.MPI, Layer.IO), emulated_processor),

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bareline.analysis.judgements.causes.case import LossCase, Measurement, Rule, within_node
-from bareline.analysis.judgements.causes.cause import Cause, NoCause
+from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
 from bareline.analysis.judgements.causes.node import uses_all_cores
+from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.model import Layer
@@ -29,10 +30,14 @@ MESSAGES = (
     *("mpi.exchange", "mpi.ring"),
     *(collective.probe for collective in MEASURED),
 )
+#: A part that may cost nothing, or so many times the loss, says nothing of it.
+_SAYS_NOTHING = 10.0
 _UNKNOWN = NoCause("neither its own clock nor a profile says what it computes and communicates")
 
 
 def _part(
+    case: LossCase,
+    term: Term,
     name: str,
     share: float,
     source: str,
@@ -61,8 +66,13 @@ def _part(
             withdrawn = f"by itself it takes {with_interval(own)} times as long"
         elif own.lo <= hi and lo <= own.hi:
             lo, hi = max(lo, own.lo), min(hi, own.hi)
-    lo, hi = (1 + share * (end - 1) for end in (lo, hi))
-    return Cause(words, lo, hi, part=True, withdrawn=withdrawn)
+    most_hi = share * (hi - 1)
+    # By its own clock, if that tells; else the middle of what the probes leave open.
+    usual = share * (own.value - 1) if own is not None else share * ((lo + hi) / 2 - 1)
+    if lo <= 1 and most_hi > _SAYS_NOTHING * max(case.extra.hi, DEFAULT_MARGIN):
+        return Cause(words, (term,), withdrawn=withdrawn)
+    part = Share.within(share * (lo - 1), usual, most_hi)
+    return Cause(words, (term,), part, withdrawn=withdrawn)
 
 
 def computation(case: LossCase) -> Cause | NoCause:
@@ -75,7 +85,7 @@ def computation(case: LossCase) -> Cause | NoCause:
         return NoCause("no probe of processor or memory is certainly worse")
     least = max(1.0, min(each.ratio.lo or 1.0 for each in every))
     share, own = split.computing, split.own_computing
-    return _part("computation", share, split.source, own, worse, least)
+    return _part(case, Term.COMPUTING, "computation", share, split.source, own, worse, least)
 
 
 def communication(case: LossCase) -> Cause | NoCause:
@@ -89,7 +99,7 @@ def communication(case: LossCase) -> Cause | NoCause:
     if not worse:
         return NoCause("no probe of MPI on as many nodes is certainly worse")
     share, own = split.communicating, split.own_communicating
-    return _part("communication", share, split.source, own, worse, 1.0)
+    return _part(case, Term.MESSAGES, "communication", share, split.source, own, worse, 1.0)
 
 
 def layers_below(case: LossCase) -> Cause | NoCause:
@@ -103,7 +113,9 @@ def layers_below(case: LossCase) -> Cause | NoCause:
     worst = [max(group, key=lambda each: each.ratio.value) for group in worse]
     words = " and ".join(each.words for each in worst)
     most = max(each.ratio.hi or 1.0 for group in worse for each in group)
-    return Cause(f"below it {words}", 1.0, most)
+    if most - 1 > _SAYS_NOTHING * max(case.extra.hi, DEFAULT_MARGIN):
+        return Cause(f"below it {words}")
+    return Cause(f"below it {words}", (Term.MESSAGES,), Share.at_most(most - 1))
 
 
 def _computing(case: LossCase) -> list[Measurement]:

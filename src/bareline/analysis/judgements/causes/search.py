@@ -8,11 +8,12 @@ from dataclasses import replace
 from bareline.analysis.judgements.causes import network, node, programs, simulated, software
 from bareline.analysis.judgements.causes.case import Facts, LossCase, Rule
 from bareline.analysis.judgements.causes.cause import Cause, NoCause
-from bareline.analysis.judgements.causes.explanation import Explanation, without_excess
+from bareline.analysis.judgements.causes.explanation import Explanation
+from bareline.analysis.judgements.causes.sums import sum_of
+from bareline.analysis.judgements.causes.terms import terms_of
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.programs import Splits
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import Verdict
 
 #: Every cause that is known, in the order in which causes are told.
@@ -55,7 +56,6 @@ def explain(
 
 
 def _explained(case: LossCase) -> Explanation:
-    assert case.point.ratio is not None
     causes: list[Cause] = []
     absent: dict[str, str] = {}
     for rule in RULES:
@@ -65,8 +65,17 @@ def _explained(case: LossCase) -> Explanation:
                 absent[rule.name] = found.reason
             else:
                 causes.append(replace(found, name=found.name or rule.name, rule=rule.name))
-    consistent = without_excess(causes, case.point.ratio)
-    return Explanation(case.finding, case.point, consistent, absent)
+    measured, missing = terms_of(case)
+    whole = sum_of(causes, measured, case.extra)
+    return Explanation(
+        case.finding,
+        case.point,
+        whole.causes,
+        whole.terms,
+        tuple(missing),
+        absent,
+        case.base_s,
+    )
 
 
 def _look(rule: Rule, case: LossCase) -> Cause | NoCause:
@@ -79,12 +88,7 @@ def _look(rule: Rule, case: LossCase) -> Cause | NoCause:
             return NoCause(f"{' or '.join(keys[:3])} is not known of {lacking}")
     if rule.between and case.place.on_one_node:
         return NoCause("within a node no network is used")
-    found = rule.find(case)
-    if isinstance(found, Cause) and found.vague:
-        assert found.hi is not None
-        bounds = f"{significant(found.lo)} to {significant(found.hi)} times"
-        return NoCause(f"its effect is known no better than {bounds}, which says nothing")
-    return found
+    return rule.find(case)
 
 
 def _once(explanations: Sequence[Explanation]) -> list[Explanation]:

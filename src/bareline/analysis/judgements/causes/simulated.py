@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from bareline.analysis.judgements.causes.case import LossCase, Rule, number
-from bareline.analysis.judgements.causes.cause import DECADE, Cause, NoCause
+from bareline.analysis.judgements.causes.case import LossCase, Rule
+from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
+from bareline.analysis.judgements.causes.links import number
+from bareline.analysis.judgements.causes.share import Share
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
@@ -25,8 +27,7 @@ def _given(
             return NoCause("it was given no worse a value")
         values = [format_fact(key, value) for value in case.both(key)]
         given = f"{words} was given as {values[0]}, the baseline's as {values[1]}"
-        # Far apart, it bounds nothing; it is what differs all the same.
-        return Cause(given, 1.0, worse if worse <= DECADE else None)
+        return Cause(given, (Term.MODEL,), Share.at_most(worse - 1))
 
     layers = _PROGRAMS if computes else (Layer.MPI, *_PROGRAMS)
     return Rule(f"simulated {name}", layers, find, (key,), between=not computes)

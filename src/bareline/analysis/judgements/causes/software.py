@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from bareline.analysis.judgements.causes.case import Facts, LossCase, Rule, bound_below
-from bareline.analysis.judgements.causes.cause import Cause, NoCause
+from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
+from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.numbers.row import Row
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
@@ -39,16 +39,15 @@ def user_namespaces(case: LossCase) -> Cause | NoCause:
         return NoCause(f"only messages above {least} within a node are copied once without it")
     words = "each rank has a user namespace of its own, so that its messages are copied twice"
     most = _most(case, size)
-    cause = Cause(words, 1.0, most)
+    share = None if most is None else Share.at_most(most - 1)
+    cause = Cause(words, (Term.COPIES,), share)
     for other, facts in case.others:
         alike = all(case.facts.get(key) == facts.get(key) for key in _BESIDE)
         shared = alike and facts.get("container.userns") == "per-node"
         ratio = case.against(other) if shared else None
-        if ratio is not None:
-            found = bound_below(ratio, cause, f"on {other.platform}, where they share one")
-            if found.lo > 1 and most is not None:
-                return replace(found, hi=max(most, ratio.hi or 0.0))
-            return found
+        if ratio is not None and case.point.ratio is not None:
+            where = f"on {other.platform}, where they share one"
+            return bound_below(ratio, case.point.ratio, cause, where)
     return cause
 
 
@@ -82,7 +81,7 @@ def file_system(case: LossCase) -> Cause | NoCause:
     own, base = file_system_name(case.facts), file_system_name(case.baseline_facts)
     if own == base:
         return NoCause(f"both are {own}")
-    return Cause(f"its file system is another one ({own} against {base})")
+    return Cause(f"its file system is another one ({own} against {base})", (Term.FILES,))
 
 
 def file_system_name(facts: Facts) -> str:
@@ -102,7 +101,8 @@ def kind_of_disk(case: LossCase) -> Cause | NoCause:
     own, base = case.both("fs.disk.rotational")
     if own == base:
         return NoCause("both disks are of one kind")
-    return Cause("its disk rotates, the baseline's does not" if own else "its disk does not rotate")
+    words = "its disk rotates, the baseline's does not" if own else "its disk does not rotate"
+    return Cause(words, (Term.FILES,))
 
 
 def mpi_library(case: LossCase) -> Cause | NoCause:

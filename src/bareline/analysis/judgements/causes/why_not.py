@@ -58,8 +58,8 @@ class AnswerRow(_Row):
 
     - `word`: null where it is no cause of it.
     - `reason`: why it is none, or what it says.
-    - `figures`: measured, explained and residual, and the causes that explain it with this one;
-      empty where it explains nothing.
+    - `figures`: its share of the extra time, and the causes that have another one; empty where it
+      has none.
     """
 
     kind: Literal["answer"]
@@ -171,11 +171,11 @@ def _answer(head: tuple[str, str, str], one: Explanation) -> AnswerRow:
     elif cause.withdrawn:
         reason = f"withdrawn: {cause.withdrawn}"
     else:
-        reason = cause.text
-        if cause in one.bounded:
-            others = [other.name for other in one.bounded if other is not cause]
-            beside = f"together with {listing(others)}: " if others else ""
-            figures = f"{beside}{one.text}"
+        reason = cause.words
+        if cause.share is not None:
+            figures = f"{one.amount(cause.share)} of {one.amount(one.extra)}"
+            others = [other.name for other in one.sized if other is not cause]
+            figures += f", beside {listing(others)}" if others else ""
     point, word = finding.label(one.point), one.word_of(cause) if cause else None
     return AnswerRow(
         *head, "answer", finding.layer, finding.probe, finding.subject, point, word, reason, figures

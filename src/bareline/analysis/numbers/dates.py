@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bareline.store.run import Run
-
-#: The fact of an imported platform that names where its dates are from, and its worst value.
-_DATED, _FILE = "import.dated", "file"
+from bareline.vocabulary.dates import DATED_FACT, DateSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +14,16 @@ class RunDate:
     """When a run was measured.
 
     - `text`: ISO 8601, as run directories have it.
-    - `is_of_files`: a part of it is only the time of imported files, which copies lose.
+    - `source`: the least certain of the sources of its outputs' dates, or "run" for a measured run.
     """
 
     text: str
-    is_of_files: bool = False
+    source: str = "run"
+
+    @property
+    def is_of_files(self) -> bool:
+        """Whether a part of it is only the time of imported files, which copies lose."""
+        return self.source == DateSource.FILE
 
     @property
     def day(self) -> str:
@@ -44,6 +47,11 @@ def date_of(run: Run) -> RunDate:
     texts = [record.started for record in run.heads().values()]
     if not texts:
         return RunDate(run.header.created)
-    sources = [str(facts.get(_DATED, _FILE)) for facts in run.facts().values()]
-    is_of_files = any(_FILE in source.split("; ") for source in sources or [_FILE])
-    return RunDate(min(texts, key=lambda text: RunDate(text).moment), is_of_files)
+    named = {
+        source
+        for facts in run.facts().values()
+        for source in str(facts.get(DATED_FACT, DateSource.FILE)).split("; ")
+    }
+    least_certain = [source for source in reversed(DateSource) if source in named]
+    source = least_certain[0] if least_certain else DateSource.FILE
+    return RunDate(min(texts, key=lambda text: RunDate(text).moment), source)

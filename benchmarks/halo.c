@@ -1,0 +1,281 @@
+/*
+ * Programs of many kinds on a grid of ranks, whose messages benchmarks/ranks.py predicts for more
+ * ranks. No cells are computed: only the messages matter.
+ *
+ *     mpicc -O1 benchmarks/halo.c -o halo
+ *     mpirun -n 16 ./halo steps=24 cells=64x64 fold
+ *
+ * Settings: steps=N, cells=AxB or AxBxC (also the number of sides), rule=rising, falling or
+ * first=N (the first side stays N), pad=B (messages in whole blocks of B bytes). The rest are words:
+ *
+ *     ends       the grid is not periodic          tiles       tags name the sender's tile
+ *     roots      Bcast, Reduce, Gather at rank 0   rows        a Bcast along each row
+ *     fours      a sum over four ranks             opposite    an exchange with rank P-1-r
+ *     fold       the last row meets itself         transposed  ranks meet across the diagonal
+ *     random     partners that follow nothing      grow        sums whose number follows P
+ *     late       the same beyond 16 ranks          four, six   periods of four and six steps
+ *     monitor    rank 0 writes lines that differ   lu          pipelines of NPB 3.4's LU instead
+ *
+ * The pipelines of LU follow the NAS Parallel Benchmarks' message pattern: for each plane a row
+ * comes from the low ends and goes on to the high ends, then back; ranks at an end of the grid send
+ * one row fewer along it.
+ */
+#include <mpi.h>
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SIDES_MAX = 3, PLANES = 8, VARIABLES = 5, ROOM = 1 << 22 };
+
+static struct {
+    int steps, sides, pad, first;
+    bool falling;
+    int cells[SIDES_MAX];
+    bool ends, roots, rows, fours, opposite, fold, transposed, random, grow, late, four, six;
+    bool monitor, tiles, lu;
+} asked = {.steps = 24, .sides = 2, .pad = 1, .cells = {64, 64, 64}};
+
+static int rank, ranks, side[SIDES_MAX], at[SIDES_MAX];
+static char *out, *in;
+
+static const struct {
+    const char *name;
+    bool *is_set;
+} words[] = {
+    {"ends", &asked.ends},         {"roots", &asked.roots},   {"rows", &asked.rows},
+    {"fours", &asked.fours},       {"fold", &asked.fold},     {"opposite", &asked.opposite},
+    {"transposed", &asked.transposed}, {"random", &asked.random}, {"grow", &asked.grow},
+    {"late", &asked.late},         {"four", &asked.four},     {"six", &asked.six},
+    {"monitor", &asked.monitor},   {"tiles", &asked.tiles},   {"lu", &asked.lu},
+};
+
+static bool read_word(const char *text)
+{
+    if (sscanf(text, "steps=%d", &asked.steps) == 1 || sscanf(text, "pad=%d", &asked.pad) == 1 ||
+        sscanf(text, "rule=first=%d", &asked.first) == 1 || !strcmp(text, "rule=rising"))
+        return true;
+    if (!strcmp(text, "rule=falling"))
+        return asked.falling = true;
+    if (!strncmp(text, "cells=", 6)) {
+        asked.sides = sscanf(text + 6, "%dx%dx%d", &asked.cells[0], &asked.cells[1],
+                             &asked.cells[2]);
+        return asked.sides > 0;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(text, words[i].name))
+            return *words[i].is_set = true;
+    return false;
+}
+
+/* The sides of the least sum, rising or falling; the first one may be fixed. */
+static void lay_out(void)
+{
+    const int first = asked.first ? asked.first : 0;
+    const int count = first ? ranks / first : ranks;
+    int best[SIDES_MAX] = {1, 1, 1}, least = -1;
+    for (int a = 1; a <= count; a++)
+        for (int b = 1; b <= count; b++) {
+            const int c = count / (a * b);
+            const int cut = asked.sides - (first != 0);
+            if (a * b * c != count || a > b || (cut > 2 && b > c) || (cut < 3 && c > 1) ||
+                (cut < 2 && a > 1))
+                continue;
+            const int sum = a + b + c;
+            if (least < 0 || sum < least) {
+                least = sum;
+                best[0] = cut < 2 ? b : a;
+                best[1] = cut < 2 ? 1 : b;
+                best[2] = c;
+            }
+        }
+    const int cut = asked.sides - (first != 0);
+    for (int i = 0; i < cut; i++)
+        side[i + (first != 0)] = best[asked.falling ? cut - 1 - i : i];
+    if (first)
+        side[0] = first;
+    for (int i = asked.sides; i < SIDES_MAX; i++)
+        side[i] = 1;
+    at[0] = rank % side[0];
+    at[1] = rank / side[0] % side[1];
+    at[2] = rank / side[0] / side[1];
+}
+
+static int rank_at(int x, int y, int z)
+{
+    x = (x + side[0]) % side[0];
+    y = (y + side[1]) % side[1];
+    z = (z + side[2]) % side[2];
+    return (z * side[1] + y) * side[0] + x;
+}
+
+/* Cells of a part: where they do not divide the first ones have one more. */
+static int local(int i)
+{
+    return asked.cells[i] / side[i] + (at[i] < asked.cells[i] % side[i]);
+}
+
+static int in_blocks(int bytes)
+{
+    return (bytes + asked.pad - 1) / asked.pad * asked.pad;
+}
+
+static void halo(void)
+{
+    for (int i = 0; i < asked.sides; i++) {
+        int bytes = 8;
+        for (int other = 0; other < asked.sides; other++)
+            bytes *= other == i ? 1 : local(other);
+        const int doubles = in_blocks(bytes) / 8;
+        for (int way = 1; way >= -1; way -= 2) {
+            const int to = rank_at(at[0] + way * (i == 0), at[1] + way * (i == 1),
+                                   at[2] + way * (i == 2));
+            const int from = rank_at(at[0] - way * (i == 0), at[1] - way * (i == 1),
+                                     at[2] - way * (i == 2));
+            const bool sends = !asked.ends || (at[i] + way >= 0 && at[i] + way < side[i]);
+            const bool receives = !asked.ends || (at[i] - way >= 0 && at[i] - way < side[i]);
+            const int tag = 2 * i + (way > 0);
+            MPI_Request requests[2];
+            int posts = 0;
+            if (receives)
+                MPI_Irecv(in, doubles, MPI_DOUBLE, from, asked.tiles ? 100 * tag + from : tag,
+                          MPI_COMM_WORLD, &requests[posts++]);
+            if (sends)
+                MPI_Isend(out, doubles, MPI_DOUBLE, to, asked.tiles ? 100 * tag + rank : tag,
+                          MPI_COMM_WORLD, &requests[posts++]);
+            MPI_Waitall(posts, requests, MPI_STATUSES_IGNORE);
+        }
+    }
+}
+
+/* One row comes from `low` and goes to `high`, along side i, whose rows lie along the other. */
+static void pipe_on(int i, int way, bool begins)
+{
+    const int other = 1 - i;
+    const int rows = local(other) - (at[other] == 0) - (at[other] == side[other] - 1);
+    const int from = at[i] - way, to = at[i] + way, count = VARIABLES * rows;
+    if (begins && from >= 0 && from < side[i])
+        MPI_Recv(in, count, MPI_DOUBLE, rank_at(i ? at[0] : from, i ? from : at[1], 0), i,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!begins && to >= 0 && to < side[i])
+        MPI_Send(out, count, MPI_DOUBLE, rank_at(i ? at[0] : to, i ? to : at[1], 0), i,
+                 MPI_COMM_WORLD);
+}
+
+static void pipelines(void)
+{
+    for (int way = 1; way >= -1; way -= 2)
+        for (int plane = 0; plane < PLANES; plane++)
+            for (int begins = 1; begins >= 0; begins--)
+                for (int i = 0; i < 2; i++)
+                    pipe_on(i, way, begins);
+}
+
+static void swap(int to, int from)
+{
+    MPI_Sendrecv(out, 8, MPI_DOUBLE, to, 9, in, 8, MPI_DOUBLE, from, 9, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+}
+
+static void sums(int count)
+{
+    for (int i = 0; i < count; i++)
+        MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* A permutation that follows nothing, the same on all ranks. */
+static void scattered(void)
+{
+    int *order = malloc(sizeof *order * (size_t)ranks), from = 0;
+    for (int i = 0; i < ranks; i++)
+        order[i] = i;
+    srand((unsigned)ranks);
+    for (int i = ranks - 1; i > 0; i--) {
+        const int j = rand() % (i + 1), kept = order[i];
+        order[i] = order[j];
+        order[j] = kept;
+    }
+    while (order[from] != rank)
+        from++;
+    swap(order[rank], from);
+    free(order);
+}
+
+static void collectives(MPI_Comm row, MPI_Comm fours)
+{
+    if (asked.roots) {
+        MPI_Bcast(out, 10, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        MPI_Reduce(out, in, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        MPI_Gather(out, 3, MPI_DOUBLE, in, 3, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    }
+    if (asked.rows)
+        MPI_Bcast(out, 6, MPI_DOUBLE, 0, row);
+    if (asked.fours)
+        MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, fours);
+    if (asked.grow)
+        sums(4 + ranks / 4);
+    if (asked.late)
+        sums(4 + (ranks > 16 ? ranks : 16) / 16);
+}
+
+static void step(int number, int file, MPI_Comm row, MPI_Comm fours)
+{
+    if (asked.lu)
+        pipelines();
+    else
+        halo();
+    if (asked.opposite)
+        swap(ranks - 1 - rank, ranks - 1 - rank);
+    if (asked.fold && at[asked.sides - 1] == side[asked.sides - 1] - 1) {
+        const int other = rank_at(side[0] - 1 - at[0], at[1], at[2]);
+        swap(other, other);
+    }
+    if (asked.transposed && side[0] == side[1])
+        swap(rank_at(at[1], at[0], at[2]), rank_at(at[1], at[0], at[2]));
+    if (asked.random)
+        scattered();
+    collectives(row, fours);
+    if ((asked.four || asked.six) && number % 2 == 0)
+        sums(1);
+    if ((asked.four && number % 4 == 0) || (asked.six && number % 3 == 0))
+        MPI_Allreduce(out, in, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (asked.monitor && rank == 0) {
+        char line[80];
+        const int length = snprintf(line, sizeof line, "step %d %.*f\n", number, number % 7, 1.5);
+        if (write(file, line, (size_t)length) != length)
+            MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    sums(1);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 1; i < argc; i++)
+        if (!read_word(argv[i])) {
+            fprintf(stderr, "halo: '%s' is not a setting, see the head of halo.c\n", argv[i]);
+            MPI_Abort(MPI_COMM_WORLD, 2);
+        }
+    lay_out();
+    out = calloc(1, ROOM);
+    in = calloc(1, ROOM);
+    const int file = asked.monitor && rank == 0 ? open("halo.monitor", O_WRONLY | O_CREAT | O_TRUNC,
+                                                       0644)
+                                                : -1;
+    MPI_Comm row, fours;
+    MPI_Comm_split(MPI_COMM_WORLD, rank / side[0], rank, &row);
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 4, rank, &fours);
+    for (int number = 0; number < asked.steps; number++)
+        step(number, file, row, fours);
+    if (rank == 0)
+        printf("%dx%dx%d\n", side[0], side[1], side[2]);
+    MPI_Comm_free(&row);
+    MPI_Comm_free(&fours);
+    MPI_Finalize();
+    return 0;
+}

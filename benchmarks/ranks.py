@@ -1,0 +1,242 @@
+"""Programs of many kinds on more ranks than they were profiled on, call by call against the truth.
+
+    benchmarks/ranks.py                       all programs, from 4, 8 and 16 to 64 ranks
+    benchmarks/ranks.py fold lu --ranks 36    some of them
+
+Each program of `halo.c` (and the mini-apps) is profiled with `bareline profile --period` at a few
+counts and at the count that is predicted, ranks sharing cores; only calls count, no times. What is
+predicted for each rank is compared with what it calls there: function, partner, root, tag, bytes,
+and the members of the communicator. The result is one of
+
+- ``exact``: every call of every rank is alike;
+- ``stated``: some are not, and the prediction named what is unchecked or assumed (that a cut is
+  even, that iterations are constant);
+- ``refused``: with the reason that is printed;
+- ``WRONG``: some are not, and nothing said so. Then the exit code is 1.
+
+Ranks run at idle priority, one job at a time. `--json FILE` writes the rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bareline.build.native import build_native
+from bareline.host.cache import cache_folder
+from bareline.platforms.launchers.installation import find_mpi
+from bareline.predict.grid import Grid, parse_grid
+from bareline.predict.ranks import Grown, scaled
+from bareline.profile.period import ProgramPeriod, calls_of, period_file, read_period
+from bareline.profile.records import POINT_TO_POINT
+from bareline.vocabulary.errors import BarelineError
+
+_SHARED = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+}
+_TIMEOUT_S = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A program with its settings, and the counts that it is profiled on.
+
+    - `app`: a mini-app of bareline instead of `halo.c`; `grid`: the grid that the user gives.
+    """
+
+    name: str
+    settings: str = ""
+    counts: tuple[int, ...] = (4, 8, 16)
+    app: str = ""
+    grid: str = ""
+
+
+CASES = (
+    Case("halo", "cells=64x64"),
+    Case("ends", "cells=64x64 ends"),
+    Case("ring", "cells=4096"),
+    Case("cubes", "cells=64x64x64", (8, 27)),
+    Case("cubes-more", "cells=64x64x64", (8, 16, 32)),
+    Case("uneven", "cells=60x60"),
+    Case("uneven-profiled", "cells=67x67", (6, 9, 12, 16)),
+    Case("padded", "cells=64x64 pad=128"),
+    Case("falling", "cells=64x64 rule=falling"),
+    Case("squares", "cells=72x72", (4, 9, 16)),
+    Case("first-stays", "cells=96x96 rule=first=4", (8, 12, 16)),
+    Case("first-stays-given", "cells=96x96 rule=first=4", (8, 12, 16), grid="4x16"),
+    Case("four", "cells=64x64 four"),
+    Case("six", "cells=64x64 six"),
+    Case("roots", "cells=64x64 roots"),
+    Case("rows", "cells=64x64 rows"),
+    Case("fours", "cells=64x64 fours"),
+    Case("opposite", "cells=64x64 opposite"),
+    Case("opposite-cubes", "cells=72x72x72 opposite", (8, 27)),
+    Case("fold", "cells=64x64 fold ends"),
+    Case("transposed", "cells=64x64 transposed", (4, 16)),
+    Case("random", "cells=64x64 random"),
+    Case("grow", "cells=64x64 grow"),
+    Case("late", "cells=64x64 late"),
+    Case("tiles", "cells=64x64 tiles"),
+    Case("barotropic", "cells=64x64 tiles monitor ends roots"),
+    Case("lu", "cells=64x64 lu"),
+    Case("lu-33", "cells=33x33 lu"),
+    Case("app.ocean", "S", app="ocean"),
+    Case("app.lattice", "S", (16, 32), app="lattice", grid="2x4x8"),
+    Case("app.cartesian", "S", (8, 16), app="cartesian"),
+    Case("app.unstructured", "S", (8, 16), app="unstructured"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a case: `verdict` as in the head of this file, `reason` in words."""
+
+    name: str
+    counts: tuple[int, ...]
+    ranks: int
+    grid: str
+    calls: int
+    unlike: int
+    sent_bytes: int
+    true_bytes: int
+    verdict: str
+    reason: str
+
+
+class Programs:
+    """Profiles periods of programs, each once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._mpi = find_mpi("openmpi")
+        self._halo = folder / "halo"
+        compiler = shutil.which("mpicc.openmpi") or "mpicc"
+        source = Path(__file__).with_name("halo.c")
+        subprocess.run([compiler, "-O1", str(source), "-o", str(self._halo)], check=True)
+
+    def period(self, case: Case, ranks: int) -> ProgramPeriod:
+        """Return a program's period on so many ranks; raises BarelineError: there is none."""
+        out = self._folder / f"{case.name}.p{ranks}"
+        program = self._halo
+        if case.app:
+            program = build_native(self._mpi, cache_folder()).programs / f"app_{case.app}"
+        line = ["chrt", "--idle", "0", "nice", "-n", "19", sys.executable, "-m", "bareline"]
+        line += ["profile", "--period", "-o", str(out), "--", self._mpi.mpirun, "-n", str(ranks)]
+        line += [str(program), *case.settings.split()]
+        done = subprocess.run(
+            line, env=os.environ | _SHARED, cwd=self._folder, capture_output=True, text=True,
+            check=False, timeout=_TIMEOUT_S,
+        )  # fmt: skip
+        if not period_file(out).exists():
+            raise BarelineError(done.stderr.strip().splitlines()[-2][:300])
+        return read_period(period_file(out))
+
+
+def asked(period: ProgramPeriod | Grown) -> list[list[tuple[Any, ...]]]:
+    """Return what each rank calls, with the members of communicators instead of their numbers."""
+    members: dict[int, set[int]] = {}
+    for stream in period.trace.streams:
+        for shape in stream.shapes:
+            if shape.comm_size > 1:
+                members.setdefault(shape.comm, set()).add(stream.rank)
+    # Arrivals say again what the receive asked for, and files vary from step to step.
+    return [
+        [
+            (replace(shape, comm=0), tuple(members.get(shape.comm, ())))
+            for shape in calls_of(stream)
+            if shape.kind not in ("done", "posix-io", "mpi-io")
+        ]
+        for stream in period.trace.streams
+    ]
+
+
+def compared(case: Case, ranks: int, programs: Programs) -> Outcome:
+    """Profile a case, predict it, and compare call by call."""
+    row: dict[str, Any] = {"name": case.name, "counts": case.counts, "ranks": ranks, "grid": "-"}
+    try:
+        own = scaled([programs.period(case, count) for count in case.counts])
+        grid: Grid = parse_grid(case.grid) if case.grid else own.grid(ranks)
+        grown = own.grown(grid)
+    except BarelineError as error:
+        return Outcome(**row, calls=0, unlike=0, sent_bytes=0, true_bytes=0, verdict="refused",
+                       reason=f"{error.what}; {error.hint}")  # fmt: skip
+    true = programs.period(case, ranks)
+    pairs = list(zip(asked(grown), asked(true), strict=True))
+    calls = sum(len(own) for _, own in pairs)
+    unlike = sum(
+        abs(len(made) - len(own)) + sum(a != b for a, b in zip(made, own, strict=False))
+        for made, own in pairs
+    )
+    reasons = []
+    if grown.unchecked.calls:
+        reasons.append(f"{grown.unchecked.calls} calls unchecked: {grown.unchecked.first}")
+    if grown.assumed_even:
+        sides = ", ".join(str(side + 1) for side in grown.assumed_even)
+        reasons.append(f"side {sides} assumed even")
+    if unlike and messages_only(grown) == messages_only(true):
+        reasons.append("only collectives differ in number: iterations are taken as constant")
+    verdict = "stated" if reasons else "WRONG"
+    if not unlike:
+        verdict = "exact"
+    row |= {"grid": str(grown.grid), "calls": calls, "unlike": unlike}
+    return Outcome(
+        **row, sent_bytes=sent(grown), true_bytes=sent(true), verdict=verdict,
+        reason="; ".join(reasons),
+    )  # fmt: skip
+
+
+def messages_only(period: ProgramPeriod | Grown) -> list[list[tuple[Any, ...]]]:
+    """Return the messages between two ranks alone."""
+    return [[call for call in own if call[0].kind in POINT_TO_POINT] for own in asked(period)]
+
+
+def sent(period: ProgramPeriod | Grown) -> int:
+    """Return the bytes that all ranks send."""
+    return sum(shape.sent for one in period.trace.streams for shape in calls_of(one)
+               if shape.kind not in ("posix-io", "mpi-io"))  # fmt: skip
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Run the cases that are named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", help="names, all by default")
+    parser.add_argument("--ranks", type=int, default=64)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args(words)
+    unknown = set(given.cases) - {case.name for case in CASES}
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}")
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        programs = Programs(Path(folder))
+        for case in CASES:
+            if given.cases and case.name not in given.cases:
+                continue
+            outcome = compared(case, given.ranks, programs)
+            rows.append(asdict(outcome))
+            print(
+                f"{outcome.name:18} {outcome.counts!s:14} {outcome.grid:7} "
+                f"{outcome.calls:7} calls {outcome.unlike:6} unlike  {outcome.verdict:8} "
+                f"{outcome.reason[:230]}",
+                flush=True,
+            )
+    if given.json is not None:
+        given.json.write_text(json.dumps(rows, indent=1) + "\n")
+    sys.exit(any(row["verdict"] == "WRONG" for row in rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""What facts say of a link: its rate, and what heads and frames leave of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bareline.vocabulary.model import Scalar
+
+#: Bytes of a frame that are no payload: Ethernet's preamble, head and gap, IP's and TCP's heads.
+FRAME_BYTES, HEAD_BYTES = 38, 52
+_USUAL_MTU = 1500
+LINK_FACTS = ("net.shaped_bps", "net.speed_bps")
+
+
+def number(facts: Mapping[str, Scalar], key: str) -> float | None:
+    """Return a fact that is a number above 0."""
+    value = facts.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        return None
+    return float(value)
+
+
+def link_bps(facts: Mapping[str, Scalar]) -> float | None:
+    """Return what a link carries, in bit/s: what it is limited to, or its own rate."""
+    known = [rate for key in LINK_FACTS if (rate := number(facts, key))]
+    return min(known) if known else None
+
+
+def payload(facts: Mapping[str, Scalar]) -> float:
+    """Return the share of a link's rate that heads and frames of TCP leave."""
+    mtu = max(number(facts, "net.mtu") or _USUAL_MTU, 2 * HEAD_BYTES)
+    return (mtu - HEAD_BYTES) / (mtu + FRAME_BYTES)

@@ -1,0 +1,81 @@
+"""Shares: extra times over the baseline's time, which add up.
+
+All arithmetic of causes is here. An operation takes `1` on the baseline and `1 + extra` on the
+platform; the extra is the sum of the shares of its terms and what is left over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bareline.analysis.numbers.row import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """An extra time over the baseline's time (0.5 is half of it more), and its bounds."""
+
+    value: float
+    lo: float
+    hi: float
+
+    @classmethod
+    def of(cls, ratio: Estimate) -> Share:
+        """Return the extra time of a ratio; one without an interval is exact, as of a model."""
+        if ratio.lo is None and ratio.hi is None:
+            return cls.exactly(ratio.value - 1)
+        lo = ratio.value if ratio.lo is None else ratio.lo
+        hi = float("inf") if ratio.hi is None else ratio.hi
+        return cls(ratio.value - 1, lo - 1, hi - 1)
+
+    @classmethod
+    def exactly(cls, value: float) -> Share:
+        """Return a share without uncertainty."""
+        return cls(value, value, value)
+
+    @classmethod
+    def at_most(cls, hi: float) -> Share:
+        """Return a share that may be anything from nothing to a bound."""
+        return cls(hi, 0.0, hi)
+
+    @classmethod
+    def within(cls, lo: float, value: float, hi: float) -> Share:
+        """Return a share whose value is moved between its bounds."""
+        return cls(min(max(value, lo), hi), lo, hi)
+
+    def __add__(self, other: Share) -> Share:
+        return Share(self.value + other.value, self.lo + other.lo, self.hi + other.hi)
+
+    def less(self, other: Share) -> Share:
+        """Return what is left of it without another one: bounds add, whatever they have in common.
+
+        Infinite bounds leave everything open.
+        """
+        lo = -float("inf") if other.hi == float("inf") else self.lo - other.hi
+        return Share(self.value - other.value, lo, self.hi - other.lo)
+
+    def times(self, factor: float) -> Share:
+        """Return it in another unit, above 0."""
+        return Share(self.value * factor, self.lo * factor, self.hi * factor)
+
+    def capped(self, most: Share) -> Share:
+        """Return the part of it that another share leaves room for."""
+        hi = min(self.hi, max(0.0, most.hi))
+        return Share.within(min(self.lo, hi), min(self.value, max(0.0, most.value)), hi)
+
+    def without_gain(self) -> Share:
+        """Return it from 0 on: a part of another share is no less than nothing."""
+        return Share(*(max(0.0, end) for end in (self.value, self.lo, self.hi)))
+
+    def holds(self, value: float, margin: float) -> bool:
+        """Whether a value lies within its bounds, or no more than a margin beside them."""
+        return self.lo - margin <= value <= self.hi + margin
+
+
+NOTHING = Share.exactly(0.0)
+
+
+def total(shares: Iterable[Share]) -> Share:
+    """Return the sum of some shares."""
+    return sum(shares, NOTHING)

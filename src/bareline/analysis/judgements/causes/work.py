@@ -1,0 +1,128 @@
+"""What an operation asks of the network: messages that begin one after the other, and bytes.
+
+Counts are those of the longest chain: what goes on side by side on several links counts once.
+Libraries choose among algorithms, so that collectives have bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bareline.analysis.judgements.causes.share import Share
+from bareline.vocabulary.collectives import MEASURED
+from bareline.vocabulary.place import Place
+
+STREAMS = ("net.nuttcp", "net.iperf3", "net.ib_write_bw")
+LATENCIES = ("net.sockperf", "net.ib_write_lat")
+PINGPONG = "mpi.pingpong"
+#: Probes of MPI whose message crosses the link once, in one direction, and nothing else does.
+ONE_WAY = (PINGPONG, "mpi.bandwidth")
+#: Of a window of messages only the answer at its end waits for the link's latency.
+_WINDOWED = ("mpi.bandwidth", "mpi.bibandwidth", "mpi.multi_pair")
+_SIZELESS = ("mpi.barrier", "mpi.first_message")
+#: Messages that cross each other take up to twice as long as one.
+_CROSSING = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many there are usually, at least and at most."""
+
+    usual: float
+    least: float
+    most: float
+
+    @classmethod
+    def exactly(cls, number: float) -> Count:
+        """Return a number that is known."""
+        return cls(number, number, number)
+
+    def of(self, each: Share) -> Share:
+        """Return the share of so many, of which each has one."""
+        ends = [many * end for many in (self.least, self.most) for end in (each.lo, each.hi)]
+        return Share.within(min(ends), self.usual * each.value, max(ends))
+
+
+NONE = Count.exactly(0)
+_ONE = Count.exactly(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Messages that begin one after the other, and bytes that cross one link one after the other.
+
+    - `direct`: the rung below is sockets and streams, else it is a message of MPI.
+    """
+
+    starts: Count
+    size_bytes: Count
+    direct: bool = False
+
+
+def work_of(place: Place) -> Work | None:
+    """Return what a call asks of the network; None where nothing is known of it.
+
+    Of a stream it is a byte, and of a latency a message without any.
+    """
+    if place.probe in STREAMS:
+        return Work(NONE, _ONE, direct=True)
+    if place.probe in LATENCIES:
+        return Work(_ONE, NONE, direct=True)
+    size = place.size_bytes
+    if place.probe in _SIZELESS:
+        size = 0
+    if size is None or not place.probe.startswith("mpi."):
+        return None
+    if place.probe in ONE_WAY:
+        starts = Count(0, 0, 1) if place.probe in _WINDOWED else _ONE
+        return Work(starts, Count.exactly(size), direct=True)
+    crossing = Count(size, size, _CROSSING * size)
+    match place.probe.partition(".")[2]:
+        case "bibandwidth" | "multi_pair":
+            return Work(Count(0, 0, 1), crossing)
+        case "sendrecv":
+            return Work(_ONE, crossing)
+        case "overhead":  # of its ends: on a full link they wait for all of it
+            return Work(Count(0, 0, 1), Count(size, 0, size), direct=True)
+        case "exchange" | "ring":  # with both neighbours
+            return Work(Count(1, 1, 2), Count(size, size, 2 * _CROSSING * size))
+        case "first_message":  # sockets are connected, and both ends agree
+            return Work(Count(2, 1, 8), NONE)
+    return _of_collective(place, size) if place.probe in _COLLECTIVES else None
+
+
+def _of_collective(place: Place, size: int) -> Work:
+    ranks = max(2, place.ranks)
+    nodes = min(ranks, max(2, place.ran_on))
+    each = math.ceil(ranks / nodes)
+    steps = math.ceil(math.log2(ranks))
+    between = math.ceil(math.log2(nodes))
+    # A chain of all ranks is the longest; a tree twice, there and back, is the usual worst.
+    starts = Count(steps, between if each > 1 else steps, max(2 * steps, ranks - 1))
+    blocks = _BLOCKS.get(place.probe)
+    if blocks is not None:
+        crossing = blocks(ranks, each) * size
+        return Work(starts, Count(crossing, crossing, _CROSSING * each * crossing))
+    vector = size * (0.5 if place.probe == "mpi.reduce_scatter" else 1.0)
+    return Work(starts, Count(size * between, vector, _CROSSING * each * steps * size))
+
+
+def _from_others(ranks: int, each: int) -> int:
+    """A node gets the blocks of all ranks elsewhere."""
+    return ranks - each
+
+
+def _all_pairs(ranks: int, each: int) -> int:
+    return each * (ranks - each)
+
+
+#: Collectives of blocks: how many must cross the link of a node, by ranks and ranks of a node.
+_BLOCKS = {
+    "mpi.alltoall": _all_pairs,
+    "mpi.allgather": _from_others,
+    "mpi.gather": _from_others,
+    "mpi.scatter": _from_others,
+}
+_COLLECTIVES: Mapping[str, object] = {one.probe: one for one in MEASURED}

@@ -1,0 +1,51 @@
+"""What else changed in the runs in which a metric changed: facts of its platform, and bareline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bareline.analysis.numbers.digest import RunDigest
+from bareline.vocabulary.model import Scalar
+
+#: Facts that are other in every run tell nothing of a step.
+_PASSING = ("time.", "import.dated", "host.boot", "load", "steal")
+#: What changes in more than one of so many runs is passing, too; a few times are never too many.
+_OFTEN_SHARE, _SELDOM = 1 / 3, 2
+
+FactChange = tuple[str, str, str]
+"""Name of a fact, its value before and its value after."""
+
+
+def nearby_changes(
+    runs: Sequence[RunDigest], platform: str, first: int, last: int
+) -> tuple[FactChange, ...]:
+    """Return the facts that changed where a new level may have begun, from `first` to `last`.
+
+    A fact may change elsewhere as well, and runs may lack it: between two runs that have it, it
+    changed somewhere.
+    """
+    found = []
+    names = sorted({name for run in runs for name in run.facts.get(platform, {})})
+    columns = {name: [run.facts.get(platform, {}).get(name) for run in runs] for name in names}
+    columns["bareline"] = [run.version for run in runs]
+    for name, values in columns.items():
+        if name.startswith(_PASSING):
+            continue
+        changes = list(_changes(values))
+        if len(changes) > max(_SELDOM, _OFTEN_SHARE * len(runs)):
+            continue
+        for before, after in changes:
+            if before < last and after >= first:
+                found.append((name, str(values[before]), str(values[after])))
+    return tuple(found)
+
+
+def _changes(values: Sequence[Scalar | None]) -> Iterator[tuple[int, int]]:
+    """Yield the last run with an old value and the first one with a new value."""
+    latest: int | None = None
+    for run, value in enumerate(values):
+        if value is None:
+            continue
+        if latest is not None and values[latest] != value:
+            yield latest, run
+        latest = run

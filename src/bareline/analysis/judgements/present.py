@@ -1,0 +1,116 @@
+"""The present level of a series against a reference: what a condition asks of a history.
+
+The reference is the level directly before the latest change that nobody accepted; or that of a run
+that a reader names, but not of before a change that was accepted since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bareline import stats
+from bareline.analysis.numbers.row import Estimate, finite
+from bareline.store.accepted import Acceptance
+from bareline.vocabulary.verdicts import Grade, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePoint:
+    """Where a series changed its level.
+
+    - `at`: number of the first run of the new level; `first`, `last`: the 95 % interval of it.
+    - `ratio`: the level directly after by the one directly before, above 1 worse, with its 95 %
+      interval over runs.
+    - `p`: probability of such a change in any series in one look, if nothing changed.
+    - `changed`: facts of the platform that changed near it: name, before, after.
+    """
+
+    at: int
+    first: int
+    last: int
+    ratio: Estimate
+    verdict: Verdict
+    grade: Grade
+    p: float
+    changed: tuple[tuple[str, str, str], ...] = ()
+    accepted: Acceptance | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is certain and nobody accepted it."""
+        return self.grade is Grade.CERTAIN and self.accepted is None
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """The level of the latest runs against the level of `reference`, the number of a run.
+
+    - `verdict`: None where they are not known to differ.
+    - `ratio`: above 1 worse.
+    - `change`: the change that parts the two levels last.
+    """
+
+    verdict: Verdict | None
+    ratio: Estimate
+    reference: int
+    change: ChangePoint
+
+
+def present_state(
+    values: Sequence[float | None],
+    changes: Sequence[ChangePoint],
+    *,
+    better: str,
+    margin: float,
+    since: int | None = None,
+) -> Present | None:
+    """Return the present level against the reference; None where no change lies between.
+
+    - `values`: one value a run; `changes`: those that count, in the order of the runs.
+    - `since`: number of the run whose level is the reference; None for the default.
+    """
+    reference = _reference(changes, since)
+    if reference is None:
+        return None
+    cuts = [0, *(change.at for change in changes), len(values)]
+    own = max(at for at, cut in enumerate(cuts[:-1]) if cut <= reference)
+    if own == len(changes):
+        return None
+    old = _logs(values[cuts[own] : cuts[own + 1]])
+    new = _logs(values[cuts[-2] :])
+    if not old.size or not new.size:
+        return None
+    found = stats.level_ratio(*((old, new) if better == "lower" else (new, old)))
+    ratio = Estimate(found.value, finite(found.lo), finite(found.hi))
+    adjacent = own == len(changes) - 1
+    verdict = changes[-1].verdict if adjacent else _verdict(ratio, margin)
+    return Present(verdict, ratio, reference, changes[-1])
+
+
+def _reference(changes: Sequence[ChangePoint], since: int | None) -> int | None:
+    """Return the number of a run of the reference's level."""
+    accepted = [change.at for change in changes if change.accepted is not None]
+    if since is not None:
+        return max([since, *accepted])
+    unaccepted = [at for at, change in enumerate(changes) if change.accepted is None]
+    if not unaccepted:
+        return None
+    return max(changes[unaccepted[-1]].at - 1, 0)
+
+
+def _logs(values: Sequence[float | None]) -> np.ndarray:
+    return np.log([value for value in values if value is not None and value > 0])
+
+
+def _verdict(ratio: Estimate, margin: float) -> Verdict | None:
+    """Return which way two levels differ that are no neighbours, if they certainly do."""
+    lo = ratio.value if ratio.lo is None else ratio.lo
+    hi = ratio.value if ratio.hi is None else ratio.hi
+    if lo > 1 and ratio.value > 1 + margin:
+        return Verdict.SLOWER
+    if hi < 1 and ratio.value < 1 / (1 + margin):
+        return Verdict.FASTER
+    return None

@@ -1,0 +1,109 @@
+"""Which runs make a history, how they are named in it, and which of its changes are accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bareline.analysis.judgements.trend import Trend
+from bareline.analysis.numbers.dates import date_of
+from bareline.analysis.numbers.digest import read_digests
+from bareline.analysis.numbers.history import RunHistory, history_from
+from bareline.analysis.numbers.selection import Selection
+from bareline.store.accepted import accept
+from bareline.store.naming import list_runs
+from bareline.store.run import Run
+from bareline.vocabulary.errors import AnalysisError, UsageError
+
+_NAMED = 5
+
+
+def trend_of(
+    paths: Sequence[Path],
+    margin: float | None = None,
+    asked: Selection | None = None,
+    since: Path | int | None = None,
+) -> Trend:
+    """Return the trend of runs; the margin is by default the latest run's.
+
+    - `since`: the run whose level is the reference, or how many runs before the latest one it is.
+
+    Raises AnalysisError: no run is complete, or the reference is none of them.
+    """
+    history = history_from(*read_digests(paths))
+    own = history.runs[-1].margin if margin is None else margin
+    at = None if since is None else _reference_run(history, since)
+    return Trend(history, own, asked or Selection(), at)
+
+
+def _reference_run(history: RunHistory, since: Path | int) -> int:
+    if isinstance(since, int):
+        return max(len(history.runs) - 1 - since, 0)
+    return find_in_history(history, since)
+
+
+def find_in_history(history: RunHistory, path: Path) -> int:
+    """Return the number of the run at a path, or of that name.
+
+    Raises AnalysisError: it is none of the runs.
+    """
+    for number, run in enumerate(history.runs):
+        if run.path == path or run.name == str(path):
+            return number
+    for one in history.incomplete:
+        if path in (one.path, Path(one.path.name)):
+            raise AnalysisError(f"is no part of the history: {one.why}", where=str(path))
+    raise AnalysisError(
+        "is none of the runs of this history",
+        where=str(path),
+        hint=f"the latest ones are {', '.join(run.name for run in history.runs[-3:])}",
+    )
+
+
+def accept_changes(trend: Trend, path: Path, reason: str) -> None:
+    """Keep with the runs that the changes at a run were accepted.
+
+    Raises UsageError: there is no reason, or no change at that run.
+    Raises AnalysisError: it is none of the runs.
+    """
+    if not reason.strip():
+        raise UsageError("is empty", where="--reason", hint="write why the change is accepted")
+    at = find_in_history(trend.history, path)
+    changes = [change for series in trend.series for change in series.changes]
+    if not any(change.first <= at <= change.last for change in changes):
+        runs = sorted({change.at for change in changes})
+        names = ", ".join(trend.runs[run].name for run in runs[-_NAMED:])
+        raise UsageError(
+            "nothing changed at this run",
+            where=f"--accept {path}",
+            hint=f"changes are at {names}" if names else "there is no change to accept",
+        )
+    accept(trend.runs[at].path, reason)
+
+
+def latest_of(runs: Sequence[Run]) -> Run | None:
+    """Return the latest of runs that measured one platform again and again.
+
+    None for a single run, and for runs of several platforms that are to be compared.
+    """
+    again = [run for run in runs if runs[0].header.baseline in run.header.platforms]
+    if len(again) < 2:
+        return None
+    return max(runs, key=lambda run: (date_of(run).moment, run.path.name))
+
+
+def history_of(runs: Sequence[Run]) -> list[Path]:
+    """Return the paths of runs that have a history; of a single run, those beside it.
+
+    Those beside it are of the same study, and not later.
+    """
+    if len(runs) > 1:
+        return [run.path for run in runs]
+    own = runs[0]
+    name = own.header.study["study"]["name"]
+    until = date_of(own).moment
+    return [
+        run.path
+        for run in list_runs(own.path.absolute().parent)
+        if run.header.study["study"]["name"] == name and date_of(run).moment <= until
+    ]

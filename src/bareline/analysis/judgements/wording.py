@@ -1,0 +1,131 @@
+"""What one measured ratio says to the words of a claim: the direction, and how much of it.
+
+All ratios here are turned so that above 1 is what the document says. "So much" is compared on a log
+scale: half of a loss of 16 times is 4 times.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bareline.analysis.numbers.row import Estimate
+
+#: A printed effect is met from this share of it (on a log scale) to this many times of it: it is
+#: rounded, read off a plot, and of other hardware. Where it was printed for other ranks or nodes,
+#: or for none, two thirds of it and one and a half times as much still meet it.
+_SHARE = {True: 0.8, False: 2 / 3}
+#: Certainly less than this share of the effect contradicts it.
+_CONTRADICTED = 0.5
+
+
+class PrintedFor(StrEnum):
+    """Which ranks and nodes an effect is printed for: the measured ones, others, or none."""
+
+    HERE = "here"
+    ELSEWHERE = "elsewhere"
+    NOT_TOLD = "not told"
+
+
+class ClaimStatus(StrEnum):
+    """Whether a run says the same as a publication.
+
+    - `WEAKER`, `STRONGER`: the same direction with less, or more, of it than is printed.
+    - `PARTLY`: the programs disagree; the row tells how many say yes.
+    - `GIVEN`: a simulation was given what the claim says.
+    """
+
+    YES = "yes"
+    WEAKER = "weaker"
+    STRONGER = "stronger"
+    PARTLY = "partly"
+    NO = "no"
+    CANNOT_TELL = "cannot tell"
+    GIVEN = "given"
+    NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How much a claim says.
+
+    - `low`, `high`: from how many times to how many; None where the document gives no such end.
+    """
+
+    low: float | None
+    high: float | None
+    at: PrintedFor = PrintedFor.NOT_TOLD
+
+    @property
+    def same(self) -> bool:
+        """Whether it is printed for the ranks and nodes that were measured."""
+        return self.at is PrintedFor.HERE
+
+    def over(self, first: Effect) -> Effect:
+        """Return by how much an effect grows from a first one to this one."""
+        low = self.low / first.high if self.low and first.high else None
+        high = self.high / first.low if self.high and first.low else None
+        return Effect(low, high, self.at if self.at is not PrintedFor.HERE else first.at)
+
+
+def accepted(effect: Effect) -> tuple[float | None, float | None]:
+    """Return from which to which ratio an effect is met; None where it has no such end."""
+    share = _SHARE[effect.same]
+    low = effect.low**share if effect.low and effect.low > 1 else None
+    high = effect.high ** (1 / share) if effect.high and effect.high > 1 else None
+    return low, high
+
+
+def judge(
+    toward: Estimate, effect: Effect | None, *, margin: float, ties: bool = False
+) -> ClaimStatus:
+    """Judge a ratio that must be above 1.
+
+    - `effect`: how much the document says; None where it names a direction alone.
+    - `margin`: ratios within 1 + margin are equal.
+    - `ties`: being equal satisfies the claim ("fastest": nothing is certainly faster).
+    """
+    lo = 0.0 if toward.lo is None else toward.lo
+    hi = math.inf if toward.hi is None else toward.hi
+    equal = 1 + margin
+    if ties:
+        if hi < 1 / equal:
+            return ClaimStatus.NO
+        return ClaimStatus.YES if lo >= 1 / equal else ClaimStatus.CANNOT_TELL
+    if effect is not None and effect.low is None and effect.high is not None:
+        return _judge_limit(lo, hi, effect.high * equal)
+    if effect is not None and effect.at is PrintedFor.ELSEWHERE and lo <= 1 <= hi * equal:
+        # Being equal here does not contradict a loss on more nodes.
+        return ClaimStatus.CANNOT_TELL
+    if hi <= equal:
+        # What is certainly no more than equal within the margin is not what is claimed.
+        return ClaimStatus.NO
+    if effect is None:
+        return ClaimStatus.YES if lo > 1 else ClaimStatus.CANNOT_TELL
+    contradicted = effect.low is not None and hi * equal < effect.low**_CONTRADICTED
+    if lo <= 1 or (contradicted and effect.same):
+        return ClaimStatus.NO if contradicted else ClaimStatus.CANNOT_TELL
+    least, most = accepted(effect)
+    if least is not None and hi * equal < least:
+        return ClaimStatus.WEAKER
+    if most is not None and lo > equal * most:
+        return ClaimStatus.STRONGER
+    return ClaimStatus.YES
+
+
+def judge_equality(toward: Estimate, within: float) -> ClaimStatus:
+    """Judge a ratio that must be 1, up to `within` times in either direction."""
+    lo = 0.0 if toward.lo is None else toward.lo
+    hi = math.inf if toward.hi is None else toward.hi
+    if 1 / within <= lo and hi <= within:
+        return ClaimStatus.YES
+    apart = lo > within or hi < 1 / within
+    return ClaimStatus.NO if apart else ClaimStatus.CANNOT_TELL
+
+
+def _judge_limit(lo: float, hi: float, limit: float) -> ClaimStatus:
+    """Judge a ratio of which the document prints an upper end alone ("at most 10 % less")."""
+    if hi <= limit:
+        return ClaimStatus.YES
+    return ClaimStatus.STRONGER if lo > limit else ClaimStatus.CANNOT_TELL

@@ -1,0 +1,192 @@
+"""What a history needs of a run: its medians, facts and date, kept in the cache by its content.
+
+A night's run does not change any more. Its digest is made once, and found again by the hash of the
+files that it was made from: a history of a thousand runs reads a thousand small files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+
+from bareline.analysis.numbers.dates import RunDate, date_of
+from bareline.analysis.numbers.parameters import Params, defaults_of
+from bareline.analysis.numbers.records import margin_of, read_runs
+from bareline.analysis.numbers.summary import summarize
+from bareline.store.digests import content_key, find_digest, keep_digest
+from bareline.store.header import RECORDS_FILE
+from bareline.store.run import Run
+from bareline.vocabulary.caveats import codes, read_caveats
+from bareline.vocabulary.errors import AnalysisError, StoreError
+from bareline.vocabulary.files import open_regular
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.place import KEY
+
+#: Changes whenever a digest of the same files would have other content.
+_FORM = "trend 1"
+#: Columns of a row of a digest; each value is the median of one run.
+ROW = ("platform", *KEY, "layer", "unit", "better", "headline", "value", "lo", "hi")
+_Column = list[str | bool | int | Annotated[float, Field(allow_inf_nan=False)] | None]
+
+
+@with_config(ConfigDict(strict=True))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Content:
+    """What is kept of a run in the cache."""
+
+    created: str
+    date: str
+    date_source: str
+    imported: bool
+    study: str
+    margin: float
+    baseline: str
+    version: str | None
+    simulated: list[str]
+    defaults: dict[str, dict[str, Scalar]]
+    facts: dict[str, dict[str, Scalar]]
+    columns: dict[str, _Column]
+
+
+_CONTENT: TypeAdapter[_Content] = TypeAdapter(_Content)
+_SCHEMA: Mapping[str, Any] = {
+    **dict.fromkeys(ROW, pl.String),
+    **dict.fromkeys(("ranks", "threads", "nodes"), pl.Int64),
+    **dict.fromkeys(("value", "lo", "hi"), pl.Float64),
+    "headline": pl.Boolean,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Incomplete:
+    """A run that is no part of a history, and why."""
+
+    path: Path
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunDigest:
+    """What a history needs of a run.
+
+    - `margin`: the equivalence margin that its study declares.
+    - `defaults`: parameters of each probe that its cases do not mention.
+    - `facts`: flat facts by platform.
+    - `table`: the columns of `ROW`, one row for each point that has a direction.
+    """
+
+    path: Path
+    date: RunDate
+    study: str
+    margin: float
+    baseline: str
+    version: str | None
+    simulated: frozenset[str]
+    defaults: Mapping[str, Params]
+    facts: Mapping[str, Mapping[str, Scalar]]
+    table: pl.DataFrame
+
+    @property
+    def name(self) -> str:
+        """The name of its folder, by which people call it."""
+        return self.path.name or str(self.path)
+
+
+def read_digest(path: Path) -> RunDigest | Incomplete:
+    """Return what a history needs of the run at `path`, or why it cannot be a part of one."""
+    try:
+        key = content_key(path, _FORM)
+        content = _find(key)
+        if content is None:
+            content = _content_of(Run.open(path))
+            keep_digest(key, _CONTENT.dump_json(content))
+    except (AnalysisError, StoreError) as error:
+        return Incomplete(path, error.what)
+    except OSError as error:
+        return Incomplete(path, f"cannot be read: {error.strerror}")
+    return _digest(path, content)
+
+
+def _find(key: str) -> _Content | None:
+    data = find_digest(key)
+    if data is None:
+        return None
+    try:
+        return _CONTENT.validate_json(data)
+    except ValidationError:
+        return None
+
+
+def _content_of(run: Run) -> _Content:
+    """Return what is kept of a run.
+
+    Raises AnalysisError: it has no values that could be compared.
+    """
+    if run.is_being_written():
+        raise AnalysisError("it is being measured now")
+    if _is_torn(run.path / RECORDS_FILE):
+        raise AnalysisError("its last record is torn: it was killed")
+    records = read_runs([run])
+    table = summarize(records)
+    simulated = {
+        platform
+        for platform, caveats in table.select("platform", "caveats").iter_rows()
+        if "simulated" in codes(read_caveats(caveats))
+    }
+    shown = table.filter(~pl.col("detail"), pl.col("better") != "none").select(ROW)
+    if shown.is_empty():
+        raise AnalysisError("every trial failed" if table.is_empty() else "nothing to compare")
+    date = date_of(run)
+    return _Content(
+        created=run.header.created,
+        date=date.text,
+        date_source=date.source,
+        imported=run.header.imported,
+        study=str(run.header.study.get("study", {}).get("name", "")),
+        margin=margin_of(run),
+        baseline=run.header.baseline,
+        version=run.header.versions.get("bareline"),
+        simulated=sorted(simulated),
+        defaults={name: dict(params) for name, params in defaults_of(run.header).items()},
+        facts={name: dict(facts) for name, facts in records.facts.items()},
+        columns=shown.to_dict(as_series=False),
+    )
+
+
+def _is_torn(path: Path) -> bool:
+    with open_regular(path, within=path.parent) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size == 0:
+            return False
+        file.seek(size - 1)
+        return file.read(1) != b"\n"
+
+
+def _digest(path: Path, content: _Content) -> RunDigest:
+    table = pl.DataFrame(content.columns, schema=dict(_SCHEMA), strict=False)
+    return RunDigest(
+        path=path,
+        date=RunDate(content.date, content.date_source),
+        study=content.study,
+        margin=content.margin,
+        baseline=content.baseline,
+        version=content.version,
+        simulated=frozenset(content.simulated),
+        defaults=content.defaults,
+        facts=content.facts,
+        table=table,
+    )
+
+
+def read_digests(paths: Sequence[Path]) -> tuple[list[RunDigest], list[Incomplete]]:
+    """Return the digests of runs, the oldest first, and the runs that have none."""
+    found = [read_digest(path) for path in paths]
+    complete = [one for one in found if isinstance(one, RunDigest)]
+    complete.sort(key=lambda one: (one.date.moment, one.name))
+    return complete, [one for one in found if isinstance(one, Incomplete)]

@@ -1,0 +1,103 @@
+"""A history in words: changes with their runs, the present state, and what is no part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bareline.analysis.judgements.present import ChangePoint, Present
+from bareline.analysis.judgements.trend import Trend, TrendSeries
+from bareline.analysis.numbers.row import with_interval
+from bareline.stats import MIN_RUNS, Course, alpha_of_look
+from bareline.vocabulary.units import count, listing, percent, significant
+from bareline.vocabulary.verdicts import Grade, Verdict
+
+_NAMED = 5
+
+_WAYS = {Verdict.SLOWER: "worse", Verdict.FASTER: "better"}
+#: What a series did that has no change of level.
+COURSES = {
+    Course.FEW: "too few runs",
+    Course.NOTHING: "nothing found",
+    Course.STABLE: "stable",
+    Course.DRIFTING: "drifting",
+    Course.STEPPED: "changed",
+}
+
+
+def change_words(trend: Trend, change: ChangePoint) -> str:
+    """Return a change in words: ``worse since 2026-02-07 (night-06), ratio 1.2 [1.1, 1.3]``."""
+    way = _WAYS[change.verdict]
+    sure = "likely " if change.grade is Grade.LIKELY else ""
+    amount = with_interval(change.ratio, write=significant)
+    words = f"{sure}{way} since {run_words(trend, change.at)}{_position(trend, change)}"
+    words += f", ratio {amount}"
+    if change.accepted is not None:
+        words += f"; accepted: {change.accepted.reason}"
+    return words
+
+
+def run_words(trend: Trend, at: int) -> str:
+    """Return the day of a run and its name: ``2026-02-07 (night-06)``."""
+    return f"{trend.dates[at].day} ({trend.runs[at].name})"
+
+
+def _position(trend: Trend, change: ChangePoint) -> str:
+    """Return the runs that may be the first of the new level; empty if there is only one."""
+    if change.first == change.last:
+        return ""
+    return f", between {trend.runs[change.first].name} and {trend.runs[change.last].name}"
+
+
+def present_words(trend: Trend, present: Present) -> str:
+    """Return how the present level compares: ``ratio 1.2 [1.1, 1.3] to the level at night-05``."""
+    amount = with_interval(present.ratio, write=significant)
+    since = run_words(trend, present.change.at)
+    return f"ratio {amount} to the level at {trend.runs[present.reference].name}, since {since}"
+
+
+def drift_words(series: TrendSeries) -> str:
+    """Return how a drifting series changes per run."""
+    if series.slope is None:
+        return ""
+    slope = series.slope
+    ends = ""
+    if slope.lo is not None and slope.hi is not None:
+        ends = f" [{_signed(slope.lo)}, {_signed(slope.hi)}]"
+    return f"drifts by {_signed(slope.value)}{ends} per run (+ is worse), without a step"
+
+
+def _signed(ratio: float) -> str:
+    return f"{(ratio - 1) * 100:+.2g} %"
+
+
+def undated_words(trend: Trend) -> str:
+    """Return which runs are ordered by the times of imported files; empty without any."""
+    names = trend.dated_by_files
+    if not names:
+        return ""
+    shown = listing(names[:_NAMED]) if len(names) <= _NAMED else f"{len(names)} runs"
+    return (
+        f"The outputs of {shown} give no date: the order is that of their files' times, which "
+        "copying may change; `bareline import --date` gives the date of the measurement."
+    )
+
+
+def incomplete_words(trend: Trend) -> Iterator[str]:
+    """Yield a sentence for each run that is no part of the history, and why; only some of many."""
+    incomplete = trend.history.incomplete
+    for one in incomplete[:_NAMED]:
+        yield f"left out: {one.path}: {one.why}"
+    if len(incomplete) > _NAMED:
+        yield f"left out: {count(len(incomplete) - _NAMED, 'more run')}"
+
+
+def promise_words(trend: Trend) -> str:
+    """Return what likely and certain mean in a history of so many runs."""
+    alpha = alpha_of_look(len(trend.runs))
+    if not alpha:
+        return f"nothing is certain before ten runs, or likely before {MIN_RUNS}"
+    return (
+        "likely: wrong in at most one of 20 looks that name anything; "
+        f"certain: p below {percent(alpha)} here, and wrong in at most one of ten "
+        "histories that are looked at after every run"
+    )

@@ -1,0 +1,329 @@
+"""Calls as they were profiled: which of them may share laws, and the laws that they follow."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bareline.predict.grid import Grid, Place
+from bareline.predict.laws import (
+    RULES,
+    Cells,
+    Law,
+    Rule,
+    TagLaw,
+    close_law,
+    cuts,
+    differ_along,
+    tag_laws,
+    terms_at,
+)
+from bareline.predict.laws import laws_of as simplest
+from bareline.predict.members import MembersRule
+from bareline.predict.pattern import Pattern, Step, Template, shapes_of
+from bareline.predict.relations import End, Relation
+from bareline.profile.records import Shape
+
+
+class Key(NamedTuple):
+    """Calls that may share laws: the same step to the same relations, the `nth` of its place.
+
+    Roots are left out: all ranks make the same collectives in the same order, and a root that is
+    fixed looks like a neighbour to the ranks beside it.
+    """
+
+    step: Step
+    to: tuple[Relation, ...] | None
+    from_: tuple[Relation, ...] | None
+    nth: int
+
+    @property
+    def along(self) -> int | None:
+        """The one side that a message crosses; None: it crosses several, or is none."""
+        way = self.to or self.from_ or ()
+        sides = [side for side, one in enumerate(way) if one != Relation("shift", 0)]
+        return sides[0] if len(sides) == 1 and len(way) > 1 else None
+
+
+class ProfiledCall(NamedTuple):
+    """A call as it was profiled: the number of its count, its rank's place, and the call."""
+
+    job: int
+    rank: int
+    place: Place
+    shape: Shape
+
+    @property
+    def is_root(self) -> bool:
+        """Whether its rank is the root of the call."""
+        return self.shape.root == self.rank
+
+    def moved(self, index: int) -> int:
+        """Return the size, the bytes sent, or the bytes received."""
+        return (self.shape.size, self.shape.sent, self.shape.received)[index]
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """Whom a call concerns; None: it has no such end, or no communicator."""
+
+    to: End | None
+    from_: End | None
+    root: End | None
+    comm: tuple[MembersRule, ...] | None
+
+    def also(self, other: Concern) -> Concern:
+        """Return what holds for calls of two places that follow the same relations."""
+        comm = self.comm
+        if comm is not None and other.comm is not None:
+            comm = tuple(rule for rule in comm if rule in other.comm)
+        return Concern(
+            _both(self.to, other.to),
+            _both(self.from_, other.from_),
+            _both(self.root, other.root),
+            comm,
+        )
+
+
+def _both(one: End | None, other: End | None) -> End | None:
+    return one.also(other) if one is not None and other is not None else None
+
+
+@dataclass
+class Observations:
+    """The calls of all counts, as they bear on a new grid.
+
+    - `exact`: the sizes of a call do not differ from period to period.
+    - `keys`: of each place, what its calls are, in order; `samples`: the calls of each key.
+    - `alike`: for each call of a place, the calls of all places that are the same n-th step.
+    - `shared`: whom the calls of each key concern, by what holds in all its places.
+    - `cuts`: ways to cut the sides: evenly, and by the cells of sides that are not cut evenly, of
+      all cells and of those that are no boundary; `unclear`: why one is missing.
+    """
+
+    pattern: Pattern
+    grid: Grid
+    exact: bool
+    unclear: str = ""
+    _laws: dict[tuple[object, ...], list[Law]] = field(default_factory=dict)
+    _new_rows: dict[tuple[Place, int], npt.NDArray[np.float64]] = field(default_factory=dict)
+    _tags: dict[tuple[object, ...], tuple[TagLaw, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.grids = [grid for grid, _ in self.pattern.counts]
+        self.keys = {
+            place: list(_numbered(template)) for place, template in self.pattern.templates.items()
+        }
+        self.samples = self._collected()
+        self.alike = self._alike_steps()
+        self.cuts = self._found_cuts()
+        self.shared = self._shared_by_key()
+        self._rows = [
+            [[terms_at(grid, rank, cut) for rank in range(grid.ranks)] for grid in self.grids]
+            for cut in self.cuts
+        ]
+        self._by_comm = self._rules_by_communicator()
+
+    def _collected(self) -> dict[Key, list[ProfiledCall]]:
+        found: dict[Key, list[ProfiledCall]] = {}
+        for count, (grid, job) in enumerate(self.pattern.counts):
+            for rank in range(grid.ranks):
+                place = grid.place(rank)
+                for key, shape in zip(self.keys[place], shapes_of(job, rank), strict=True):
+                    found.setdefault(key, []).append(ProfiledCall(count, rank, place, shape))
+        return found
+
+    def _alike_steps(self) -> dict[tuple[Place, int], list[ProfiledCall]]:
+        """Return, for each call of a place, the calls of all places that are the same n-th step."""
+        numbered: dict[tuple[Place, int], tuple[Step, int]] = {}
+        for place, keys in self.keys.items():
+            seen: Counter[Step] = Counter()
+            for at, key in enumerate(keys):
+                numbered[place, at] = (key.step, seen[key.step])
+                seen[key.step] += 1
+        found: dict[tuple[Step, int], list[ProfiledCall]] = {}
+        for count, (grid, job) in enumerate(self.pattern.counts):
+            for rank in range(grid.ranks):
+                place = grid.place(rank)
+                for at, shape in enumerate(shapes_of(job, rank)):
+                    sample = ProfiledCall(count, rank, place, shape)
+                    found.setdefault(numbered[place, at], []).append(sample)
+        return {where: found[step] for where, step in numbered.items()}
+
+    # Whom calls concern --------------------------------------------------------------------------
+
+    def _shared_by_key(self) -> dict[Key, Concern]:
+        """Return whom calls concern, by what holds in all places that make them."""
+        found: dict[Key, Concern] = {}
+        for place, template in self.pattern.templates.items():
+            for at, key in enumerate(self.keys[place]):
+                own = Concern(
+                    template.to[at], template.from_[at], template.root[at], template.comm[at]
+                )
+                found[key] = found[key].also(own) if key in found else own
+        return found
+
+    def _rules_by_communicator(self) -> dict[tuple[int, int], set[MembersRule]]:
+        """Return the rules of each count's communicators that hold for all calls over them."""
+        found: dict[tuple[int, int], set[MembersRule]] = {}
+        for count, (grid, job) in enumerate(self.pattern.counts):
+            for rank, calls in enumerate(job.ranks):
+                rules = self.pattern.templates[grid.place(rank)].comm
+                pairs = set(zip(calls.comm.tolist(), rules, strict=True))
+                for comm, own in ((comm, own) for comm, own in pairs if own is not None):
+                    known = found.setdefault((count, comm), set(own))
+                    known &= set(own)
+        return found
+
+    def narrowed(
+        self, place: Place, at: int, rules: tuple[MembersRule, ...] | None
+    ) -> tuple[MembersRule, ...] | None:
+        """Return the rules that also hold for other places' calls over the same communicators."""
+        if rules is None:
+            return None
+        for count, (grid, job) in enumerate(self.pattern.counts):
+            for rank, calls in enumerate(job.ranks):
+                if grid.place(rank) == place:
+                    others = self._by_comm[count, int(calls.comm[at])]
+                    rules = tuple(rule for rule in rules if rule in others) or rules
+        return rules
+
+    # Cuts that are not even ----------------------------------------------------------------------
+
+    def _found_cuts(self) -> list[tuple[Cells | None, ...]]:
+        """Find how many cells the problem has along each side that does not divide them."""
+        even: tuple[Cells | None, ...] = (None,) * len(self.grid.sides)
+        found: list[tuple[Cells | None, ...]] = [even]
+        uneven = self._uneven() if self.exact else []
+        for rules in RULES:
+            cells = list(even)
+            for side in range(len(cells)):
+                for amounts in uneven:
+                    if cells[side] is None and differ_along(side, self.grids, amounts):
+                        cells[side] = self._cut(side, amounts, cells, rules)
+            if tuple(cells) not in found:
+                found.append(tuple(cells))
+        return found
+
+    def _uneven(self) -> list[tuple[tuple[tuple[int, int], ...], ...]]:
+        """Return what ranks move in calls of which the sizes differ, a row for each count."""
+        uneven = set()
+        for samples in self.samples.values():
+            amounts = [
+                tuple(sorted((s.rank, s.shape.size) for s in samples if s.job == count))
+                for count in range(len(self.grids))
+            ]
+            if any(len({size for _, size in one}) > 1 for one in amounts):
+                uneven.add(tuple(amounts))
+        return sorted(uneven)
+
+    def _cut(
+        self,
+        side: int,
+        amounts: Sequence[Sequence[tuple[int, int]]],
+        cells: Sequence[Cells | None],
+        rules: Sequence[Rule],
+    ) -> Cells | None:
+        """Return the cells of a side that give the sizes seen, None where several differ."""
+        length = self.grid.sides[side]
+        fits: dict[tuple[float, ...], Cells] = {}
+        for number, rule in cuts(self.grids, amounts, side, cells, rules):
+            parts = [float(rule(number, length, at)) for at in range(length)]
+            fits.setdefault(tuple(part / sum(parts) for part in parts), (number, rule))
+        # Several that cut the new grid alike are one; several that do not tell nothing.
+        if len(fits) > 1:
+            self.unclear = "; several ways to cut a side give these sizes"
+        return next(iter(fits.values())) if len(fits) == 1 else None
+
+    # Laws ----------------------------------------------------------------------------------------
+
+    def laws_of(
+        self, groups: Sequence[Sequence[ProfiledCall]], index: int, along: int | None, place: Place
+    ) -> list[Law]:
+        """Return the simplest laws of what the calls of a place move that hold exactly.
+
+        - `groups`: calls that may share a law, the most first.
+
+        The first are taken that another count checks and that agree on the new grid, else the
+        first that hold; none where no law does.
+        """
+        found: list[Law] = []
+        # What gives the sizes of most ranks comes first: by place many laws hold by chance.
+        for samples in groups:
+            for cut in range(len(self.cuts)):
+                laws = self._simplest(samples, index, along, cut)
+                if laws and all(law.checked for law in laws) and self._agree(laws, place, cut):
+                    return laws
+                found = found or laws
+        return found
+
+    def _agree(self, laws: Sequence[Law], place: Place, cut: int) -> bool:
+        """Whether laws give the same for the ranks of a place on the new grid."""
+        if len(laws) == 1:
+            return True
+        if (place, cut) not in self._new_rows:
+            ranks = [rank for rank in range(self.grid.ranks) if self.grid.place(rank) == place]
+            rows = {tuple(terms_at(self.grid, rank, self.cuts[cut])) for rank in ranks}
+            self._new_rows[place, cut] = np.array(sorted(rows))
+        rows_there = self._new_rows[place, cut]
+        values = [rows_there[:, list(law.terms)] @ law.factors for law in laws]
+        return all(np.allclose(values[0], other, atol=1e-3) for other in values[1:])
+
+    def _simplest(
+        self, samples: Sequence[ProfiledCall], index: int, along: int | None, cut: int
+    ) -> list[Law]:
+        key = (cut, along, tuple((s.job, s.rank, s.moved(index)) for s in samples))
+        if key not in self._laws:
+            rows = sorted(self._law_rows(samples, index, cut))
+            laws = simplest(rows, len(self.grid.sides), along)
+            self._laws[key] = [replace(law, cut=cut) for law in laws]
+        return self._laws[key]
+
+    def close_laws(
+        self, samples: Sequence[ProfiledCall], index: int, along: int | None
+    ) -> list[Law]:
+        """Return the law nearest to what calls move, of sizes that differ between periods."""
+        rows = sorted(self._law_rows(samples, index, 0))
+        key = ("close", along, tuple(rows))
+        if key not in self._laws:
+            self._laws[key] = [close_law(rows, len(self.grid.sides), along)]
+        return self._laws[key]
+
+    def _law_rows(
+        self, samples: Sequence[ProfiledCall], index: int, cut: int
+    ) -> set[tuple[int, tuple[float, ...], int]]:
+        rows = self._rows[cut]
+        return {
+            (sample.job, tuple(rows[sample.job][sample.rank]), sample.moved(index))
+            for sample in samples
+        }
+
+    def tag_laws_of(self, samples: Sequence[ProfiledCall], *, sends: bool) -> tuple[TagLaw, ...]:
+        """Return the simplest laws of the tags that calls send with, or receive with."""
+        rows = tuple(
+            (self.grids[one.job].ranks, one.rank, *_partner_and_tag(one.shape, sends=sends))
+            for one in samples
+        )
+        if rows not in self._tags:
+            self._tags[rows] = tuple(tag_laws(rows))
+        return self._tags[rows]
+
+
+def _partner_and_tag(shape: Shape, *, sends: bool) -> tuple[int, int]:
+    return (shape.to, shape.send_tag) if sends else (shape.from_, shape.receive_tag)
+
+
+def _numbered(template: Template) -> Iterator[Key]:
+    """Return the keys of a place's calls; equal ones are numbered."""
+    seen: Counter[tuple[object, ...]] = Counter()
+    for step, to, from_ in zip(template.steps, template.to, template.from_, strict=True):
+        way = to.chosen if to is not None else None
+        back = from_.chosen if from_ is not None else None
+        nth = seen[step, way, back]
+        seen[step, way, back] += 1
+        yield Key(step, way, back, nth)

@@ -1,0 +1,392 @@
+"""All changes of level in the histories of many series, and what they are if there is none.
+
+If nothing changed, the order of the runs means nothing, for all series together. The runs are put
+into random orders; the highest score of any stretch of any series in them is the reference of the
+scores of the data (`bareline.stats.change`). So a p-value holds over all series, and nothing is
+assumed of how they depend on each other: the nights on which the machine was busy are in all of
+them. Two fifths of the error are spent on scores that are capped by what an arrangement can prove
+at all: else a series without noise and with three outliers, which are together in one order of
+many, would hide the changes of all others.
+
+The same test is applied again on both sides of each change, until no stretch has one.
+
+- *likely*: p is below 5 % in this one look at the history.
+- *certain*: p is below ``1 / n^2`` of a history of n runs, and the new level has three runs. These
+  sum to less than 10.6 % over all looks from the tenth run on, however many there will be.
+
+Runs that resemble the run before them are replaced by their innovations first
+(`bareline.stats.dependence`). A stretch that a straight line explains better drifts, and has no
+step.
+
+References
+----------
+G. Schwarz, Estimating the dimension of a model, Annals of Statistics 6 (1978),
+doi:10.1214/aos/1176344136 (a line or levels).
+P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, Wiley (1993), single-step maxT.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bareline.stats.change import (
+    LEAST_RUNS,
+    LEAST_SPREAD,
+    best_model,
+    highest_scores,
+    without_levels,
+)
+from bareline.stats.dependence import (
+    autoregression,
+    dependence_alone,
+    dependence_together,
+    innovations,
+)
+from bareline.stats.family import ALPHA
+from bareline.stats.position import LevelRatio, Position, level_ratio, locate
+from bareline.stats.special import student_quantile
+from bareline.stats.stack import FloatArray, IntArray, as_stack
+from bareline.stats.tails import Tail
+
+MIN_RUNS = 8
+"""Four runs before and four after a step are the fewest of which one order in 35 is so extreme."""
+
+_FIRST_CERTAIN_LOOK = 10
+_MOST_ORDERS = 999
+_LEAST_ORDERS = 199
+#: Shares of the error that the plain and the capped scores have.
+_WEIGHTS = (0.6, 0.4)
+#: Whether runs depend on each other is a question of one in twenty.
+_DEPENDENCE_ORDERS = 199
+#: Values that are put into random orders for one test, at most: it bounds the time of a look.
+_MOST_SHUFFLED = 40_000_000
+_AT_ONCE = 1 << 21
+
+
+class Course(StrEnum):
+    """What a series without a change of level does."""
+
+    FEW = "too-few-runs"
+    NOTHING = "nothing-found"
+    STABLE = "stable"
+    DRIFTING = "drifting"
+    STEPPED = "stepped"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of level of a series; runs are numbered from 0.
+
+    - `at`: the first run of the new level; `first`, `last`: the runs that it is with 95 %.
+    - `p`: the probability of such a score in any series in one look if nothing changed.
+    - `ratio`: the level directly after over the level directly before it.
+    """
+
+    at: int
+    first: int
+    last: int
+    p: float
+    certain: bool
+    ratio: LevelRatio
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesCourse:
+    """What one series did.
+
+    - `p`: the smallest p of its stretches.
+    - `slope`: relative change per run where it is drifting, with its 95 % interval; else None.
+    - `phi`: autoregression of its runs; 0 where none is found.
+    """
+
+    course: Course
+    changes: tuple[Change, ...]
+    p: float
+    phi: float
+    slope: LevelRatio | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Present runs of a series that are tested together, by their numbers."""
+
+    series: int
+    runs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """A stretch with its best model.
+
+    - `scores`: plain and capped, shape (2,); `null`: the same in each random order, (2, orders).
+    - `floor`: the share of all orders that put the same runs together.
+    """
+
+    stretch: _Stretch
+    scores: FloatArray
+    null: FloatArray
+    cuts: tuple[int, ...]
+    floor: float
+
+
+def alpha_of_look(runs: int) -> float:
+    """Return the p below which a change is certain in a history of so many runs."""
+    return 1.0 / runs**2 if runs >= _FIRST_CERTAIN_LOOK else 0.0
+
+
+def find_changes(values: ArrayLike, *, margin: float, seed: int = 0) -> list[SeriesCourse]:
+    """Return what each series did.
+
+    - `values`: shape (series, runs); positive, in the order of time; NaN where a run lacks it.
+    - `margin`: relative difference that does not matter.
+    """
+    stack = as_stack(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(stack > 0, np.log(np.where(stack > 0, stack, 1.0)), np.nan)
+    return _Search(logs, float(np.log1p(margin)), seed).courses()
+
+
+class _Search:
+    def __init__(self, logs: FloatArray, zone: float, seed: int) -> None:
+        series, runs = logs.shape
+        self._logs = logs
+        self._zone = zone
+        orders = _MOST_SHUFFLED // max(1, series * runs)
+        orders = min(max(orders, _LEAST_ORDERS), _MOST_ORDERS)
+        self._keys = np.random.default_rng(seed).random((orders, runs))
+        self._whole = [_stretch_of(number, row) for number, row in enumerate(logs)]
+        self._phi = self._dependence()
+
+    def courses(self) -> list[SeriesCourse]:
+        tested = self._test([one for one in self._whole if len(one.runs) >= MIN_RUNS])
+        p_of_cut: dict[tuple[int, int], float] = {}
+        drifting: dict[int, _Stretch] = {}
+        least_p: dict[int, float] = defaultdict(lambda: 1.0)
+        while True:
+            split, closed = self._split(tested, p_of_cut, drifting, least_p)
+            if not split:
+                break
+            tested = [*closed, *self._test(split)]
+        return [
+            self._course(one, p_of_cut, drifting.get(one.series), least_p[one.series])
+            for one in self._whole
+        ]
+
+    def _split(
+        self,
+        tested: Sequence[_Tested],
+        p_of_cut: dict[tuple[int, int], float],
+        drifting: dict[int, _Stretch],
+        least_p: dict[int, float],
+    ) -> tuple[list[_Stretch], list[_Tested]]:
+        """Return new stretches on both sides of changes, and what stays as it is."""
+        parts: list[_Stretch] = []
+        closed: list[_Tested] = []
+        for one, p in zip(tested, _family_p(tested), strict=True):
+            series = one.stretch.series
+            least_p[series] = min(least_p[series], p)
+            if p >= ALPHA:
+                closed.append(one)
+            elif self._is_line(one):
+                closed.append(one)
+                drifting[series] = one.stretch
+            else:
+                runs = one.stretch.runs
+                for cut in one.cuts:
+                    p_of_cut[series, runs[cut]] = p
+                ends = [0, *one.cuts, len(runs)]
+                pairs = pairwise(ends)
+                parts += [_Stretch(series, runs[begin:end]) for begin, end in pairs]
+        return parts, closed
+
+    # Testing ---------------------------------------------------------------------------------
+
+    def _test(self, stretches: Sequence[_Stretch]) -> list[_Tested]:
+        """Test stretches; those that are too short to part are left out."""
+        alike: dict[tuple[int, ...], list[_Stretch]] = defaultdict(list)
+        for one in stretches:
+            lost = 1 if self._phi[one.series] > 0 else 0
+            if len(one.runs) - lost >= 2 * LEAST_RUNS:
+                alike[one.runs[lost:]].append(one)
+        found = []
+        for runs, group in alike.items():
+            orders = np.argsort(self._keys[:, runs], axis=1)
+            rows = np.stack([self._independent(one) for one in group])
+            model = best_model(rows, self._zone)
+            found_scores = highest_scores(rows, self._zone)
+            null = self._shuffled_scores(rows, orders)
+            lost = len(group[0].runs) - len(runs)
+            for at, one in enumerate(group):
+                begin, end = int(model.begin[at]), int(model.end[at])
+                cuts = tuple(cut + lost for cut in (begin, end) if cut < len(runs))
+                floor = 2.0 / math.comb(len(runs), end - begin)
+                found.append(_Tested(one, found_scores[:, at], null[:, at], cuts, floor))
+        return found
+
+    def _shuffled_scores(self, rows: FloatArray, orders: IntArray) -> FloatArray:
+        """Return the highest scores of each row in each order, shape (2, rows, orders)."""
+        part = max(1, _AT_ONCE // rows.size)
+        return np.concatenate(
+            [
+                highest_scores(rows[:, orders[begin : begin + part]], self._zone)
+                for begin in range(0, len(orders), part)
+            ],
+            axis=2,
+        )
+
+    def _independent(self, stretch: _Stretch) -> FloatArray:
+        phi = self._phi[stretch.series]
+        values = self._values(stretch)
+        return innovations(values, phi) if phi > 0 else values
+
+    def _values(self, stretch: _Stretch) -> FloatArray:
+        return self._logs[stretch.series, list(stretch.runs)]
+
+    def _dependence(self) -> FloatArray:
+        """Return the autoregression of each series, by the runs as they are and without levels."""
+        orders = self._keys[:_DEPENDENCE_ORDERS]
+        shape = (2, len(self._whole), len(orders))
+        observed, shuffled = np.full(shape[:2], np.nan), np.zeros(shape)
+        for number, one in enumerate(self._whole):
+            if len(one.runs) >= MIN_RUNS:
+                values = self._values(one)
+                rows = np.concatenate((values[None], values[np.argsort(orders[:, one.runs])]))
+                rest = without_levels(rows, best_model(rows, self._zone))
+                for which, own in enumerate((rows, rest)):
+                    phi = autoregression(own)
+                    observed[which, number] = phi[0]
+                    shuffled[which, number] = phi[1:]
+        together = dependence_together(observed[0], shuffled[0])
+        alone = dependence_alone(observed[1], shuffled[1])
+        return np.maximum(together, alone)
+
+    def _is_line(self, tested: _Tested) -> bool:
+        """Whether a straight line explains a stretch better than levels, even with one cut more.
+
+        Schwarz's criterion decides: each level and each cut is a parameter.
+        """
+        values = self._values(tested.stretch)
+        n = values.size
+        line = _criterion(_line(values)[1], n, 2)
+        cuts = list(tested.cuts)
+        further = [
+            sorted([*cuts, cut])
+            for cut in range(LEAST_RUNS, n - LEAST_RUNS + 1)
+            if min(abs(cut - own) for own in cuts) >= LEAST_RUNS
+        ]
+        return all(
+            line < _criterion(_rest_of_levels(values, own), n, 2 * len(own) + 1)
+            for own in (cuts, *further)
+        )
+
+    # What comes of it ------------------------------------------------------------------------
+
+    def _course(
+        self,
+        whole: _Stretch,
+        p_of_cut: dict[tuple[int, int], float],
+        drifting: _Stretch | None,
+        least_p: float,
+    ) -> SeriesCourse:
+        series, phi = whole.series, float(self._phi[whole.series])
+        if len(whole.runs) < MIN_RUNS:
+            return SeriesCourse(Course.FEW, (), 1.0, phi)
+        cuts = sorted(run for own, run in p_of_cut if own == series)
+        changes = self._changes(whole, cuts, [p_of_cut[series, run] for run in cuts])
+        slope = None
+        course = Course.STEPPED if changes else Course.NOTHING
+        if drifting is not None:
+            course = Course.DRIFTING
+            slope = _slope(self._values(drifting), phi)
+        elif not changes and self._is_stable(whole, phi):
+            course = Course.STABLE
+        return SeriesCourse(course, changes, least_p, phi, slope)
+
+    def _changes(
+        self, whole: _Stretch, cuts: Sequence[int], p: Sequence[float]
+    ) -> tuple[Change, ...]:
+        """Return the changes at some runs, each placed between its neighbours."""
+        runs, values = np.array(whole.runs), self._values(whole)
+        cuts_at = [int(np.searchsorted(runs, cut)) for cut in cuts]
+        placed: list[Position] = []
+        for number in range(len(cuts_at)):
+            begin = placed[-1].at if placed else 0
+            end = cuts_at[number + 1] if number + 1 < len(cuts_at) else values.size
+            here = locate(values[begin:end])
+            placed.append(Position(*(begin + one for one in (here.at, here.first, here.last))))
+        ends = [0, *(one.at for one in placed), values.size]
+        alpha = alpha_of_look(self._logs.shape[1])
+        phi = float(self._phi[whole.series])
+        changes = []
+        for number, place in enumerate(placed):
+            before = values[ends[number] : place.at]
+            after = values[place.at : ends[number + 2]]
+            ratio = level_ratio(before, after, phi)
+            certain = p[number] < alpha and min(before.size, after.size) >= LEAST_RUNS
+            at, first, last = (int(runs[one]) for one in (place.at, place.first, place.last))
+            changes.append(Change(at, first, last, p[number], certain, ratio))
+        return tuple(changes)
+
+    def _is_stable(self, whole: _Stretch, phi: float) -> bool:
+        """Whether the two halves are certainly equal within the margin."""
+        values = self._values(whole)
+        half = values.size // 2
+        ratio = level_ratio(values[:half], values[half:], phi)
+        bound = math.exp(self._zone)
+        return 1.0 / bound < ratio.lo and ratio.hi < bound
+
+
+def _stretch_of(series: int, row: FloatArray) -> _Stretch:
+    return _Stretch(series, tuple(np.flatnonzero(np.isfinite(row)).tolist()))
+
+
+def _family_p(tested: Sequence[_Tested]) -> list[float]:
+    """Return the probability of each stretch's scores in any of them: a weighted Bonferroni."""
+    if not tested:
+        return []
+    null = np.max([one.null for one in tested], axis=0)
+    scores = np.array([one.scores for one in tested])
+    found = np.ones(len(tested))
+    floors = np.array([one.floor for one in tested])
+    for which, weight in enumerate(_WEIGHTS):
+        own = scores[:, which]
+        p = np.maximum(np.exp(Tail.of(null[which]).log_p(own)), floors)
+        found = np.minimum(found, np.where(own > 0, p, 1.0) / weight)
+    return [float(p) for p in found]
+
+
+def _rest_of_levels(values: FloatArray, cuts: Sequence[int]) -> float:
+    """Return the sum of squares that levels between cuts leave."""
+    ends = [0, *cuts, values.size]
+    levels = [values[begin:end] for begin, end in pairwise(ends)]
+    return sum(float(np.sum((level - level.mean()) ** 2)) for level in levels)
+
+
+def _criterion(rest: float, n: int, parameters: int) -> float:
+    """Return Schwarz's criterion of a model by the sum of squares that it leaves."""
+    return n * math.log(max(rest, n * LEAST_SPREAD**2)) + parameters * math.log(n)
+
+
+def _line(values: FloatArray) -> tuple[float, float]:
+    """Return the slope of a straight line, and the sum of squares that it leaves."""
+    time = np.arange(values.size) - (values.size - 1) / 2
+    centred = values - values.mean()
+    slope = float(time @ centred / (time @ time))
+    return slope, float(np.sum((centred - slope * time) ** 2))
+
+
+def _slope(values: FloatArray, phi: float) -> LevelRatio:
+    """Return how much a drifting stretch changes per run, above 1 upwards."""
+    slope, rest = _line(values)
+    n = values.size
+    error = math.sqrt(rest / (n - 2) * 12.0 / (n**3 - n) * (1.0 + phi) / (1.0 - phi))
+    half = student_quantile(0.975, n - 2) * error
+    return LevelRatio(math.exp(slope), math.exp(slope - half), math.exp(slope + half))

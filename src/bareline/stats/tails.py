@@ -1,0 +1,58 @@
+"""Probabilities in the tail of a sample: by counting, and beyond it by an exponential tail.
+
+A few hundred random orders count probabilities down to a few in a thousand. Scores are
+logarithms of likelihood ratios, whose tails fall like an exponential function: beyond the highest
+scores, the mean excess over a high one continues it, and is never taken as lower than that of
+the logarithm of a likelihood ratio, which is 1.
+
+References
+----------
+T. A. Knijnenburg, L. F. A. Wessels, M. J. T. Reinders, I. Shmulevich, Fewer permutations, more
+accurate P-values, Bioinformatics 25 (2009), doi:10.1093/bioinformatics/btp211.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from bareline.stats.stack import FloatArray
+
+#: So many of the highest values give the tail, and as few above a value let it be counted.
+_TAIL_SHARE = 0.05
+_COUNTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The distribution of a score without any change, from a sample of it.
+
+    - `ordered`: the sample, ascending.
+    - `threshold`, `mean_excess`: where the exponential tail begins, and its scale.
+    - `share`: the probability to be above the threshold.
+    """
+
+    ordered: FloatArray
+    threshold: float
+    mean_excess: float
+    share: float
+
+    @classmethod
+    def of(cls, sample: FloatArray) -> Tail:
+        """Return the distribution that a sample, shape (n,), is of."""
+        ordered = np.sort(sample)
+        above = max(_COUNTED, int(ordered.size * _TAIL_SHARE))
+        threshold = float(ordered[-above - 1])
+        mean_excess = float(np.mean(ordered[-above:] - threshold))
+        return cls(ordered, threshold, max(mean_excess, 1.0), above / (ordered.size + 1.0))
+
+    def log_p(self, score: FloatArray) -> FloatArray:
+        """Return the natural logarithm of the probability of such a score or a higher one."""
+        size = self.ordered.size
+        at_least = size - np.searchsorted(self.ordered, score * (1.0 - 1e-9), side="left")
+        counted = np.log((1.0 + at_least) / (size + 1.0))
+        beyond = math.log(self.share) - (score - self.threshold) / self.mean_excess
+        continued = np.minimum(beyond, math.log((1.0 + _COUNTED) / (size + 1.0)))
+        return np.where(at_least >= _COUNTED, counted, continued)

@@ -1,0 +1,177 @@
+"""Changes in series of runs: all of them, where they are, and not where nothing changed."""
+
+import numpy as np
+import pytest
+
+from bareline.stats import MIN_RUNS, Course, alpha_of_look, find_changes
+from bareline.stats.tails import Tail
+
+
+def series(generator, count, runs, noise, shared=0.0):
+    """Return series that share what the machine does on each night."""
+    nights = shared * generator.standard_normal(runs)
+    return np.exp(nights + noise * generator.standard_normal((count, runs)))
+
+
+def resembling(generator, count, runs, noise, phi=0.5):
+    """Return series each of whose runs resembles the one before it."""
+    found = np.zeros((count, runs + 30))
+    for run in range(1, runs + 30):
+        found[:, run] = phi * found[:, run - 1] + noise * generator.standard_normal(count)
+    return np.exp(found[:, 30:])
+
+
+def alarms(make, pages, *, certain=False):
+    """Count pages on which anything is named."""
+    found = 0
+    for page in range(pages):
+        courses = find_changes(make(np.random.default_rng(page)), margin=0.02)
+        changes = [change for course in courses for change in course.changes]
+        found += any(change.certain or not certain for change in changes)
+    return found
+
+
+@pytest.mark.slow
+def test_without_a_change_few_pages_have_one():
+    assert alarms(lambda g: series(g, 12, 12, 0.03, shared=0.02), 100) <= 11
+    assert alarms(lambda g: series(g, 20, 20, 0.03), 60) <= 8
+
+
+@pytest.mark.slow
+def test_runs_that_resemble_each_other_are_no_changes():
+    # Without regard to it 33 to 90 % of such pages name something.
+    assert alarms(lambda g: resembling(g, 20, 20, 0.03), 60) <= 8
+    assert alarms(lambda g: resembling(g, 20, 60, 0.03), 20) <= 4
+
+
+@pytest.mark.slow
+def test_a_stable_history_that_is_looked_at_every_night_is_never_certainly_changed():
+    named = certain = 0
+    for history in range(20):
+        values = series(np.random.default_rng(history), 1, 60, 0.03)
+        looks = [find_changes(values[:, :night], margin=0.02) for night in range(8, 61)]
+        changes = [change for look in looks for change in look[0].changes]
+        named += bool(changes)
+        certain += any(change.certain for change in changes)
+    assert certain <= 4  # one in ten, and twice its standard deviation
+    assert named > certain
+
+
+def test_a_step_is_found_where_it_is():
+    values = series(np.random.default_rng(6), 20, 20, 0.02)
+    values[3, 11:] *= 1.15
+    values[7, 5] = np.nan
+    found = find_changes(values, margin=0.02)
+    (change,) = found[3].changes
+    assert change.certain and change.first <= 11 <= change.last
+    assert change.ratio.lo < 1.15 < change.ratio.hi
+    assert not any(course.changes for number, course in enumerate(found) if number != 3)
+
+
+def test_an_old_improvement_does_not_hide_a_newer_regression():
+    values = series(np.random.default_rng(7), 5, 40, 0.02)
+    values[2, 15:] *= 0.7
+    values[2, 30:] *= 1.1
+    better, worse = find_changes(values, margin=0.02)[2].changes
+    assert (better.at, worse.at) == (15, 30)
+    assert better.certain and worse.certain
+    # The levels directly before and after: not all runs before it.
+    assert worse.ratio.lo < 1.1 < worse.ratio.hi < 1.2
+
+
+@pytest.mark.parametrize("length", [5, 10])
+def test_there_and_back_is_two_changes(length):
+    values = series(np.random.default_rng(8), 3, 40, 0.01)
+    values[1, 20 : 20 + length] *= 1.05
+    there, back = find_changes(values, margin=0.02)[1].changes
+    assert there.first <= 20 <= there.last
+    assert back.first <= 20 + length <= back.last
+    assert there.ratio.value > 1.03 and back.ratio.value < 0.97
+
+
+def test_the_first_report_names_the_first_run_of_the_level():
+    wrong = reports = 0
+    for seed in range(12):
+        values = series(np.random.default_rng(seed), 1, 30, 0.02)
+        values[0, 20:] *= 1.2
+        for night in range(20, 31):
+            changes = find_changes(values[:, :night], margin=0.02)[0].changes
+            if changes:
+                reports += 1
+                wrong += changes[-1].at != 20
+                assert changes[-1].first <= 20 <= changes[-1].last
+                assert not changes[-1].certain or night >= 23
+                break
+    assert reports == 12 and wrong == 0
+
+
+def test_outliers_of_others_do_not_hide_a_step():
+    values = np.ones((5, 10))
+    for number, outliers in enumerate(([0, 4, 8], [1, 5, 6], [2, 3, 9], [0, 5, 7])):
+        values[number, outliers] = 1.3
+    values[4] = np.exp(0.02 * np.random.default_rng(2).standard_normal(10))
+    values[4, 5:] *= 1.2
+    found = find_changes(values, margin=0.02)
+    assert [len(course.changes) for course in found] == [0, 0, 0, 0, 1]
+    assert found[4].changes[0].at == 5
+
+
+def test_drift_is_a_slope_and_no_step():
+    values = series(np.random.default_rng(3), 4, 60, 0.01)
+    values[1] *= 1.002 ** np.arange(60)
+    found = find_changes(values, margin=0.02)
+    assert found[1].course is Course.DRIFTING and not found[1].changes
+    assert found[1].slope.lo < 1.002 < found[1].slope.hi
+    assert [course.slope for number, course in enumerate(found) if number != 1] == [None] * 3
+
+
+def test_why_nothing_was_found_is_told_apart():
+    generator = np.random.default_rng(4)
+    (short,) = find_changes(series(generator, 1, MIN_RUNS - 1, 0.01), margin=0.02)
+    (calm,) = find_changes(series(generator, 1, 40, 0.005), margin=0.02)
+    (noisy,) = find_changes(series(generator, 1, 12, 0.1), margin=0.02)
+    assert (short.course, calm.course, noisy.course) == (
+        Course.FEW,
+        Course.STABLE,
+        Course.NOTHING,
+    )
+    assert short.p == 1.0 and 0.05 < noisy.p <= 1.0
+
+
+def test_steps_within_the_margin_are_none():
+    values = np.ones((1, 16))
+    values[0, 8:] = 1.01
+    assert not find_changes(values, margin=0.02)[0].changes
+    values[0, 8:] = 1.5
+    assert find_changes(values, margin=0.02)[0].changes[0].at == 8
+
+
+def test_absent_runs_do_not_count():
+    values = series(np.random.default_rng(9), 1, 24, 0.01)
+    values[0, 12:] *= 1.5
+    values[0, 13:16] = np.nan
+    assert find_changes(values, margin=0.02)[0].changes[0].at == 12
+    values[0, 12:23] = np.nan  # one run of the new level proves nothing
+    assert not any(change.certain for change in find_changes(values, margin=0.02)[0].changes)
+
+
+def test_odd_values():
+    assert not find_changes(np.zeros((1, 12)), margin=0.02)[0].changes
+    assert not find_changes(-np.ones((1, 12)), margin=0.02)[0].changes
+    assert find_changes(np.full((1, 12), np.nan), margin=0.02)[0].course is Course.FEW
+    assert find_changes(np.ones((1, 12)), margin=0.02)[0].course is Course.STABLE
+    assert find_changes(np.ones((0, 12)), margin=0.02) == []
+    with pytest.raises(ValueError, match="infinite"):
+        find_changes(np.full((1, 12), np.inf), margin=0.02)
+
+
+def test_looks_without_end_spend_a_tenth():
+    assert alpha_of_look(9) == 0.0
+    assert sum(alpha_of_look(runs) for runs in range(1, 100_000)) < 0.106
+
+
+def test_a_tail_goes_on_where_nothing_was_counted():
+    sample = np.random.default_rng(1).exponential(1.0, 999)
+    log_p = Tail.of(sample).log_p(np.array([0.0, 1.0, 12.0]))
+    assert log_p == pytest.approx([0.0, -1.0, -12.0], abs=2.0)
+    assert (np.diff(log_p) < 0).all()
