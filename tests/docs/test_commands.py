@@ -176,11 +176,13 @@ def wrong_in(arguments):
         if not hasattr(error, "format_message"):
             raise
         return {error.format_message()}
-    named = [*(given.get("on") or []), *(role.partition("=")[2] for role in given.get("as_") or [])]
-    if verb not in {"import", "calibrate"}:
-        platform = given.get("platform") or []
-        named += [given.get(key) for key in ("to", "base", "baseline")]
-        named += [platform] if isinstance(platform, str) else platform
+    named = [role.partition("=")[2] for role in given.get("as_") or []]
+    if verb in {"import", "calibrate"}:
+        named += given.get("on") or []
+    else:
+        for key in ("on", "to", "base", "baseline", "platform"):
+            value = given.get(key) or []
+            named += [value] if isinstance(value, str) else value
     wrong = {name.partition("@")[0] for name in named if name} - PLATFORMS
     study = given.get("study")
     if isinstance(study, str) and not study.endswith(".toml") and "$" not in study:

@@ -120,7 +120,7 @@ def test_one_of_several(take: str, value: float) -> None:
         ({"inputs": {"/etc/x": "t"}}, "no name of a file"),
         ({"metrics": {"time": {"regex": "no group"}}}, "one group"),
         ({"metrics": {"time": {"regex": "("}}}, "no regular expression"),
-        ({"metrics": {"time": {}}}, "either regex or json_path"),
+        ({"metrics": {"time": {}}}, "needs one of regex, json_path and wall"),
         ({"metrics": {"time": {"regex": "(x)", "unit": "ms"}}}, "'ms' is none of"),
         ({"metrics": {"launch_time": {"regex": "(x)"}}}, "measured by bareline"),
         ({"case_folder": "case"}, "not an absolute path"),

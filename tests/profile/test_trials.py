@@ -13,7 +13,8 @@ from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.launchers.installation import find_mpi
 from bareline.probes.base import find_probe
-from bareline.profile.files import PROFILE_FILE, read_profile, why_unprofiled
+from bareline.profile.files import read_profile
+from bareline.profile.launch import PROFILE_FILE, why_unprofiled
 from bareline.report.content.document import document_of
 from bareline.report.content.profiles import profile_lines
 from bareline.report.exhibits.base import find_exhibit

@@ -1,6 +1,6 @@
 """The command line: parse, call, print. What a command does lives in the modules it imports.
 
-A family of verbs is one file with an ``app`` of its own, added here in the order of ``--help``.
+A family of verbs is one file with an ``app`` of its own; `bareline.cli.tasks` groups ``--help``.
 Imports stand inside the commands, so that ``bareline --help`` is fast.
 """
 
@@ -19,7 +19,9 @@ import typer.main
 from bareline.cli import (
     application,
     catalogue,
+    commands,
     exchange,
+    forecast,
     machine,
     measure,
     platforms,
@@ -30,6 +32,7 @@ from bareline.cli import (
 from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
 from bareline.cli.output import EXIT_INTERRUPTED, complain, complain_of_end
+from bareline.cli.tasks import VerbsByTask
 from bareline.report.writers.encoding import allow_any_text
 from bareline.vocabulary.errors import BarelineError, UsageError, one_line
 from bareline.vocabulary.files import step_to_read
@@ -46,6 +49,7 @@ _ONCE = ("--baseline", "--margin", "--out", "--seed")
 
 app = typer.Typer(
     name="bareline",
+    cls=VerbsByTask,
     help="What does a platform cost an MPI application? Measure, compare, explain.",
     no_args_is_help=True,
     add_completion=False,
@@ -53,7 +57,17 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (machine, measure, application, results, reporting, exchange, template):
+for family in (
+    machine,
+    measure,
+    commands,
+    forecast,
+    application,
+    results,
+    reporting,
+    exchange,
+    template,
+):
     app.add_typer(family.app)
 app.add_typer(platforms.app, name="platforms")
 app.add_typer(catalogue.app)

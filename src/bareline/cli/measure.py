@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,28 +28,17 @@ from bareline.cli.output import (
     emit,
     emit_blocks,
 )
+from bareline.cli.planning import limits_of, planned_of
 from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import LimitReached, Stopped, TimeUp, UsageError
 from bareline.vocabulary.units import listing
 
 if TYPE_CHECKING:
-    from bareline.platforms.slurm.options import SlurmOptions
-    from bareline.report.blocks import Block
-    from bareline.session.begin import PlannedTrial
-    from bareline.session.submission import Order
+    from bareline.session.history import TrialCounts
     from bareline.store.run import Run
-    from bareline.study.study import Study
     from bareline.vocabulary.limits import Limits
-    from bareline.vocabulary.platform import PlatformSpec
 
 app = typer.Typer()
-
-
-def _limits(max_core_hours: float | None, not_between: str | None) -> Limits:
-    from bareline.vocabulary.limits import Limits, parse_hours
-
-    parse_hours(not_between or "")
-    return Limits(max_core_hours=max_core_hours, not_between=not_between)
 
 
 @app.command()
@@ -61,7 +50,7 @@ def run(asked: RunOptions) -> None:
     from bareline.session.pauses import look, see_to_quiet
 
     began, wait_s = look(), seconds(asked.wait_quiet)
-    planned = _planned(asked)
+    planned = planned_of(asked)
     if asked.dry_run:
         rows = planned.rows()
         emit_blocks(lambda: rows, lambda: planned.blocks(rows))
@@ -104,7 +93,7 @@ def submit(
     from bareline.session import submission as jobs
     from bareline.session.batch import JobRequest
 
-    planned = _planned(asked, in_a_job=True)
+    planned = planned_of(asked, in_a_job=True)
     request = JobRequest(nodes, time_min, _words(batch_options), after=after, well=bool(after))
     order = jobs.Order(system, request, chain, tuple(asked.for_the_job()))
     order = jobs.fit(order, planned.platforms, planned.largest)
@@ -125,136 +114,6 @@ def _words(text: str) -> tuple[str, ...]:
         return tuple(shlex.split(text))
     except ValueError as error:
         raise UsageError(f"{error}: {text}", where="--batch-options") from error
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """A study as it is measured: cast, with its control, on platforms that are described.
-
-    - `control`: the platform that is the baseline once more, "" without one.
-    - `largest`: options of the Slurm platform whose nodes a job asks for.
-    """
-
-    asked: RunOptions
-    study: Study
-    platforms: list[PlatformSpec]
-    baseline: str
-    control: str
-    largest: SlurmOptions | None
-
-    @property
-    def folder(self) -> Path:
-        from bareline.session.begin import default_folder
-
-        return self.asked.out or default_folder(self.study)
-
-    def rows(self) -> list[PlannedTrial]:
-        from bareline.session.begin import plan_rows
-
-        return plan_rows(self.study, self.platforms, self.asked.seed, control=self.control)
-
-    def blocks(self, rows: list[PlannedTrial]) -> Iterator[Block]:
-        from bareline.platforms.base import exact_among
-        from bareline.report.terminal.runs import plan_blocks
-        from bareline.session.looks import look_lines, planned_looks
-        from bareline.session.meter import outlook, outlook_lines
-        from bareline.study.plan import make_plan
-
-        study, specs = self.study, self.platforms
-        plan = make_plan(study, specs)
-        costs = outlook(study, specs, plan)
-        looks = look_lines(study, planned_looks(study, plan))
-        return plan_blocks(
-            rows,
-            scale=study.scale,
-            changes=study.scale_changes,
-            exact=exact_among(specs),
-            control=self.control,
-            baseline=self.baseline,
-            costs=[
-                *looks,
-                *study.source_lines(),
-                *outlook_lines(costs, study.max_core_hours),
-            ],
-        )
-
-    def look_at_nodes(self, order: Order) -> None:
-        """See that a job could run on the nodes of a batch system that can be asked first."""
-        from bareline.session.node_needs import see_to_nodes
-        from bareline.session.runner import platforms_to_build
-        from bareline.study.plan import make_plan
-
-        if order.system != "slurm":
-            return
-        plan = make_plan(self.study, self.platforms)
-        cores = max((trial.layout.cores_per_node for trial in plan if trial.layout), default=1)
-        builds = bool(platforms_to_build(self.study, plan))
-        for remark in see_to_nodes(order.request, self.largest, cores, builds=builds):
-            complain(remark)
-
-    def make(self) -> Run:
-        from bareline.session.begin import create_run
-
-        if self.study.scale_changes:
-            complain(
-                f"scale {self.study.scale} is not the study's own size; --dry-run lists what it "
-                "changes"
-            )
-        return create_run(
-            self.study,
-            self.platforms,
-            self.folder,
-            baseline=self.baseline,
-            control=self.control,
-            seed=self.asked.seed,
-        )
-
-
-def _planned(asked: RunOptions, *, in_a_job: bool = False) -> _Planned:
-    from bareline.session import begin
-    from bareline.session.submission import inheriting
-    from bareline.session.variants import with_builds, with_control
-    from bareline.study.plan import choose, left_out_lines, unlike
-
-    study, specs, lacking = _chosen(asked)
-    specs, largest = inheriting(specs) if in_a_job else (specs, None)
-    built = with_builds(study, specs, asked.build_a or [], asked.build_b or [])
-    base = begin.choose_baseline(built.study, built.platforms, asked.baseline)
-    names = [spec.name for spec in built.platforms]
-    built.study.check_question(names, where="the question")
-    added = with_control(built.study, built.platforms, base, asked.control)
-    left_out = left_out_lines(choose(added.study, added.platforms).left_out)
-    for line in (
-        *filter(None, [*lacking, built.note, added.note]),
-        *(f"left out on {line}" for line in left_out),
-        *unlike(added.study, added.platforms, base),
-    ):
-        complain(line)
-    return _Planned(asked, added.study, added.platforms, base, added.name, largest)
-
-
-def _chosen(asked: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
-    """Find a study and the platforms that it is to run on, and what it lacks then, in lines."""
-    from bareline.platforms.config import choose_platforms
-    from bareline.session import begin
-    from bareline.study.catalogue import find_study
-
-    study, on = find_study(asked.study), asked.on or []
-    if asked.scale is not None:
-        study = study.at_scale(asked.scale)
-    if asked.launches is not None:
-        study = study.with_launches(asked.launches)
-    if asked.question is not None:
-        study = study.asking(asked.question)
-    limits = _limits(asked.max_core_hours, asked.not_between)
-    study = study.model_copy(update=limits.model_dump(exclude_none=True))
-    study, lacking = begin.cast_study(
-        study, asked.as_ or [], on, asked.platforms, anyway=asked.anyway or asked.dry_run
-    )
-    names = study.platforms if study.roles else on or study.platforms
-    if not names:
-        raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
-    return study, choose_platforms(names, asked.platforms), lacking
 
 
 @app.command(name="continue")
@@ -290,7 +149,7 @@ def continue_(
         opened,
         retry_failed=retry_failed,
         anyway=anyway,
-        limits=_limits(max_core_hours, not_between),
+        limits=limits_of(max_core_hours, not_between),
         stop_on_failure=stop_on_failure,
         quiet=quiet,
     )
@@ -305,6 +164,32 @@ _EARLY: Mapping[type[BaseException], tuple[str, bool, int]] = {
 }
 
 
+def measure(
+    made: Run,
+    *,
+    retry_failed: bool = False,
+    anyway: bool = False,
+    limits: Limits | None = None,
+    stop_on_failure: bool = False,
+    quiet: bool,
+) -> TrialCounts:
+    """Measure what a run lacks, with progress on stderr; what ends it early sets the exit code."""
+    from bareline.report.terminal.progress import progress_on
+    from bareline.session.runner import execute
+
+    try:
+        shown = console(stderr=True, quiet=quiet)
+        with progress_on(shown, stop_on_failure=stop_on_failure) as progress:
+            return execute(made, progress, retry_failed=retry_failed, anyway=anyway, limits=limits)
+    except tuple(_EARLY) as end:
+        step, is_told, code = _EARLY[type(end)]
+        why = "interrupted" if isinstance(end, KeyboardInterrupt) else end
+        complain(f"{why}; {step.format(shlex.quote(str(made.path)))}")
+        if is_told:
+            _tell(made)
+        raise typer.Exit(code) from None
+
+
 def _execute(
     made: Run,
     *,
@@ -314,39 +199,29 @@ def _execute(
     stop_on_failure: bool,
     quiet: bool,
 ) -> None:
-    from bareline.report.terminal.progress import progress_on
     from bareline.report.terminal.runs import run_end_blocks
     from bareline.report.writers.terminal import print_blocks
-    from bareline.session.runner import execute
+    from bareline.session.status import end_remarks
     from bareline.session.submission import end_chain
 
-    try:
-        shown = console(stderr=True, quiet=quiet)
-        with progress_on(shown, stop_on_failure=stop_on_failure) as progress:
-            tally = execute(made, progress, retry_failed=retry_failed, anyway=anyway, limits=limits)
-    except tuple(_EARLY) as end:
-        step, is_told, code = _EARLY[type(end)]
-        why = "interrupted" if isinstance(end, KeyboardInterrupt) else end
-        complain(f"{why}; {step.format(shlex.quote(str(made.path)))}")
-        if is_told:
-            _tell(made)
-        raise typer.Exit(code) from None
+    tally = measure(
+        made,
+        retry_failed=retry_failed,
+        anyway=anyway,
+        limits=limits,
+        stop_on_failure=stop_on_failure,
+        quiet=quiet,
+    )
     if not tally.remaining:
         end_chain(made)
     ends_on = console(stderr=True, quiet=quiet and not tally.wrong)
-    ended = run_end_blocks(
-        made,
-        tally.on,
-        measured=tally.measured,
-        failed=tally.failed,
-        skipped=tally.skipped,
-        saved=tally.saved,
-    )
-    print_blocks(ended, ends_on)
+    print_blocks(run_end_blocks(made, tally.on, **tally.parts), ends_on)
     if tally.blocks_had is not None:
         from bareline.session.status import shortfall
 
         complain(shortfall(made, tally.blocks_had))
+    for remark in () if quiet else end_remarks(made):
+        complain(remark)
     _tell(made)
     if tally.wrong:
         raise typer.Exit(EXIT_TRIALS_FAILED)

@@ -10,7 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Generic
@@ -20,8 +22,11 @@ from bareline.host.cache import cache_folder
 from bareline.vocabulary.errors import PlatformError, PluginError, UsageError, one_line
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import O_co, Options, PlatformSpec
-from bareline.vocabulary.plugins import brought, checked, named, own
+from bareline.vocabulary.plugins import brought, checked, has_plugins, named, own
 from bareline.vocabulary.units import count
+
+#: Where bareline's own types are, and the entry-point group of others.
+_PACKAGE = "bareline.platforms"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,18 +232,53 @@ class Platform(ABC, Generic[O_co]):
         """
 
 
+class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
+    """The platform types by name; one of bareline's own is imported when it is asked for.
+
+    To import all takes longer than many a verb. Where plug-ins bring types, all are looked at, so
+    that two of one name are refused.
+    """
+
+    def __init__(self) -> None:
+        self._imported: dict[str, type[Platform[Any]]] = {}
+
+    def __getitem__(self, name: str) -> type[Platform[Any]]:
+        if name not in self._imported:
+            self._imported[name] = self._own(name) or self._every[name]
+        return self._imported[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._every)
+
+    def __len__(self) -> int:
+        return len(self._every)
+
+    @cached_property
+    def _every(self) -> Mapping[str, type[Platform[Any]]]:
+        every = chain(own(_PACKAGE, "PLATFORM"), brought(_PACKAGE))
+        found = list(checked("platform type", every, type))
+        for where, thing in found:
+            if not issubclass(thing, Platform):
+                raise PluginError(f"{thing.__name__} is no platform type", where=where)
+        return named("platform type", found, lambda platform: platform.type_name)
+
+    def _own(self, name: str) -> type[Platform[Any]] | None:
+        """Import the module that is called as the type; None where there is none, or plug-ins."""
+        module = f"{_PACKAGE}.{name}"
+        if has_plugins(_PACKAGE) or not name.isidentifier() or find_spec(module) is None:
+            return None
+        kind = vars(import_module(module)).get("PLATFORM")
+        return kind if kind is not None and kind.type_name == name else None
+
+
 @cache
 def load_platform_types() -> Mapping[str, type[Platform[Any]]]:
-    """Find every platform type of this package and of installed plug-ins, by name.
+    """Return every platform type of this package and of installed plug-ins, by name.
 
-    Raises PluginError: two share a name, or a plug-in is no platform type.
+    Raises PluginError, here or where a type is asked for: two share a name, or a plug-in is no
+    platform type.
     """
-    every = chain(own("bareline.platforms", "PLATFORM"), brought("bareline.platforms"))
-    found = list(checked("platform type", every, type))
-    for where, thing in found:
-        if not issubclass(thing, Platform):
-            raise PluginError(f"{thing.__name__} is no platform type", where=where)
-    return named("platform type", found, lambda platform: platform.type_name)
+    return _PlatformTypes()
 
 
 def exact_among(specs: Iterable[PlatformSpec[Any]]) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -28,6 +28,7 @@ DEFAULT_FILE = Path("platforms.toml")
 _HINTS = {
     "cores_per_node": "write how many cores of each node ranks may have, or leave it out",
     "build": "write the path of a program or folder of the nodes",
+    "command": 'write its words, e.g. command = ["./app", "--fast"]',
     "environment": 'write environment = { OPENBLAS_CORETYPE = "SkylakeX" }',
 }
 
@@ -47,6 +48,14 @@ def _absolute(path: str) -> str:
     return path
 
 
+def _words(command: list[str]) -> list[str]:
+    if command and not command[0]:
+        raise ValueError("the program has no name")
+    if any("\0" in word for word in command):
+        raise ValueError("a word is not a text")
+    return command
+
+
 class _Common(Terms):
     """What a table of every type may hold beside its options."""
 
@@ -55,6 +64,7 @@ class _Common(Terms):
     cores_per_node: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] | None = None
     environment: Annotated[dict[str, str], AfterValidator(_variables)] = Field(default_factory=dict)
     build: Annotated[str, AfterValidator(_absolute)] = ""
+    command: Annotated[list[str], AfterValidator(_words)] = Field(default_factory=list)
 
 
 @cache
@@ -63,16 +73,19 @@ def _builtin_content() -> bytes:
 
 
 def load_platforms(
-    path: Path | None = None, wrong: dict[str, PlatformError] | None = None
+    path: Path | None = None,
+    wrong: dict[str, PlatformError] | None = None,
+    only: Collection[str] | None = None,
 ) -> dict[str, PlatformSpec]:
-    """Give every platform by name: the built-in ones, and over them the user's.
+    """Return every platform by name: the built-in ones, and over them the user's.
 
     - `path`: the user's platform file; without it ``platforms.toml`` of the current folder, if any
       and not another user's.
     - `wrong`: takes what is wrong with tables, by name; the first one is raised without it.
+    - `only`: names of those that are wanted; the types of others are not even imported.
     """
     specs = platforms_from_toml(
-        parse_toml(_builtin_content()), where="built-in platforms", builtin=True
+        parse_toml(_builtin_content()), where="built-in platforms", builtin=True, only=only
     )
     if path is None and DEFAULT_FILE.exists():
         path = _own(DEFAULT_FILE)
@@ -85,7 +98,7 @@ def load_platforms(
             raise PlatformError(why, where=str(path), hint=hint) from error
         except ValueError as error:
             raise PlatformError(f"not valid TOML: {error}", where=str(path)) from error
-        specs |= platforms_from_toml(content, where=str(path), wrong=wrong)
+        specs |= platforms_from_toml(content, where=str(path), wrong=wrong, only=only)
     return specs
 
 
@@ -110,6 +123,7 @@ def platforms_from_toml(
     where: str,
     builtin: bool = False,
     wrong: dict[str, PlatformError] | None = None,
+    only: Collection[str] | None = None,
 ) -> dict[str, PlatformSpec]:
     """Check what a platform file holds; see `load_platforms`."""
     rule = "platforms are named [platform.NAME]"
@@ -121,6 +135,8 @@ def platforms_from_toml(
         raise PlatformError(rule, where=where)
     specs = {}
     for name, table in tables.items():
+        if only is not None and name not in only:
+            continue
         place = f"{where}, [platform.{name}]"
         try:
             specs[name] = make_spec(name, table, where=place, builtin=builtin)
@@ -169,6 +185,7 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
         tuple(common.environment.items()),
         common.build,
         Terms.model_validate(common.model_dump(include=set(Terms.model_fields))),
+        tuple(common.command),
     )
 
 
@@ -182,12 +199,13 @@ def _types_hint(wrong: str = "") -> str:
 def choose_platforms(names: list[str], path: Path | None = None) -> list[PlatformSpec]:
     """Give the named platforms."""
     wrong: dict[str, PlatformError] = {}
-    specs = load_platforms(path, wrong)
+    specs = load_platforms(path, wrong, only=names)
     for name in names:
         if name in wrong:
             raise wrong[name]
         if name not in specs:
-            hint = did_you_mean(name, specs, "`bareline platforms` lists them")
+            every = load_platforms(path, {})
+            hint = did_you_mean(name, every, "`bareline platforms` lists them")
             raise PlatformError(f"no platform is named '{name}'", hint=hint)
         if names.count(name) > 1:
             raise PlatformError(f"the platform '{name}' is named twice")

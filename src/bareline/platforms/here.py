@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bareline.build.native import build_native, ensure_native
 from bareline.build.record import NativeBuild
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Availability, Context, Platform
@@ -95,6 +94,8 @@ def check_cores(cores: Sequence[int] | None) -> None:
 
 def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
     """Build bareline's own programs for an MPI library of this machine; once for the cache."""
+    from bareline.build.native import build_native
+
     return build_native(find_mpi(mpi) if isinstance(mpi, str) else mpi, cache)
 
 
@@ -144,6 +145,8 @@ class HereAllocation(HostsAllocation):
 
     @cached_property
     def _native(self) -> str:
+        from bareline.build.native import ensure_native
+
         return str(ensure_native(self.found_mpi(), self._context.cache))
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:

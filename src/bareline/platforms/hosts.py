@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from bareline.build.native import require_programs
 from bareline.host.tools import tool_missing
 from bareline.platforms.launchers.job import Node
 from bareline.platforms.layers.container.boxes import Boxes
@@ -29,8 +28,11 @@ from bareline.platforms.serving import serving
 from bareline.platforms.workdir import check_storage, folder_name, remove_abandoned
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar, Server
 from bareline.vocabulary.nodeset import fold
+from bareline.vocabulary.platform import BRACE
 
-_PLACEHOLDER = re.compile(r"\{(native|workdir|nodes|server_host|server_port|server_data_port)\}")
+_PLACEHOLDER = re.compile(
+    r"\{(native|workdir|nodes|server_host|server_port|server_data_port|brace)\}"
+)
 _NATIVE_PROGRAM = re.compile(r"\{native\}/([\w.-]+)")
 
 
@@ -48,8 +50,9 @@ def _native_programs(command: Command) -> list[str]:
 
 
 def expand(part: str, values: Mapping[str, str]) -> str:
-    """Put values in the place of placeholders."""
-    return _PLACEHOLDER.sub(lambda match: values.get(match[1], ""), part)
+    """Put values in the place of placeholders, and a brace where one stands for itself."""
+    known = {BRACE.strip("{}"): "{", **values}
+    return _PLACEHOLDER.sub(lambda match: known.get(match[1], ""), part)
 
 
 class HostsAllocation(Nodes):
@@ -87,6 +90,8 @@ class HostsAllocation(Nodes):
 
     def prepare(self, command: Command) -> None:
         if mentions(command, "native"):
+            from bareline.build.native import require_programs
+
             folder = self.native_folder()
             require_programs(Path(folder), _native_programs(command))
             if self.boxes:

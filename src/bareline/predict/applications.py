@@ -17,7 +17,8 @@ from bareline.predict.base import ApplicationClock, Base, base_time_s
 from bareline.predict.compute import program_of
 from bareline.predict.ladder import Ladder
 from bareline.predict.replay import read_trace
-from bareline.profile.files import PROFILE_FILE, TRACE_FILE, is_profile, read_profile
+from bareline.profile.files import is_profile, read_profile
+from bareline.profile.launch import PROFILE_FILE, TRACE_FILE
 from bareline.profile.model import Profile
 from bareline.profile.summary import DISTURBED, queued_share
 from bareline.profile.trace import Trace

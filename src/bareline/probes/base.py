@@ -30,7 +30,7 @@ from bareline.vocabulary.model import (
     Scalar,
     format_point,
 )
-from bareline.vocabulary.plugins import brought, checked, named, own
+from bareline.vocabulary.plugins import brought, checked, has_plugins, named, own
 from bareline.vocabulary.rows import Params, row_of
 from bareline.vocabulary.units import BASE_UNITS
 
@@ -207,6 +207,10 @@ def declared(kind: type[K], name: str, **row: Any) -> K:
     return made
 
 
+#: Where bareline's own probes are, and the entry-point group of others.
+_PACKAGE = "bareline.probes"
+
+
 @cache
 def _adapter_of(params: Any) -> Any:
     """Give what checks parameters; made once, since that takes milliseconds."""
@@ -222,7 +226,7 @@ def load_probes() -> Mapping[str, Probe[Any]]:
     Raises PluginError: two probes share a name, or a plug-in is not a probe.
     Raises ProbeError: one has a metric in a unit that is not stored.
     """
-    every = chain(own("bareline.probes", "PROBE", deep=True), brought("bareline.probes"))
+    every = chain(own(_PACKAGE, "PROBE", deep=True), brought(_PACKAGE))
     found = list(checked("probe", every, Probe))
     for where, probe in found:
         for metric, one in probe.metrics.items():
@@ -235,6 +239,14 @@ def load_probes() -> Mapping[str, Probe[Any]]:
     order = list(Layer)
     found.sort(key=lambda one: (order.index(one[1].layer), one[1].name))
     return named("probe", found, lambda probe: probe.name)
+
+
+def is_probe(name: str) -> bool:
+    """Whether a probe has this name; of bareline's own only those of its layer are imported."""
+    if load_probes.cache_info().currsize or has_plugins(_PACKAGE):
+        return name in load_probes()
+    family = f"{_PACKAGE}.{name.partition('.')[0]}"
+    return any(probe.name == name for _, probe in own(family, "PROBE", deep=True))
 
 
 def find_probe(name: str, *, where: str | None = None) -> Probe[Any]:

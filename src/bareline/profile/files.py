@@ -7,7 +7,6 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -42,7 +41,6 @@ from bareline.vocabulary.files import (
     step_to_write,
 )
 from bareline.vocabulary.invalid import problem_of
-from bareline.vocabulary.model import Command, Output
 from bareline.vocabulary.rows import open_row
 
 _AGAIN = "profile the program again"
@@ -301,34 +299,3 @@ def _sends(path: Path, lines: Sequence[Mapping[str, Any]], cells: int) -> pl.Dat
     if not all(frame[end].is_between(0, cells - 1).all() for end in ("from", "to")):
         raise _damaged(path, "a 'sends' line names a rank that does not exist")
     return frame
-
-
-#: Name of a trial's profile among the files that its program writes.
-PROFILE_FILE = "app.profile"
-TRACE_FILE = "app.trace"
-#: Where the native programs are installed on every platform, the profiler is beside them.
-_LIBRARY = "{native}/../lib/libbareline_pmpi.so"
-
-
-def under_profiler(command: Command, trace_bytes: int) -> Command:
-    """Give the command with the profiler in every rank, which traces at most `trace_bytes`."""
-    variables = (
-        ("LD_PRELOAD", _LIBRARY),
-        ("BARELINE_PROFILE", f"{{workdir}}/{PROFILE_FILE}"),
-        ("BARELINE_TRACE", f"{{workdir}}/{TRACE_FILE}"),
-        ("BARELINE_TRACE_LIMIT", str(trace_bytes)),
-    )
-    files = (PROFILE_FILE, TRACE_FILE)
-    return replace(command, env=command.env + variables, outputs=(*command.outputs, *files))
-
-
-def why_unprofiled(output: Output) -> str:
-    """Say why a launch has no whole profile, so that its times do not count; nothing if it has."""
-    text = output.files.get(PROFILE_FILE, "")
-    if not text:
-        return "the profiler wrote nothing"
-    try:
-        profile = parse_profile(text, Path(PROFILE_FILE))
-    except ProfileError as error:
-        return str(error)
-    return "" if profile.complete else f"the profile is unfinished: {profile.ended}"

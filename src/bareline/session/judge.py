@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bareline.probes.base import Probe
-from bareline.profile.files import why_unprofiled
+from bareline.profile.launch import why_unprofiled
 from bareline.vocabulary.errors import OutOfTime, ParseError
 from bareline.vocabulary.instructions import BLAS_KERNELS, blas_caveats
 from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Scalar, Stage, Trial

@@ -129,7 +129,11 @@ class Machine:
         self._newest += 1
         today = versions()
         self._session = Session(
-            number=self._newest, machine=self._last, started=now(), versions=today, host=_here()
+            number=self._newest,
+            machine=self._last,
+            started=now(),
+            versions=today,
+            host=host_of_today(),
         )
         self._is_written = False
         self._now = {**_bareline(today), **found}
@@ -204,7 +208,8 @@ def _differences(before: _Description, today: _Description) -> Iterator[str]:
             yield f"{what}{whose} was {' '.join(known)}, is {' '.join(value)}"
 
 
-def _here() -> dict[str, str]:
+def host_of_today() -> dict[str, str]:
+    """Return what a session says of the machine that bareline runs on: name, processor, kernel."""
     found = {
         "name": socket.gethostname(),
         "processor": _line("/proc/cpuinfo", "model name"),

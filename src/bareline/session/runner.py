@@ -8,6 +8,7 @@ recorded, and `execute` on the same run goes on with the next trial.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,8 +20,9 @@ from bareline.host.owner import owner_mark
 from bareline.platforms.base import Allocation, exact_among
 from bareline.platforms.hosts import mentions
 from bareline.platforms.process import kill_abandoned
-from bareline.profile.files import under_profiler
+from bareline.profile.launch import under_profiler
 from bareline.session.allocations import Allocations, failure_of
+from bareline.session.disturbance import DisturbanceWatch
 from bareline.session.history import History, TrialCounts
 from bareline.session.judge import Done, Failures, judge_output
 from bareline.session.looks import answers_its_question
@@ -73,6 +75,9 @@ class Observer(Protocol):
 
     def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
         """A trial starts; `position` counts from 1."""
+
+    def repeat(self, trial: Trial, number: int, of: int) -> None:
+        """A trial is measured once more, the `number`-th of so many repeats."""
 
     def finished(self, record: Record) -> None:
         """A trial was recorded."""
@@ -160,7 +165,10 @@ class Runner:
         )
         self._placements = Placements(self._allocations)
         self._sources = Sources(self._allocations.learn, self._note)
+        self._watch = DisturbanceWatch(self._note)
+        self._repeat: tuple[int, int] | None = None
         self._between = Pauses()
+        self._skipped: Counter[str] = Counter()
         self._garbage_left = GARBAGE_CHARACTERS
 
     def execute(self, *, retry_failed: bool) -> TrialCounts:
@@ -183,6 +191,7 @@ class Runner:
             self._observer.begin(len(self._plan), len(self._history.records))
             for block in self._history.blocks():
                 self._run_block(block, attempts)
+            self._tell_skipped()
             see_speeds(self._run, self._study, self._note, self._again)
             return self._history.tally()
 
@@ -190,25 +199,30 @@ class Runner:
         self._allocations.note(platform, text)
 
     def _run_block(self, block: Sequence[Trial], attempts: Mapping[int, int]) -> None:
-        saved, reasons = 0, set()
         for trial in block:
             if trial.index in self._history.records:
                 continue
             reason = self._history.unneeded(trial)
             if reason:
-                saved += 1
-                reasons.add(reason)
+                self._skipped[reason] += 1
                 continue
+            self._tell_skipped()
             record = self._measure(trial, attempts.get(trial.index, 0) + 1)
             self._run.append(record)
             self._history.add(record)
             self._between.begin()
             self._observer.finished(record)
+            self._watch.see(record)
             failure = self._failures.add(record)
             if failure and not self._observer.failing(failure):
                 raise Stopped(f"stopped: {trial.case.probe} has failed on every platform")
-        if saved:
-            self._observer.skipped(saved, listing(sorted(reasons)))
+
+    def _tell_skipped(self) -> None:
+        """Say once what several blocks in a row did not need."""
+        if self._skipped:
+            reasons = listing(sorted(self._skipped))
+            self._observer.skipped(self._skipped.total(), reasons)
+            self._skipped.clear()
 
     def _measure(self, trial: Trial, attempt: int) -> Record:
         self._see_limits(trial)
@@ -221,10 +235,11 @@ class Runner:
         self._meter.ran(trial.platform, record.duration_s)
         return record
 
-    def _again(self, trial: Trial, attempt: int) -> Record | None:
+    def _again(self, trial: Trial, attempt: int, repeat: tuple[int, int]) -> Record | None:
         """Measure a trial once more; None where the time budget is used up or it failed."""
         if not self._history.has_time:
             return None
+        self._repeat = repeat
         record = self._measure(self._plan[trial.index], attempt)
         self._history.spent(record)
         return record if isinstance(record.outcome, Measured) else None
@@ -251,8 +266,7 @@ class Runner:
         job = self._job(trial)
         seen = self._placements.of(trial)
         self._between.end()
-        left_s = self._history.eta_s(trial.block, self._allocations, self._between.mean_s)
-        self._observer.trial(trial, len(self._history.records) + 1, left_s)
+        self._announce(trial)
         started, clock_start = now(), time.monotonic()
         if isinstance(job, Failed):
             done = Done(job)
@@ -273,6 +287,13 @@ class Runner:
             boot=None if isinstance(job, Failed) else self._allocations.boot(trial.platform),
             foreign_cores=done.foreign_cores,
         )
+
+    def _announce(self, trial: Trial) -> None:
+        if self._repeat is not None:
+            self._observer.repeat(trial, *self._repeat)
+            return
+        left_s = self._history.eta_s(trial.block, self._allocations, self._between.mean_s)
+        self._observer.trial(trial, len(self._history.records) + 1, left_s)
 
     def _worth_keeping(self, done: Done) -> Output:
         """Give an output as it is kept: of failed trials only so much in a whole run."""

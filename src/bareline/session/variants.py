@@ -1,9 +1,9 @@
-"""Platforms that are put beside another one in a run: two builds of it, and the negative control.
+"""Platforms that are put beside another one in a run: variants of it, and the negative control.
 
-The two builds of ``--build-a`` and ``--build-b`` differ in what they say and in nothing else: a
-program or folder that ``{build}`` stands for, an option of the platform's type such as the MPI
-library, variables. As any two platforms they share every block, so that the machine's own noise
-falls on both alike.
+The variants of a study (``[variant.NAME]``), and the two builds of ``--build-a`` and ``--build-b``,
+differ in what they say and in nothing else: a program or folder that ``{build}`` stands for, the
+words of ``{command}``, an option of the platform's type such as the MPI library, variables. As any
+platforms they share every block, so that the machine's own noise falls on all alike.
 
 The control is the baseline under another name: planned, brought up, booted and given its turn as
 any other platform, in the same blocks. Nothing that it shows can be the platform's: what differs is
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from bareline.study.study import Study
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.platform import PlatformSpec, needs_build
+from bareline.vocabulary.units import listing
 
 #: Of ``KEY=VALUE``; a path that holds "=" begins with "./" or "/".
 _SETTING = re.compile(r"([a-z_]+)(?:\.([A-Za-z_][A-Za-z0-9_]*))?=(.*)", re.DOTALL)
@@ -41,43 +42,74 @@ class Varied:
     note: str = ""
 
 
-def with_builds(
+def with_variants(
     study: Study, platforms: Sequence[PlatformSpec], a: Sequence[str], b: Sequence[str]
 ) -> Varied:
-    """Put two builds of it, "a" and "b", in the place of a platform, where builds are given.
+    """Return a study with the variants of a platform in its place, where any are asked for.
 
-    - `a`, `b`: ``--build-a`` and ``--build-b``: a path, or ``KEY=VALUE`` of a platform file.
+    - `a`, `b`: ``--build-a`` and ``--build-b``: a path, or ``KEY=VALUE`` of a platform file. They
+      take the place of the study's own variants.
 
     Raises UsageError: only one is given, there is more than one platform or a role, or no program
     of the study asks for what differs.
     Raises PlatformError: a key is no option of the platform's type.
     """
-    if not (a or b):
+    if a or b:
+        given = _given_builds(a, b)
+    else:
+        given = {name: variant.settings for name, variant in study.variants.items()}
+    if not given:
         return Varied(study, list(platforms))
+    if len(given) == 1:
+        raise UsageError(
+            "one variant is compared with nothing",
+            where=f"study '{study.name}'",
+            hint="add a second [variant.NAME]",
+        )
+    base = _only_platform(study, platforms)
+    titles = {name: variant.title for name, variant in study.variants.items()}
+    specs = []
+    for name, settings in given.items():
+        title = (titles.get(name) if not (a or b) else "") or _title(base, settings)
+        specs.append(_varied(base, name, {**settings, "title": title}))
+    if any(spec.build for spec in specs) and not _asks(study, specs):
+        raise UsageError(
+            f"nothing of the study '{study.name}' runs {{build}}, so that both builds are the same",
+            hint='name the program by it, e.g. command = ["{build}"] of an [app.NAME]',
+        )
+    alike = len({replace(spec, name="", title="") for spec in specs}) == 1
+    names = [spec.name for spec in specs]
+    noun = "build" if a or b else "variant"
+    note = f"{listing(names)} are one {noun}: what differs between them is chance" if alike else ""
+    standing = study.asking_also(base.name, names)
+    baseline = study.baseline if study.baseline in names else names[0]
+    changed = {"baseline": baseline, "variants": {}}
+    return Varied(standing.model_copy(update=changed), specs, note=note)
+
+
+def _given_builds(a: Sequence[str], b: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return the settings of both builds of the command line, by name."""
     if not (a and b):
         lacking = "--build-b" if a else "--build-a"
         raise UsageError(
             "a build is compared with another one", hint=f"add {lacking} PATH or KEY=VALUE"
         )
-    if len(platforms) != 1 or study.roles:
+    return {name: _settings(f"--build-{name}", given) for name, given in (("a", a), ("b", b))}
+
+
+def _only_platform(study: Study, platforms: Sequence[PlatformSpec]) -> PlatformSpec:
+    """Return the platform that variants take the place of."""
+    if len(platforms) != 1:
         names = ", ".join(spec.name for spec in platforms)
         raise UsageError(
-            f"two builds are compared on one platform, not on {names}"
-            if len(platforms) != 1
-            else f"the study '{study.name}' has roles, which builds do not take",
-            hint="name one with --on" if not study.roles else "write a study without roles",
+            f"variants are compared on one platform, not on {names}", hint="name one with --on"
         )
-    base = platforms[0]
-    pair = [_built(base, "a", a), _built(base, "b", b)]
-    if any(spec.build for spec in pair) and not _asks(study, pair):
+    if study.roles:
         raise UsageError(
-            f"nothing of the study '{study.name}' runs {{build}}, so that both builds are the same",
-            hint='name the program by it, e.g. command = ["{build}"] of an [app.NAME]',
+            f"the study '{study.name}' has roles, which builds and variants do not take",
+            hint="write a study without roles",
         )
-    alike = replace(pair[0], name="", title="") == replace(pair[1], name="", title="")
-    note = "a and b are one build: what differs between them is chance" if alike else ""
-    standing = study.asking_also(base.name, [spec.name for spec in pair])
-    return Varied(standing.model_copy(update={"baseline": "a"}), pair, note=note)
+    return platforms[0]
 
 
 def build_facts(spec: PlatformSpec, allocation: Allocation) -> dict[str, Scalar]:
@@ -90,19 +122,13 @@ def build_facts(spec: PlatformSpec, allocation: Allocation) -> dict[str, Scalar]
     return facts
 
 
-def _built(base: PlatformSpec, name: str, given: Sequence[str]) -> PlatformSpec:
-    where = f"--build-{name}"
-    table: dict[str, Any] = base.to_dict()
+def _settings(where: str, given: Sequence[str]) -> dict[str, Any]:
+    """Return what ``--build-a`` or ``--build-b`` says, as keys of a platform's table."""
+    table: dict[str, Any] = {}
     for text in given:
         match = _SETTING.fullmatch(text)
         if match is None:
-            path = Path(text)
-            if not path.is_absolute() and not path.exists():
-                raise UsageError(
-                    f"{where}: there is no '{text}' here",
-                    hint="build it first, or write KEY=VALUE as in a platform file, e.g. mpi=mpich",
-                )
-            table["build"] = str(path.absolute())
+            table["build"] = _build_path(where, text)
             continue
         key, variable, value = match.groups()
         if key == "environment" and variable:
@@ -112,8 +138,39 @@ def _built(base: PlatformSpec, name: str, given: Sequence[str]) -> PlatformSpec:
             table[key] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
             table[key] = value
-    table["title"] = f"{base.name} with {', '.join(given)}"
-    return make_spec(name, table, where=where)
+    return table
+
+
+def _build_path(where: str, text: str) -> str:
+    path = Path(text)
+    if not path.is_absolute() and not path.exists():
+        raise UsageError(
+            f"{where}: there is no '{text}' here",
+            hint="build it first, or write KEY=VALUE as in a platform file, e.g. mpi=mpich",
+        )
+    return str(path.absolute())
+
+
+def _title(base: PlatformSpec, settings: Mapping[str, Any]) -> str:
+    """Return what a variant is called where nobody gave it a title."""
+    words = []
+    for key, value in settings.items():
+        if key == "build":
+            words.append(str(value))
+        elif key == "environment" and isinstance(value, Mapping):
+            words += [f"environment.{name}={text}" for name, text in value.items()]
+        else:
+            words.append(f"{key}={value}")
+    return f"{base.name} with {', '.join(words)}"
+
+
+def _varied(base: PlatformSpec, name: str, settings: Mapping[str, Any]) -> PlatformSpec:
+    """Return the platform with some keys replaced; variables are added to its own."""
+    table = {**base.to_dict(), **settings}
+    own = settings.get("environment")
+    if isinstance(own, Mapping):
+        table["environment"] = {**dict(base.environment), **own}
+    return make_spec(name, table, where=f"variant {name}")
 
 
 def _asks(study: Study, platforms: Sequence[PlatformSpec]) -> bool:

@@ -11,6 +11,7 @@ from bareline.probes.app.program import Program
 from bareline.probes.base import Probe
 from bareline.study.measure import Exhibit, Measure, MeasureScale, StudyScale
 from bareline.study.roles import Role
+from bareline.study.variant import Variant
 from bareline.vocabulary.errors import StudyError, did_you_mean
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.sources import Source
@@ -23,6 +24,7 @@ TABLES: Mapping[str, tuple[str, type[BaseModel]]] = {
     "scale": ("scales", StudyScale),
     "app": ("programs", Program),
     "from": ("sources", Source),
+    "variant": ("variants", Variant),
 }
 #: Those of which a file has a list.
 LISTED = ("measure", "exhibit")

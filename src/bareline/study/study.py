@@ -10,11 +10,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 
 from bareline.probes.app.program import Program, program_probe
-from bareline.probes.base import Probe, find_probe, load_probes
-from bareline.published.catalogue import find_part, publications
+from bareline.probes.base import Probe, find_probe, is_probe
+from bareline.study.checks import check_published, check_roles, check_scales
 from bareline.study.measure import TRACE_BYTES, Exhibit, Measure, MeasureScale, StudyScale
 from bareline.study.problems import LISTED, TABLES, check_question, study_error, suggest
 from bareline.study.roles import Role, cast_roles
+from bareline.study.variant import Variant
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
 from bareline.vocabulary.limits import Limits
 from bareline.vocabulary.looks import DEFAULT_LOOKS, checked_looks
@@ -27,7 +28,7 @@ from bareline.vocabulary.model import (
     format_point,
     parse_point,
 )
-from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.platform import PLATFORM_NAME, PlatformSpec
 from bareline.vocabulary.sources import Source
 from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 
@@ -72,6 +73,7 @@ class Study(Limits, BaseModel):
     scales: dict[str, StudyScale] = {}
     programs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,99}$")], Program] = {}
     sources: dict[str, Source] = {}
+    variants: dict[Annotated[str, Field(pattern=PLATFORM_NAME.pattern)], Variant] = {}
     measures: Annotated[list[Measure], Field(min_length=1)]
     exhibits: list[Exhibit] = []
     #: Of a run: the defaults of each probe's parameters when it was made.
@@ -337,16 +339,17 @@ def study_from_toml(
         study = Study.model_validate(given)
         study._defaults = defaults
         for name in study.programs:
-            if f"app.{name}" in load_probes():
+            if is_probe(f"app.{name}"):
                 raise StudyError(f"app.{name} is a probe of bareline", hint="choose another name")
         for _ in study.cases():
             pass
         _check_sources(study)
-        _check_roles(study)
+        check_roles(study.roles, study.measures)
         study.check_question()
-        for reference in (one for exhibit in study.exhibits for one in exhibit.published):
-            find_part(reference)
-        _check_scales(study)
+        check_published(study.exhibits)
+        check_scales(study.scales, study.measures)
+        for name in study.scales:
+            study.at_scale(name)
     except ValidationError as error:
         raise study_error(error, Study, where=where) from error
     except BarelineError as error:
@@ -368,6 +371,7 @@ def _programs(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_sources(study: Study) -> None:
+    """Raise StudyError for a source of what is not measured, or of what no source changes."""
     used = {id(study.source_of(name)) for name in study.probes}
     for name, source in study.sources.items():
         # A scale may leave out what the study itself measures.
@@ -382,35 +386,3 @@ def _check_sources(study: Study) -> None:
         if study.source_of(f"app.{name}") and "/" in program.command[0]:
             problem = f"[app.{name}]: '{program.command[0]}' is a path, which no source changes"
             raise StudyError(problem, hint="name the program without its folder")
-
-
-def _check_roles(study: Study) -> None:
-    published = [f"{one.id}:{row.id}" for one in publications().values() for row in one.platforms]
-    for name, reference in ((n, one) for n, role in study.roles.items() for one in role.published):
-        if reference not in published:
-            raise StudyError(
-                f"no publication describes a platform '{reference}'",
-                where=f"[role.{name}]",
-                hint=did_you_mean(reference, published, "`bareline published` lists the figures"),
-            )
-    for number, measure in enumerate(study.measures, 1):
-        where = f"measure {number} ({measure.probe})"
-        if measure.roles is not None and measure.platforms is not None:
-            raise StudyError("'roles' and 'platforms' exclude each other", where=where)
-        for name in measure.roles or []:
-            if name not in study.roles:
-                hint = did_you_mean(name, study.roles, f"add a table [role.{name}]")
-                raise StudyError(f"no role is named '{name}'", where=where, hint=hint)
-
-
-def _check_scales(study: Study) -> None:
-    for number, measure in enumerate(study.measures, 1):
-        for name in measure.scale:
-            if name not in study.scales:
-                raise StudyError(
-                    f"measure {number} ({measure.probe}) changes at scale '{name}', which the "
-                    "study does not have",
-                    hint=f"add a table [scale.{name}]",
-                )
-    for name in study.scales:
-        study.at_scale(name)

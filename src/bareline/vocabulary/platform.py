@@ -28,6 +28,11 @@ def platform_name(title: str) -> str:
 REPLAY = "{native}/replay"
 #: Stands in commands for the platform's `build`.
 _BUILD = "{build}"
+#: Stands in commands, as a word of its own, for the words of the platform's `command`.
+COMMAND = "{command}"
+#: What `{command}` stands for reaches the program as it is: a brace of its own is no placeholder's.
+BRACE = "{brace}"
+_BRACED = re.compile(r"\{(?=[a-z_]+\})")
 
 
 class Options(BaseModel):
@@ -143,7 +148,8 @@ class PlatformSpec(Generic[O_co]):
     `builtin`: it came with bareline, not from the user's file. `cores_per_node` is what its file
     says; in a run directory, what was known when the run was made. `environment` are variables of
     every program of a trial, by name. `build` is the path of a program, or of the folder of
-    several, that ``{build}`` stands for in commands.
+    several, that ``{build}`` stands for in commands. `command` are the words that a command's word
+    ``{command}`` stands for.
     """
 
     name: str
@@ -155,6 +161,7 @@ class PlatformSpec(Generic[O_co]):
     environment: tuple[tuple[str, str], ...] = ()
     build: str = ""
     limits: Terms = NO_TERMS
+    command: tuple[str, ...] = ()
 
     @property
     def capacity(self) -> Capacity:
@@ -169,24 +176,36 @@ class PlatformSpec(Generic[O_co]):
         """Say why such a command can never run there; "" where it may."""
         if needs_build(command) and not self.build:
             return "needs a build: give --build-a and --build-b, or `build` in the platform's table"
+        if COMMAND in command.argv and not self.command:
+            return "needs a command: give `command` in the platform's table, or a [variant.NAME]"
         return self.options.refuses(command)
 
     def furnish(self, command: Command) -> Command:
-        """Give a command what the platform adds: its variables, and its build."""
+        """Return a command with what the platform adds: variables, its build, its command."""
 
         def built(text: str) -> str:
             return text.replace(_BUILD, self.build) if self.build else text
+
+        argv: list[str] = []
+        for word in command.argv:
+            argv += self._own_words if word == COMMAND else [built(word)]
 
         # What the probe sets has its reason: it comes after, and counts.
         env = self.environment + command.env
         return replace(
             command,
-            argv=tuple(map(built, command.argv)),
+            argv=tuple(argv),
             env=tuple((name, built(value)) for name, value in env),
             inputs=tuple((name, built(text)) for name, text in command.inputs),
             # A build that is missing fails its trials: it is no program that may be left out.
-            requires=tuple(name for name in command.requires if _BUILD not in name),
+            requires=tuple(
+                name for name in command.requires if _BUILD not in name and name != COMMAND
+            ),
         )
+
+    @property
+    def _own_words(self) -> list[str]:
+        return [_BRACED.sub(BRACE, word) for word in self.command]
 
     def to_dict(self) -> dict[str, Any]:
         """Give the spec as it stands in a platform file, defaults included."""
@@ -196,6 +215,7 @@ class PlatformSpec(Generic[O_co]):
             **({"cores_per_node": self.cores_per_node} if self.cores_per_node else {}),
             **({"environment": dict(self.environment)} if self.environment else {}),
             **({"build": self.build} if self.build else {}),
+            **({"command": list(self.command)} if self.command else {}),
             **self.limits.model_dump(exclude_none=True),
             **self.options.model_dump(mode="json", exclude_none=True),
         }

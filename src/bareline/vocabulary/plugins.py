@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
@@ -35,6 +36,12 @@ def own(package: str, constant: str, *, deep: bool = False) -> Iterator[Found[An
         if constant in defined:
             yield module.name, defined[constant]
         yield from ((module.name, thing) for thing in defined.get(f"{constant}S", ()))
+
+
+@cache
+def has_plugins(group: str) -> bool:
+    """Whether an installed package brings anything under an entry-point group."""
+    return bool(entry_points(group=group))
 
 
 def brought(group: str) -> Iterator[Found[Any]]:

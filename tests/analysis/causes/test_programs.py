@@ -9,7 +9,8 @@ from bareline.analysis.numbers.programs import COMMUNICATING, COMPUTING, Split
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.row import Estimate
 from bareline.analysis.words.comparison import Comparison
-from bareline.profile.files import PROFILE_FILE, read_profile
+from bareline.profile.files import read_profile
+from bareline.profile.launch import PROFILE_FILE
 from bareline.vocabulary.model import Sample
 from bareline.vocabulary.verdicts import Verdict
 

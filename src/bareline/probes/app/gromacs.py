@@ -13,7 +13,8 @@ potentials", J. Phys. Chem. 91, 6269 (1987), doi:10.1021/j100308a038: the water.
 
 from __future__ import annotations
 
-from bareline.probes.app.program import FigureOfMerit, Program, Value, program_probe
+from bareline.probes.app.program import Program, program_probe
+from bareline.probes.app.value import FigureOfMerit, Value
 
 _TOPOLOGY = """\
 [ defaults ]

@@ -12,7 +12,8 @@ doi:10.1016/j.cpc.2021.108171.
 
 from __future__ import annotations
 
-from bareline.probes.app.program import FigureOfMerit, Program, Value, program_probe
+from bareline.probes.app.program import Program, program_probe
+from bareline.probes.app.value import FigureOfMerit, Value
 
 _INPUT = """\
 units lj

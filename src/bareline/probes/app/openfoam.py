@@ -12,7 +12,8 @@ mechanics", Computers in Physics 12 (1998), doi:10.1063/1.168744.
 
 from __future__ import annotations
 
-from bareline.probes.app.program import FigureOfMerit, Program, Value, program_probe
+from bareline.probes.app.program import Program, program_probe
+from bareline.probes.app.value import FigureOfMerit, Value
 
 #: Without the head that OpenFOAM wants above each.
 _TEXTS = {

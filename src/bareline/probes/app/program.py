@@ -6,28 +6,27 @@ A study's ``[app.NAME]`` describes one. No shell is built from what a descriptio
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, field, make_dataclass
-from operator import itemgetter
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bareline.probes._native import TELL_KERNELS, kernels_printed
 from bareline.probes.app._expression import Condition
+from bareline.probes.app.value import FigureOfMerit, Value, compiled
 from bareline.probes.base import Probe, declared
-from bareline.vocabulary.documents import OUTPUT, parse_json
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
 from bareline.vocabulary.platform import REPLAY
-from bareline.vocabulary.units import BASE_UNITS, listing
+from bareline.vocabulary.units import listing
 
 _Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,99}$")]
 _SCRIPT_NAME = "bareline-start.sh"
 _STEPS_NAME = "bareline-steps"
+#: Runs a program in a folder of the node, as the words behind the folder.
+_IN_FOLDER = 'cd -- "$0" && exec "$@"'
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-#: Fortran writes 1.0D+02, some codes 1.5E3.
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,+-]*(/[A-Za-z0-9_.,+-]+)*")
 
 #: Runs on every rank, in the working directory of its node. The first rank of a node copies the
@@ -73,98 +72,7 @@ exec "$@"
 """
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def _compiled(text: str) -> re.Pattern[str]:
-    """Compile a regular expression, or raise ValueError: it is none."""
-    try:
-        return re.compile(text)
-    except re.error as error:
-        raise ValueError(f"no regular expression: {error}") from error
-
-
-_TAKEN: Mapping[str, Callable[[list[float]], float]] = {
-    **dict.fromkeys(("only", "first"), itemgetter(0)),
-    "last": itemgetter(-1),
-    **{"min": min, "max": max, "sum": sum, "count": len},
-    "mean": lambda found: sum(found) / len(found),
-}
-
-
-class Value(_Table):
-    """Where a number stands in what a program writes.
-
-    - `regex`: regular expression whose one group is the number; ``^`` and ``$`` match at lines.
-    - `json_path`: or keys and indices in a JSON document, e.g. ``"results.0.time_s"``.
-    - `file`: file of the working directory; what is printed without it.
-    - `take`: which of several: the one that there is, the first, last, least or greatest, their
-      sum, mean or number.
-    - `scale`: what one unit of the number is in the metric's unit.
-    """
-
-    regex: str = ""
-    json_path: str = ""
-    file: str = ""
-    take: Literal["only", "first", "last", "min", "max", "sum", "mean", "count"] = "only"
-    scale: float = 1.0
-
-    @field_validator("regex")
-    @classmethod
-    def _one_group(cls, text: str) -> str:
-        if text and _compiled(text).groups != 1:
-            raise ValueError("needs one group: the number")
-        return text
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Value:
-        if bool(self.regex) == bool(self.json_path):
-            raise ValueError("needs either regex or json_path")
-        return self
-
-    def read(self, name: str, output: Output) -> float:
-        """Find the number.
-
-        Raises ParseError: it is not there, stands more than once, or is no number.
-        """
-        text = output.files.get(self.file) if self.file else output.stdout
-        where = self.file or "the output"
-        if text is None:
-            raise ParseError(f"{name}: the program wrote no {where}")
-        if self.json_path:
-            found = [_at(name, text, self.json_path)]
-        else:
-            matches = re.findall(self.regex, text, re.MULTILINE)
-            found = [_number(name, match) for match in matches]
-        if not found:
-            raise ParseError(f"{name}: {where} has nothing that matches '{self.regex}'")
-        if self.take == "only" and len(found) > 1:
-            raise ParseError(f"{name}: {where} has {len(found)} matches of '{self.regex}'")
-        return _TAKEN[self.take](found) * self.scale
-
-
-class FigureOfMerit(Value):
-    """A metric: a value with its unit.
-
-    - `unit`: s, B, B/s, bit/s, flop/s, op/s, Hz, % or 1.
-    - `better`: which direction is an improvement.
-    - `detail`: only describes another metric.
-    """
-
-    unit: str = "s"
-    better: Literal["lower", "higher", "none"] = "lower"
-    detail: bool = False
-
-    @field_validator("unit")
-    @classmethod
-    def _known(cls, unit: str) -> str:
-        if unit not in BASE_UNITS:
-            raise ValueError(f"'{unit}' is none of {', '.join(sorted(BASE_UNITS))}")
-        return unit
-
-
-class Program(_Table):
+class Program(BaseModel):
     """How a program is run and read.
 
     - `trace`: a trace (``bareline profile --trace``) that simulated platforms replay instead of a
@@ -178,6 +86,8 @@ class Program(_Table):
     - `steps`: commands that run before it, once on every node: meshes, preprocessing. Not timed.
     - `inputs`: texts written into the working directory, by name of the file; placeholders count.
     - `case_folder`: a folder of the nodes whose files are copied into the working directory.
+    - `folder`: an absolute path of the nodes: the program runs there as a user would start it,
+      with no other variables than `env`, instead of in the trial's working directory.
     - `files`: files of the working directory that values are read from, besides those that values
       name.
     - `env`: environment variables.
@@ -192,6 +102,8 @@ class Program(_Table):
     - `verify`: conditions on metrics and values, all of which a right result fulfils.
     """
 
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
     trace: str = ""
     title: str = ""
     summary: str = ""
@@ -201,6 +113,7 @@ class Program(_Table):
     steps: list[Annotated[list[str], Field(min_length=1)]] = []
     inputs: dict[str, str] = {}
     case_folder: str = ""
+    folder: str = ""
     files: list[str] = []
     env: dict[str, str] = {}
     requires: list[str] = []
@@ -230,7 +143,7 @@ class Program(_Table):
     @field_validator("complete")
     @classmethod
     def _expression(cls, text: str) -> str:
-        return _compiled(text).pattern
+        return compiled(text).pattern
 
     @model_validator(mode="after")
     def _fits_together(self) -> Program:
@@ -247,9 +160,25 @@ class Program(_Table):
                 raise ValueError(f"'{name}' is no name of a file in the working directory")
         if self.case_folder and not self.case_folder.startswith(("/", "{")):
             raise ValueError(f"case_folder = '{self.case_folder}' is not an absolute path")
+        if self.folder and not self.folder.startswith("/"):
+            raise ValueError(f"folder = '{self.folder}' is not an absolute path")
+        if self.folder and (self._sources_of_files or self._files_read):
+            raise ValueError(
+                "folder: steps, inputs, case_folder and files need a working directory"
+            )
         if "launch_time" in known:
             raise ValueError("launch_time is measured by bareline")
         return self
+
+    @property
+    def _sources_of_files(self) -> bool:
+        return bool(self.steps or self.inputs or self.case_folder)
+
+    @property
+    def _files_read(self) -> list[str]:
+        """Files of the working directory that values are read from."""
+        sources = (*self.metrics.values(), *self.values.values())
+        return list(dict.fromkeys([*self.files, *(one.file for one in sources if one.file)]))
 
 
 def _same(given: dict[str, Any], made: dict[str, Any], key: str) -> bool:
@@ -262,24 +191,6 @@ def _same(given: dict[str, Any], made: dict[str, Any], key: str) -> bool:
     return field is not None and given[key] == field.get_default(call_default_factory=True)
 
 
-def _at(name: str, text: str, path: str) -> float:
-    try:
-        found = parse_json(text, OUTPUT)
-        for key in path.split("."):
-            found = found[int(key)] if isinstance(found, list) else found[key]
-    except (ValueError, LookupError, TypeError) as error:
-        raise ParseError(f"{name}: there is no '{path}' in the JSON") from error
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        raise ParseError(f"{name}: '{path}' is no number")
-    return float(found)
-
-
-def _number(name: str, text: str) -> float:
-    if not _NUMBER.fullmatch(text.strip()):
-        raise ParseError(f"{name}: '{text[:30]}' is no number")
-    return float(text.strip().lower().replace("d", "e"))
-
-
 class ProgramProbe(Probe[Any]):
     """A program that a description says how to run and read."""
 
@@ -290,8 +201,9 @@ class ProgramProbe(Probe[Any]):
         program = self.program
         if program.trace:
             return Command(argv=tuple(program.command), mpi=True)
-        shape = {"ranks": layout.ranks, "nodes": layout.nodes, "threads": layout.threads_per_rank}
-        known: dict[str, Scalar] = {**asdict(params), **shape}
+        if program.folder:
+            return self._in_folder(layout, params)
+        known = _known(params, layout)
         argv = [_filled(word, known) for word in program.command]
         steps = [[_filled(word, known) for word in step] for step in program.steps]
         inputs = {name: _filled(text, known) for name, text in program.inputs.items()}
@@ -302,16 +214,25 @@ class ProgramProbe(Probe[Any]):
         lines += ["".join(f"={word}\n" for word in step) + ".\n" for step in steps]
         inputs = {flat[name]: text for name, text in inputs.items()}
         inputs |= {_SCRIPT_NAME: _SCRIPT, _STEPS_NAME: "".join(lines)}
-        sources = (*program.metrics.values(), *program.values.values())
-        files = dict.fromkeys([*program.files, *(one.file for one in sources if one.file)])
         env = {"OMP_NUM_THREADS": str(layout.threads_per_rank), **program.env}
         return Command(
             argv=("sh", f"{{workdir}}/{_SCRIPT_NAME}", _filled(program.case_folder, known), *argv),
             mpi=program.mpi,
             env=tuple((name, _filled(text, known)) for name, text in env.items()),
             inputs=tuple(inputs.items()),
-            outputs=tuple(files),
+            outputs=tuple(program._files_read),
             requires=tuple(dict.fromkeys(["sh", *started, *program.requires])),
+        )
+
+    def _in_folder(self, layout: Layout, params: Any) -> Command:
+        """Return the program as it runs in a folder of the node: no script is timed with it."""
+        program, known = self.program, _known(params, layout)
+        argv = [_filled(word, known) for word in program.command]
+        return Command(
+            argv=("sh", "-c", _IN_FOLDER, program.folder, *argv),
+            mpi=program.mpi,
+            env=tuple((name, _filled(text, known)) for name, text in program.env.items()),
+            requires=("sh", *program.requires),
         )
 
     def parse(self, params: Any, output: Output) -> Iterable[Sample]:
@@ -341,6 +262,12 @@ class ProgramProbe(Probe[Any]):
     def facts(self, params: Any, output: Output) -> Mapping[str, Scalar]:
         """Tell whose kernels its BLAS ran, where it was told to print that."""
         return kernels_printed(output) if TELL_KERNELS in self.program.env.items() else {}
+
+
+def _known(params: Any, layout: Layout) -> dict[str, Scalar]:
+    """Return what placeholders stand for: the parameters, and the layout's shape."""
+    shape = {"ranks": layout.ranks, "nodes": layout.nodes, "threads": layout.threads_per_rank}
+    return {**asdict(params), **shape}
 
 
 def _filled(text: str, known: Mapping[str, Scalar]) -> str:

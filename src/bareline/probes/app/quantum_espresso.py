@@ -14,7 +14,8 @@ S. Goedecker, M. Teter, J. Hutter, "Separable dual-space Gaussian pseudopotentia
 from __future__ import annotations
 
 from bareline.probes._native import TELL_KERNELS
-from bareline.probes.app.program import FigureOfMerit, Program, Value, program_probe
+from bareline.probes.app.program import Program, program_probe
+from bareline.probes.app.value import FigureOfMerit, Value
 
 _POTENTIAL = """\
 Goedecker, Teter, Hutter: silicon, LDA

@@ -1,0 +1,148 @@
+"""What came of comparing commands: a row for each, and in a sentence which is better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+from typing_extensions import TypedDict
+
+from bareline.analysis.numbers.row import Estimate, with_interval
+from bareline.analysis.numbers.summary import failures
+from bareline.analysis.words.comparison import Comparison
+from bareline.vocabulary.model import Better
+from bareline.vocabulary.units import count, percent, significant
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
+
+_LONGEST_COMMAND = 60
+_CLOSE = 0.1
+_COMPARED = {Grade.CERTAIN, Grade.LIKELY, Grade.OPEN, Grade.EQUAL}
+
+
+class CommandRow(TypedDict):
+    """``ab``: a command, and its comparison with the first one.
+
+    - `name`: the platform that it is in the run; the first command is the baseline.
+    - `n`, `n_failed`: launches that delivered the figure, and those that failed.
+    - `value`, `lo`, `hi`: the median over launches and its 95 % interval, in the unit.
+    - `ratio`, `ratio_lo`, `ratio_hi`: times worse than the first command, with its 95 % interval.
+    """
+
+    run: str
+    name: str
+    command: str
+    metric: str
+    unit: str
+    better: Better
+    n: int
+    n_failed: int
+    value: float | None
+    lo: float | None
+    hi: float | None
+    ratio: float | None
+    ratio_lo: float | None
+    ratio_hi: float | None
+    verdict: Verdict | None
+    grade: Grade | None
+    caveats: list[str]
+
+
+def command_rows(comparison: Comparison, probe: str, titles: Mapping[str, str]) -> list[CommandRow]:
+    """Return a row for each command in the order in which they were given.
+
+    - `titles`: the command line of each platform.
+    """
+    headline = (pl.col("probe") == probe) & pl.col("headline")
+    summary = comparison.summary.filter(headline)
+    own = {row["platform"]: row for row in summary.iter_rows(named=True)}
+    compared = comparison.table.filter(headline)
+    against = {row["platform"]: row for row in compared.iter_rows(named=True)}
+    failed = _failed(comparison, probe)
+    known = next(iter([*own.values(), *against.values()]), None)
+    rows = []
+    for name, command in titles.items():
+        figures, ratio = own.get(name, {}), against.get(name, {})
+        rows.append(
+            CommandRow(
+                run=str(comparison.records.runs[0].path),
+                name=name,
+                command=command,
+                metric=known["metric"] if known else "",
+                unit=known["unit"] if known else "",
+                better=known["better"] if known else "none",
+                n=figures.get("n", 0),
+                n_failed=failed.get(name, 0),
+                value=figures.get("value"),
+                lo=figures.get("lo"),
+                hi=figures.get("hi"),
+                ratio=ratio.get("ratio"),
+                ratio_lo=ratio.get("lo"),
+                ratio_hi=ratio.get("hi"),
+                verdict=_verdict(ratio),
+                grade=_grade(ratio),
+                caveats=list(figures.get("caveats", ())),
+            )
+        )
+    return rows
+
+
+def _failed(comparison: Comparison, probe: str) -> dict[str, int]:
+    """Return how many launches of each platform failed."""
+    rows = failures(comparison.records).filter(probe=probe)
+    return dict(rows.select("platform", "n_failed").iter_rows())
+
+
+def _verdict(row: Mapping[str, Any]) -> Verdict | None:
+    return Verdict(row["verdict"]) if row.get("verdict") else None
+
+
+def _grade(row: Mapping[str, Any]) -> Grade | None:
+    return Grade(row["grade"]) if row.get("grade") else None
+
+
+def answer_of(row: CommandRow, base: CommandRow, margin: float) -> str:
+    """Return in a sentence how a command compares with the first one."""
+    own, other = quoted(row["command"]), quoted(base["command"])
+    if row["grade"] not in _COMPARED:
+        return f"{own} cannot be compared with {other}: {_why_not(row, base)}"
+    launches = f"{min(row['n'], base['n'])} launches of each"
+    if row["ratio"] is None:
+        return f"{own} against {other}: no ratio, since a figure is not above 0; {launches}"
+    ratio = Estimate(row["ratio"], row["ratio_lo"], row["ratio_hi"])
+    times = with_interval(ratio, write=_digits)
+    if row["grade"] is Grade.EQUAL:
+        within = f"no difference above {percent(margin)}"
+        return f"{own} and {other} are equal: {within} (ratio {times}, {launches})"
+    if row["grade"] is Grade.OPEN:
+        return f"cannot tell whether {own} differs from {other}: ratio {times}, {launches}"
+    sure = "certain" if row["grade"] is Grade.CERTAIN else "likely, not certain"
+    amount = with_interval(ratio if ratio.value > 1 else ratio.inverse(), write=_digits)
+    word = _direction(row, worse=ratio.value > 1)
+    return f"{own} is {amount} times {word} than {other}: {sure}, {launches}"
+
+
+def _why_not(row: CommandRow, base: CommandRow) -> str:
+    broken = row if row["n_failed"] >= base["n_failed"] else base
+    if broken["n_failed"]:
+        tried = count(broken["n"] + broken["n_failed"], "launch", "launches")
+        return f"{broken['n_failed']} of {tried} of {quoted(broken['command'])} failed"
+    return f"{min(row['n'], base['n'])} launches of each, {MIN_LAUNCHES} are needed"
+
+
+def _direction(row: CommandRow, *, worse: bool) -> str:
+    if row["metric"] == "time":
+        return "slower" if worse else "faster"
+    return "higher" if worse == (row["better"] == "lower") else "lower"
+
+
+def quoted(command: str) -> str:
+    """Return a command line as sentences name it: in quotes, and cut where it is long."""
+    words = " ".join(command.split())
+    cut = words if len(words) <= _LONGEST_COMMAND else f"{words[:_LONGEST_COMMAND]} ..."
+    return f"'{cut}'"
+
+
+def _digits(value: float) -> str:
+    """Write a ratio: finely enough where it is close to 1."""
+    return significant(value, 4 if abs(value - 1) < _CLOSE else 3)

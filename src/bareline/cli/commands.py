@@ -1,0 +1,220 @@
+"""Which command is better, in one command: ab."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bareline.cli.measure import measure
+from bareline.cli.options import (
+    PLATFORM,
+    FailIfOption,
+    MarginOption,
+    PlatformsOption,
+    QuietOption,
+    RunOptions,
+    WaitQuietOption,
+    read_records,
+    seconds,
+)
+from bareline.cli.output import (
+    EXIT_TRIALS_FAILED,
+    complain,
+    complain_of,
+    emit_blocks,
+    unwritable,
+)
+from bareline.cli.planning import Planned, plan_on
+from bareline.cli.verbs import argument, flag, option, prints
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bareline.analysis.judgements.conditions import FailCondition
+    from bareline.analysis.words.commands import CommandRow
+    from bareline.analysis.words.comparison import Comparison
+    from bareline.store.run import Run
+    from bareline.study.commands import CommandOptions
+    from bareline.study.study import Study
+    from bareline.vocabulary.model import Better
+    from bareline.vocabulary.platform import PlatformSpec
+
+app = typer.Typer()
+
+
+@dataclass(frozen=True, slots=True)
+class AbOptions:
+    """What the command line asks of a comparison of commands."""
+
+    commands: Annotated[
+        list[str],
+        argument("-- COMMAND...", "Two or more, each in quotes; the first is the baseline."),
+    ]
+    launches: Annotated[
+        int | None,
+        option("--launches", "N", "Launches of each (8 to 50, as long as is open).", min=1),
+    ] = None
+    ranks: Annotated[
+        int | None, option("--ranks", "N", "MPI ranks; without it mpirun is in the command.", min=1)
+    ] = None
+    on: Annotated[str, option("--on", help="Where they run.", **PLATFORM)] = "bare"
+    platforms: PlatformsOption = None
+    metric: Annotated[
+        str, option("--metric", "REGEX", "Compare the number in its group, not the wall time.")
+    ] = ""
+    better: Annotated[
+        str | None, option("--better", "higher|lower", "Which figure of --metric is better.")
+    ] = None
+    unit: Annotated[str, option("--unit", "UNIT", "Unit of the figure of --metric.")] = "1"
+    margin: MarginOption = None
+    fail_if: FailIfOption = None
+    markdown: Annotated[
+        Path | None, option("--export-markdown", "FILE", "Also the answer as Markdown.")
+    ] = None
+    plan: Annotated[bool, flag("--plan", "Print the study that this is; run nothing.")] = False
+    dry_run: Annotated[bool, flag("--dry-run", "Show the plan, run nothing.")] = False
+    out: Annotated[Path | None, option("-o --out", "DIR", "Run directory to make.")] = None
+    seed: Annotated[int | None, option("--seed", "N", "Seed of the launches' order.")] = None
+    wait_quiet: WaitQuietOption = None
+    quiet: QuietOption = False
+
+    def for_run(self) -> RunOptions:
+        """Return what is asked of the run."""
+        return RunOptions(
+            "ab", on=[self.on], platforms=self.platforms, out=self.out, seed=self.seed
+        )
+
+
+@app.command()
+@prints("ab", "analysis.words.commands.CommandRow")
+@prints("ab-dry-run", "session.begin.PlannedTrial")
+def ab(asked: AbOptions) -> None:
+    """Say which of two or more commands is faster, or prints the better figure."""
+    from bareline.platforms.config import choose_platforms
+    from bareline.session.begin import refuse_unusable
+    from bareline.session.pauses import see_to_quiet
+    from bareline.study.commands import command_study
+
+    options = _options(asked)
+    study = command_study(asked.commands, options)
+    if asked.plan:
+        _print_study(study, asked)
+        return
+    conditions = _conditions(asked.fail_if or ())
+    specs = choose_platforms([asked.on], asked.platforms)
+    if asked.dry_run:
+        planned = plan_on(asked.for_run(), study, specs)
+        rows = planned.rows()
+        emit_blocks(lambda: rows, lambda: planned.blocks(rows))
+        return
+    refuse_unusable(specs)
+    planned = _warmed_up(asked, study, specs, options)
+    made = planned.make()
+    wait_s = seconds(asked.wait_quiet)
+    if wait_s is not None:  # else the answer says whether others disturbed it
+        see_to_quiet(planned.platforms, None, wait_s, complain)
+    tally = measure(made, quiet=asked.quiet)
+    comparison = _compared(made)
+    _answer(comparison, made, asked)
+    if tally.wrong:
+        complain(f"{tally.failed} of {tally.planned} launches failed: `bareline show {made.path}`")
+        raise typer.Exit(EXIT_TRIALS_FAILED)
+    if conditions:
+        from bareline.analysis.words.conditions import check
+
+        complain_of([check(condition, comparison) for condition in conditions])
+
+
+def _options(asked: AbOptions) -> CommandOptions:
+    from bareline.study.commands import CommandOptions, rate_words
+    from bareline.vocabulary.errors import UsageError
+
+    if asked.better not in (None, "higher", "lower"):
+        raise UsageError(
+            f"'{asked.better}' is not a direction", where="--better", hint="use higher or lower"
+        )
+    better: Better | None = asked.better  # type: ignore[assignment]
+    options = CommandOptions(
+        folder=Path.cwd(),
+        ranks=asked.ranks,
+        metric=asked.metric,
+        better=better,
+        unit=asked.unit,
+        margin=asked.margin,
+        launches=asked.launches,
+    )
+    if words := rate_words(options):
+        complain(words)
+    return options
+
+
+def _conditions(texts: Sequence[str]) -> list[FailCondition]:
+    """Read the conditions; what reads them takes a while to import."""
+    if not texts:
+        return []
+    from bareline.analysis.judgements.conditions import parse_condition
+
+    return [parse_condition(_whole_condition(text)) for text in texts]
+
+
+def _whole_condition(text: str) -> str:
+    """Return a condition on the commands: ``> 1.05`` and ``is slower`` are of their figure."""
+    from bareline.study.commands import PROBE
+
+    stripped = text.strip()
+    return f"{PROBE} {stripped}" if stripped.startswith((">", "<", "is ", "fails")) else text
+
+
+def _print_study(study: Study, asked: AbOptions) -> None:
+    from bareline.study.commands import study_text
+
+    print(f"# bareline run ab.toml --on {asked.on}\n\n{study_text(study)}", end="")
+
+
+def _warmed_up(
+    asked: AbOptions, study: Study, specs: list[PlatformSpec], options: CommandOptions
+) -> Planned:
+    """Launch each command once, and plan by how long that took."""
+    from bareline.session.pilot import warm_up
+    from bareline.study.commands import command_study
+
+    planned = plan_on(asked.for_run(), study, specs)
+    took_s = warm_up(planned.study, planned.platforms)
+    timed = command_study(asked.commands, options, took_s)
+    return replace(planned, study=plan_on(asked.for_run(), timed, specs).study)
+
+
+def _compared(made: Run) -> Comparison:
+    from bareline.analysis.words.comparison import Comparison
+
+    return Comparison(read_records(made.path))
+
+
+def _answer(comparison: Comparison, made: Run, asked: AbOptions) -> None:
+    from bareline.analysis.words.commands import command_rows
+    from bareline.report.terminal.commands import command_blocks, next_blocks
+    from bareline.study.commands import PROBE
+
+    titles = dict(zip(made.header.platforms, asked.commands, strict=True))
+    rows = command_rows(comparison, PROBE, titles)
+    if asked.markdown is not None:
+        _export(rows, comparison.margin, asked.markdown)
+
+    def blocks() -> list[object]:
+        return [*command_blocks(rows, comparison.margin), *next_blocks(str(made.path))]
+
+    emit_blocks(lambda: rows, blocks)  # type: ignore[arg-type]
+
+
+def _export(rows: Sequence[CommandRow], margin: float, path: Path) -> None:
+    from bareline.report.terminal.commands import command_blocks
+    from bareline.report.writers.markdown import markdown
+    from bareline.vocabulary.files import replace_file
+
+    try:
+        replace_file(path, "\n\n".join(markdown(command_blocks(rows, margin))) + "\n")
+    except OSError as error:
+        raise unwritable(error, path) from error

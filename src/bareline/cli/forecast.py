@@ -1,0 +1,278 @@
+"""What a program will take on another platform, in one command: forecast."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bareline.cli.measure import measure
+from bareline.cli.options import PLATFORM, PlatformsOption, QuietOption, read_records, run_path
+from bareline.cli.output import EXIT_TRIALS_FAILED, complain, emit_blocks, printing_measures
+from bareline.cli.verbs import argument, flag, option, prints
+from bareline.vocabulary.errors import AnalysisError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bareline.report.blocks import Block
+    from bareline.session.forecast import Forecast, ForecastStep, Question, StepRow
+    from bareline.store.run import Run
+
+app = typer.Typer()
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastOptions:
+    """What the command line asks of a forecast."""
+
+    command: Annotated[
+        list[str], argument("-- COMMAND...", "mpirun -n N and a program; with --from: its name.")
+    ]
+    to: Annotated[list[str], option("--to", help="Platform; repeat for more.", **PLATFORM)]
+    on: Annotated[str | None, option("--on", help="Where it is profiled.", **PLATFORM)] = None
+    source: Annotated[
+        Path | None,
+        option("--from", "RUN", "Take profile and ladder of this run.", parser=run_path),
+    ] = None
+    check: Annotated[bool, flag("--check", "Also measure the program there, beside it.")] = False
+    max_age: Annotated[
+        str, option("--max-age", "TIME", "Measure again what is older (default: 7d).")
+    ] = "7d"
+    platforms: PlatformsOption = None
+    dry_run: Annotated[bool, flag("--dry-run", "Show the steps and their time.")] = False
+    quiet: QuietOption = False
+
+
+@app.command()
+@prints("forecast", "session.forecast.Forecast")
+@prints("forecast-dry-run", "session.forecast.StepRow")
+def forecast(asked: ForecastOptions) -> None:
+    """Say what a program will take on another platform: profile, measure, predict."""
+    if asked.source is not None:
+        _of_run(asked, asked.source)
+        return
+    question = _question(asked)
+    max_age_s = _max_age_s(asked.max_age)
+    if asked.dry_run:
+        rows = _step_rows(question, max_age_s, check=asked.check)
+        emit_blocks(lambda: rows, lambda: _step_blocks(rows))
+        return
+    from bareline.session.begin import refuse_unusable
+    from bareline.session.forecast import launches_of
+
+    refuse_unusable([question.base, *question.targets])
+    base = question.base.name
+    profiled = _run_of(question.profiling, base, max_age_s, quiet=asked.quiet)
+    launch = launches_of(profiled, base).typical
+    ladder = _run_of(question.ladder(launch.profile), base, max_age_s, quiet=asked.quiet)
+    checked = None
+    if asked.check:
+        first = question.targets[0].name
+        checked = _run_of(question.checking, first, max_age_s, quiet=asked.quiet)
+    try:
+        answers = _answers(launch.path, ladder, base, asked.to, checked)
+    except AnalysisError:
+        complain(
+            "`--max-age 0d` measures all again, best when other programs let the machine alone"
+        )
+        raise
+    by_hand = _by_hand(asked, launch.path, ladder)
+    _print(answers, by_hand)
+
+
+def _question(asked: ForecastOptions) -> Question:
+    from bareline.platforms.config import choose_platforms
+    from bareline.session.forecast import Question
+    from bareline.study.launch import parse_launch
+
+    program = parse_launch(asked.command)
+    base, *targets = choose_platforms([asked.on or "bare", *asked.to], asked.platforms)
+    return Question(program, Path.cwd(), base, tuple(targets))
+
+
+def _max_age_s(text: str) -> float:
+    """Read an age: days, or what `--wait-quiet` takes."""
+    from bareline.vocabulary.units import parse_duration
+
+    days = text.removesuffix("d")
+    if text.endswith("d") and days.isdecimal():
+        return int(days) * 86_400.0
+    return parse_duration(text)
+
+
+def _run_of(step: ForecastStep, baseline: str, max_age_s: float, *, quiet: bool) -> Run:
+    """Return the run of a step: one that is fresh, one that goes on, or a new one, measured."""
+    standing = step.standing(max_age_s)
+    if not standing.measures and standing.run is not None:
+        complain(f"{step.title}: {standing.words}")
+        return standing.run
+    complain(f"{step.title}: {standing.words}; {step.estimate}")
+    run = standing.run or step.begin(baseline)
+    tally = measure(run, quiet=quiet)
+    if not tally.measured:
+        complain(f"{step.title}: nothing was measured; `bareline show {run.path}` says why")
+        raise typer.Exit(EXIT_TRIALS_FAILED)
+    return run
+
+
+def _answers(
+    profile: Path, ladder: Run, base: str, to: Sequence[str], check: Run | None
+) -> list[Forecast]:
+    from bareline.predict.changes import call_changes
+    from bareline.session.forecast import Forecast, predicted
+
+    records = read_records(ladder.path, unlike=False)
+    found = []
+    for name in to:
+        with printing_measures():
+            done = predicted(profile, ladder, base, name, check)
+        found.append(
+            Forecast(
+                profile=str(profile),
+                ladder=str(ladder.path),
+                check=None if check is None else str(check.path),
+                prediction=done,
+                changes=call_changes(profile, records, base, name),
+            )
+        )
+    return found
+
+
+def _print(answers: Sequence[Forecast], by_hand: Sequence[Sequence[str]]) -> None:
+    def blocks() -> Iterator[Block]:
+        from bareline.report.terminal.forecasts import forecast_blocks, same_by_hand
+
+        for answer in answers:
+            yield from forecast_blocks(answer["prediction"], answer["changes"])
+        yield from same_by_hand(by_hand)
+
+    def rows() -> list[dict[str, object]]:
+        return [{**answer, "prediction": asdict(answer["prediction"])} for answer in answers]
+
+    emit_blocks(rows, blocks)
+
+
+def _by_hand(asked: ForecastOptions, profile: Path, ladder: Run) -> list[list[str]]:
+    """Return the separate commands that this stands for."""
+    base, of_ladder = asked.on or "bare", str(ladder.path)
+    on = [word for name in (base, *asked.to) for word in ("--on", name)]
+    predict = ["bareline", "predict", str(profile), "--from", of_ladder, "--base", base, "--to"]
+    return [
+        ["bareline", "profile", "--trace", "-o", "app.profile", "--", *asked.command],
+        ["bareline", "predict", "--plan", str(profile), ">", "ladder.toml"],
+        ["bareline", "run", "ladder.toml", *on, "--out", of_ladder],
+        *([*predict, name] for name in asked.to),
+    ]
+
+
+def _step_rows(question: Question, max_age_s: float, *, check: bool) -> list[StepRow]:
+    from bareline.session.forecast import launches_of
+
+    base = question.base.name
+    profiling = question.profiling
+    rows = [_row(profiling, max_age_s)]
+    standing = profiling.standing(max_age_s)
+    if standing.run is not None and not standing.measures:
+        profile = launches_of(standing.run, base).typical.profile
+        rows.append(_row(question.ladder(profile), max_age_s))
+    else:
+        names = [base, *(spec.name for spec in question.targets)]
+        state = "its size follows from the profile"
+        rows.append(_unknown("ladder", names, state))
+    if check:
+        rows.append(_row(question.checking, max_age_s))
+    return rows
+
+
+def _unknown(step: str, platforms: list[str], state: str) -> StepRow:
+    from bareline.session.forecast import StepRow
+
+    return StepRow(
+        step=step,
+        platforms=platforms,
+        run=None,
+        measures=True,
+        state=state,
+        expected_s=None,
+        at_least_s=None,
+        at_most_s=None,
+        time="known after the profile: mostly one to five minutes",
+    )
+
+
+def _row(step: ForecastStep, max_age_s: float) -> StepRow:
+    from bareline.session.forecast import StepRow
+
+    standing = step.standing(max_age_s)
+    time = step.estimate if standing.measures else None
+    known = time if time is not None and not time.undeclared else None
+    return StepRow(
+        step=step.title,
+        platforms=[spec.name for spec in step.platforms],
+        run=None if standing.run is None else str(standing.run.path),
+        measures=standing.measures,
+        state=standing.words,
+        expected_s=None if known is None else round(known.middle_s, 1),
+        at_least_s=None if known is None else round(known.lo_s, 1),
+        at_most_s=None if known is None else round(known.hi_s, 1),
+        time="" if time is None else str(time),
+    )
+
+
+def _step_blocks(rows: Sequence[StepRow]) -> Iterator[Block]:
+    from bareline.report.blocks import Rows
+
+    table = Rows(rows).text("step", lambda row: row["step"])
+    table.text("on", lambda row: ", ".join(row["platforms"]))
+    table.text("state", lambda row: row["state"], wrap=True)
+    table.text("wall time", lambda row: row["time"], wrap=True)
+    yield table.table()
+
+
+def _of_run(asked: ForecastOptions, source: Path) -> None:
+    """Answer from a run that holds the program, profiled, and the ladders."""
+    from bareline.predict.applications import applications, name_of, usable
+    from bareline.store.run import Run
+
+    if len(asked.command) != 1:
+        raise UsageError("with --from one program of the run is named", hint="e.g. app.ocean")
+    records = read_records(source, unlike=False)
+    base = asked.on or records.baseline
+    found = applications(records)
+    name = name_of(found, asked.command[0])
+    (own,) = usable(records, name, found[name], (base,))
+    run = Run.open(source)
+    answers = _answers_of_run(name, own.typical.path, run, base, asked.to)
+    by_hand = [
+        ["bareline", "predict", asked.command[0], "--from", str(source), "--base", base, "--to", to]
+        for to in asked.to
+    ]
+    _print(answers, by_hand)
+
+
+def _answers_of_run(
+    name: str, profile: Path, run: Run, base: str, to: Sequence[str]
+) -> list[Forecast]:
+    from bareline.predict.changes import call_changes
+    from bareline.predict.questions import answer
+    from bareline.session.forecast import Forecast
+
+    records = read_records(run.path, unlike=False)
+    found = []
+    for platform in to:
+        with printing_measures():
+            done = answer(name, records, base=base, to=platform)
+        changes = call_changes(profile, records, base, platform)
+        found.append(
+            Forecast(
+                profile=str(profile),
+                ladder=str(run.path),
+                check=str(run.path) if done.measured_s else None,
+                prediction=done,
+                changes=changes,
+            )
+        )
+    return found

@@ -1,0 +1,181 @@
+"""What `run`, `submit` and `ab` are going to measure: a study on platforms, planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bareline.cli.options import RunOptions
+from bareline.cli.output import complain
+from bareline.vocabulary.errors import UsageError
+
+if TYPE_CHECKING:
+    from bareline.platforms.slurm.options import SlurmOptions
+    from bareline.report.blocks import Block
+    from bareline.session.begin import PlannedTrial
+    from bareline.session.submission import Order
+    from bareline.store.run import Run
+    from bareline.study.study import Study
+    from bareline.vocabulary.limits import Limits
+    from bareline.vocabulary.platform import PlatformSpec
+
+
+def limits_of(max_core_hours: float | None, not_between: str | None) -> Limits:
+    """Return the limits of the command line; raises UsageError: the hours cannot be read."""
+    from bareline.vocabulary.limits import Limits, parse_hours
+
+    parse_hours(not_between or "")
+    return Limits(max_core_hours=max_core_hours, not_between=not_between)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A study as it is measured: cast, with its control, on platforms that are described.
+
+    - `control`: the platform that is the baseline once more, "" without one.
+    - `largest`: options of the Slurm platform whose nodes a job asks for.
+    """
+
+    asked: RunOptions
+    study: Study
+    platforms: list[PlatformSpec]
+    baseline: str
+    control: str
+    largest: SlurmOptions | None
+
+    @property
+    def folder(self) -> Path:
+        """The run directory that would be made."""
+        from bareline.session.begin import default_folder
+
+        return self.asked.out or default_folder(self.study)
+
+    def rows(self) -> list[PlannedTrial]:
+        """Return the trials in their order."""
+        from bareline.session.begin import plan_rows
+
+        return plan_rows(self.study, self.platforms, self.asked.seed, control=self.control)
+
+    def blocks(self, rows: list[PlannedTrial]) -> Iterator[Block]:
+        """Return the plan for people."""
+        from bareline.platforms.base import exact_among
+        from bareline.report.terminal.runs import plan_blocks
+        from bareline.session.looks import look_lines, planned_looks
+        from bareline.session.meter import outlook, outlook_lines
+        from bareline.session.outlook import wall_time, wall_time_line
+        from bareline.study.plan import make_plan
+
+        study, specs = self.study, self.platforms
+        plan = make_plan(study, specs)
+        costs = outlook(study, specs, plan)
+        looks = look_lines(study, planned_looks(study, plan))
+        exact = exact_among(specs)
+        return plan_blocks(
+            rows,
+            scale=study.scale,
+            changes=study.scale_changes,
+            exact=exact,
+            control=self.control,
+            baseline=self.baseline,
+            costs=[
+                *looks,
+                *study.source_lines(),
+                wall_time_line(wall_time(study, plan, exact)),
+                *outlook_lines(costs, study.max_core_hours),
+            ],
+        )
+
+    def look_at_nodes(self, order: Order) -> None:
+        """See that a job could run on the nodes of a batch system that can be asked first."""
+        from bareline.session.node_needs import see_to_nodes
+        from bareline.session.runner import platforms_to_build
+        from bareline.study.plan import make_plan
+
+        if order.system != "slurm":
+            return
+        plan = make_plan(self.study, self.platforms)
+        cores = max((trial.layout.cores_per_node for trial in plan if trial.layout), default=1)
+        builds = bool(platforms_to_build(self.study, plan))
+        for remark in see_to_nodes(order.request, self.largest, cores, builds=builds):
+            complain(remark)
+
+    def make(self) -> Run:
+        """Make the run directory."""
+        from bareline.session.begin import create_run
+
+        if self.study.scale_changes:
+            complain(
+                f"scale {self.study.scale} is not the study's own size; --dry-run lists what it "
+                "changes"
+            )
+        return create_run(
+            self.study,
+            self.platforms,
+            self.folder,
+            baseline=self.baseline,
+            control=self.control,
+            seed=self.asked.seed,
+        )
+
+
+def planned_of(asked: RunOptions, *, in_a_job: bool = False) -> Planned:
+    """Return the study of the command line as it is measured, here or by a batch job."""
+    from bareline.session.submission import inheriting
+
+    study, specs, lacking = _chosen(asked)
+    specs, largest = inheriting(specs) if in_a_job else (specs, None)
+    for line in lacking:
+        complain(line)
+    return plan_on(asked, study, specs, largest)
+
+
+def plan_on(
+    asked: RunOptions,
+    study: Study,
+    specs: list[PlatformSpec],
+    largest: SlurmOptions | None = None,
+) -> Planned:
+    """Return a study as it is measured on platforms; what must be known of it is printed."""
+    from bareline.session import begin
+    from bareline.session.variants import with_control, with_variants
+    from bareline.study.plan import choose, left_out_lines, unlike
+
+    built = with_variants(study, specs, asked.build_a or [], asked.build_b or [])
+    base = begin.choose_baseline(built.study, built.platforms, asked.baseline)
+    names = [spec.name for spec in built.platforms]
+    built.study.check_question(names, where="the question")
+    added = with_control(built.study, built.platforms, base, asked.control)
+    left_out = left_out_lines(choose(added.study, added.platforms).left_out)
+    for line in (
+        *filter(None, [built.note, added.note]),
+        *(f"left out on {line}" for line in left_out),
+        *unlike(added.study, added.platforms, base),
+    ):
+        complain(line)
+    return Planned(asked, added.study, added.platforms, base, added.name, largest)
+
+
+def _chosen(asked: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
+    """Find a study and the platforms that it is to run on, and what it lacks then, in lines."""
+    from bareline.platforms.config import choose_platforms
+    from bareline.session import begin
+    from bareline.study.catalogue import find_study
+
+    study, on = find_study(asked.study), asked.on or []
+    if asked.scale is not None:
+        study = study.at_scale(asked.scale)
+    if asked.launches is not None:
+        study = study.with_launches(asked.launches)
+    if asked.question is not None:
+        study = study.asking(asked.question)
+    limits = limits_of(asked.max_core_hours, asked.not_between)
+    study = study.model_copy(update=limits.model_dump(exclude_none=True))
+    study, lacking = begin.cast_study(
+        study, asked.as_ or [], on, asked.platforms, anyway=asked.anyway or asked.dry_run
+    )
+    names = study.platforms if study.roles else on or study.platforms
+    if not names:
+        raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
+    return study, choose_platforms(names, asked.platforms), lacking

@@ -1,0 +1,68 @@
+"""Which calls of a program a platform changes: the reason of a prediction, call by call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from typing_extensions import TypedDict
+
+from bareline.analysis.numbers.records import Records
+from bareline.predict.ladder import Ladder, read_ladder
+from bareline.predict.needs import CurveNeed, needs_of
+from bareline.predict.questions import layout_of
+from bareline.profile.files import read_profile
+
+#: Messages in flight at once are the calls of the ping-pong, once more.
+_SAME_CALLS = "mpi.bandwidth"
+
+
+class CallChange(TypedDict):
+    """What a kind of calls takes on both platforms, at the largest size that the program uses.
+
+    - `rate`: calls of a rank in a second of the program where it was profiled.
+    - `base_s`, `time_s`: one call, on the base and on the platform that is asked for.
+    - `adds`: what the calls add to the program at most, as a share of its time: the rate times the
+      difference. Calls that overlap add less, which the replay knows.
+    """
+
+    probe: str
+    ranks: int
+    nodes: int
+    size_bytes: float
+    rate: float
+    base_s: float
+    time_s: float
+    adds: float
+
+
+def call_changes(profile: Path, ladder: Records, base: str, to: str) -> list[CallChange]:
+    """Return the kinds of calls of a profile with what a platform changes, the most first."""
+    own = read_profile(profile)
+    a, b = (read_ladder(ladder, name, layout_of(ladder, name, own)) for name in (base, to))
+    found = []
+    for need in needs_of(own, spread=b.layout.nodes > 1):
+        change = _change(need, a, b)
+        if change is not None:
+            found.append(change)
+    return sorted(found, key=lambda change: -abs(change["adds"]))
+
+
+def _change(need: CurveNeed, a: Ladder, b: Ladder) -> CallChange | None:
+    """Return how the curve of a need differs; None where a ladder has none, or it stands in."""
+    if need.optional or need.probe == _SAME_CALLS:
+        return None
+    before = a.curve(need.probe, need.ranks, need.nodes_on(a.layout))
+    after = b.curve(need.probe, need.ranks, need.nodes_on(b.layout))
+    if before is None or after is None:
+        return None
+    base_s, time_s = before.at(need.largest), after.at(need.largest)
+    return CallChange(
+        probe=need.probe,
+        ranks=need.ranks,
+        nodes=need.nodes_on(b.layout),
+        size_bytes=need.largest,
+        rate=need.rate,
+        base_s=base_s,
+        time_s=time_s,
+        adds=need.rate * (time_s - base_s),
+    )

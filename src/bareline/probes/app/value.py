@@ -1,0 +1,133 @@
+"""Where a figure is in what a program writes: a number in its output, or its wall time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from operator import itemgetter
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, field_validator, model_validator
+
+from bareline.vocabulary.documents import OUTPUT, parse_json
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Output
+from bareline.vocabulary.units import BASE_UNITS
+
+#: Fortran writes 1.0D+02, some codes 1.5E3.
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?")
+
+
+class _Described(BaseModel):
+    """A part of the description of a program."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def compiled(text: str) -> re.Pattern[str]:
+    """Compile a regular expression, or raise ValueError: it is none."""
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise ValueError(f"no regular expression: {error}") from error
+
+
+_TAKEN: Mapping[str, Callable[[list[float]], float]] = {
+    **dict.fromkeys(("only", "first"), itemgetter(0)),
+    "last": itemgetter(-1),
+    **{"min": min, "max": max, "sum": sum, "count": len},
+    "mean": lambda found: sum(found) / len(found),
+}
+
+
+class Value(_Described):
+    """Where a number stands in what a program writes.
+
+    - `regex`: regular expression whose one group is the number; ``^`` and ``$`` match at lines.
+    - `json_path`: or keys and indices in a JSON document, e.g. ``"results.0.time_s"``.
+    - `wall`: or the wall time of the whole launch, whatever is printed.
+    - `file`: file of the working directory; what is printed without it.
+    - `take`: which of several: the one that there is, the first, last, least or greatest, their
+      sum, mean or number.
+    - `scale`: what one unit of the number is in the metric's unit.
+    """
+
+    regex: str = ""
+    json_path: str = ""
+    wall: bool = False
+    file: str = ""
+    take: Literal["only", "first", "last", "min", "max", "sum", "mean", "count"] = "only"
+    scale: float = 1.0
+
+    @field_validator("regex")
+    @classmethod
+    def _one_group(cls, text: str) -> str:
+        if text and compiled(text).groups != 1:
+            raise ValueError("needs one group: the number")
+        return text
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Value:
+        if [bool(self.regex), bool(self.json_path), self.wall].count(True) != 1:
+            raise ValueError("needs one of regex, json_path and wall")
+        return self
+
+    def read(self, name: str, output: Output) -> float:
+        """Find the number.
+
+        Raises ParseError: it is not there, stands more than once, or is no number.
+        """
+        if self.wall:
+            return output.duration_s * self.scale
+        text = output.files.get(self.file) if self.file else output.stdout
+        where = self.file or "the output"
+        if text is None:
+            raise ParseError(f"{name}: the program wrote no {where}")
+        if self.json_path:
+            found = [_at(name, text, self.json_path)]
+        else:
+            matches = re.findall(self.regex, text, re.MULTILINE)
+            found = [_number(name, match) for match in matches]
+        if not found:
+            raise ParseError(f"{name}: {where} has nothing that matches '{self.regex}'")
+        if self.take == "only" and len(found) > 1:
+            raise ParseError(f"{name}: {where} has {len(found)} matches of '{self.regex}'")
+        return _TAKEN[self.take](found) * self.scale
+
+
+class FigureOfMerit(Value):
+    """A metric: a value with its unit.
+
+    - `unit`: s, B, B/s, bit/s, flop/s, op/s, Hz, % or 1.
+    - `better`: which direction is an improvement.
+    - `detail`: only describes another metric.
+    """
+
+    unit: str = "s"
+    better: Literal["lower", "higher", "none"] = "lower"
+    detail: bool = False
+
+    @field_validator("unit")
+    @classmethod
+    def _known(cls, unit: str) -> str:
+        if unit not in BASE_UNITS:
+            raise ValueError(f"'{unit}' is none of {', '.join(sorted(BASE_UNITS))}")
+        return unit
+
+
+def _at(name: str, text: str, path: str) -> float:
+    try:
+        found = parse_json(text, OUTPUT)
+        for key in path.split("."):
+            found = found[int(key)] if isinstance(found, list) else found[key]
+    except (ValueError, LookupError, TypeError) as error:
+        raise ParseError(f"{name}: there is no '{path}' in the JSON") from error
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise ParseError(f"{name}: '{path}' is no number")
+    return float(found)
+
+
+def _number(name: str, text: str) -> float:
+    if not _NUMBER.fullmatch(text.strip()):
+        raise ParseError(f"{name}: '{text[:30]}' is no number")
+    return float(text.strip().lower().replace("d", "e"))

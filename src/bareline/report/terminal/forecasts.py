@@ -1,0 +1,41 @@
+"""A forecast in the terminal: how long it will take first, then the answer and its reasons."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from bareline.predict.changes import CallChange
+from bareline.predict.prediction import Prediction
+from bareline.report.blocks import Block, Remark, Rows
+from bareline.report.terminal.predictions import prediction_blocks
+from bareline.vocabulary.units import format_size, format_value, percent, plain
+
+_MOST_CHANGES = 5
+
+
+def forecast_blocks(done: Prediction, changes: Sequence[CallChange]) -> Iterator[Block]:
+    """Return the answer, and which calls the platform changes."""
+    yield from prediction_blocks(done)
+    if changes:
+        yield change_table(changes[:_MOST_CHANGES])
+
+
+def change_table(changes: Sequence[CallChange]) -> Block:
+    """Return a table of calls: what one takes here and there, and what all add at most."""
+    rows = Rows(changes).text("calls like", lambda row: row["probe"])
+    rows.figure("ranks", lambda row: str(row["ranks"]))
+    rows.figure("up to", lambda row: format_size(row["size_bytes"]) if row["size_bytes"] else "–")
+    rows.figure("calls/s", lambda row: plain(row["rate"]))
+    rows.figure("a call here", lambda row: format_value(row["base_s"], "s"))
+    rows.figure("there", lambda row: format_value(row["time_s"], "s"))
+    rows.figure("times", lambda row: plain(row["time_s"] / row["base_s"]))
+    rows.figure("adds at most", lambda row: percent(row["adds"], 2))
+    return rows.table(whole=True)
+
+
+def same_by_hand(commands: Sequence[Sequence[str]]) -> Iterator[Block]:
+    """Return the separate commands that a forecast stands for."""
+    yield Remark("The same by separate commands:", "muted")
+    for words in commands:
+        yield Remark(f"  {shlex.join(words)}".replace(" '>' ", " > "), "muted", unbroken=True)

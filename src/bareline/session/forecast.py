@@ -1,0 +1,296 @@
+"""What a program will take elsewhere, as steps: profile it, measure the ladder it needs, check.
+
+Each step is a run directory like any other, named after what it measures, so that the same question
+finds what it has already: a run that was killed goes on, and one that is complete is used again
+while it is fresh: young enough, and of the machine that this one still is. What is predicted from
+them is `bareline.predict.questions.answer`'s, as for `bareline predict`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from typing_extensions import TypedDict
+
+from bareline.analysis.numbers.records import read_runs
+from bareline.platforms.base import exact_among, load_platform_types
+from bareline.platforms.launchers.installation import mpi_facts
+from bareline.predict.applications import Application, applications
+from bareline.predict.base import base_time_s
+from bareline.predict.changes import CallChange
+from bareline.predict.needs import plan_study
+from bareline.predict.prediction import Prediction
+from bareline.predict.questions import answer
+from bareline.profile.model import Profile
+from bareline.session.begin import create_run
+from bareline.session.machine import host_of_today, versions
+from bareline.session.outlook import WallTime, wall_time
+from bareline.session.status import status_of
+from bareline.store.naming import RUNS
+from bareline.store.run import Run
+from bareline.study.launch import MpiProgram, program_study
+from bareline.study.plan import make_plan
+from bareline.study.study import Study, study_from_toml
+from bareline.vocabulary.errors import AnalysisError, BarelineError
+from bareline.vocabulary.files import parse_toml
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.units import format_duration
+
+#: Launches of the program under the profiler: the one nearest to their median is predicted from.
+PROFILE_LAUNCHES = 3
+_LONGEST_NAME = 40
+_DIGITS = 8
+_HASHED_BYTES = 64 << 20
+
+
+class StepRow(TypedDict):
+    """``forecast --dry-run``: a step.
+
+    - `run`: the run directory that is used or goes on; null where one is made.
+    - `expected_s`, `at_least_s`, `at_most_s`: its wall time; null where it is not known before the
+      program was profiled, or nothing is left to do.
+    """
+
+    step: str
+    platforms: list[str]
+    run: str | None
+    measures: bool
+    state: str
+    expected_s: float | None
+    at_least_s: float | None
+    at_most_s: float | None
+    time: str
+
+
+class Forecast(TypedDict):
+    """``forecast``: what a program will take on a platform.
+
+    - `profile`, `ladder`, `check`: the launch and the runs that it rests on.
+    - `prediction`: as ``predict`` prints it; its `measured_s` with ``--check``.
+    - `changes`: what the platform changes of the program's calls.
+    """
+
+    profile: str
+    ladder: str
+    check: str | None
+    prediction: Prediction
+    changes: list[CallChange]
+
+
+@dataclass(frozen=True, slots=True)
+class StepState:
+    """How a step stands: `run` is its run directory, where there is one of use.
+
+    - `measures`: whether launches are left to do.
+    - `words`: why, for people.
+    """
+
+    run: Run | None
+    measures: bool
+    words: str
+
+
+@dataclass(frozen=True)
+class ForecastStep:
+    """One run of a forecast: a study on platforms, in a run directory named after both.
+
+    - `profiled`: whether it launches the program, under the profiler.
+    """
+
+    title: str
+    study: Study
+    platforms: tuple[PlatformSpec, ...]
+    stem: Path
+    profiled: bool = False
+
+    @property
+    def estimate(self) -> WallTime:
+        """How long it takes."""
+        return wall_time(self.study, make_plan(self.study, self.platforms), self._exact)
+
+    @property
+    def _exact(self) -> frozenset[str]:
+        return exact_among(self.platforms)
+
+    def standing(self, max_age_s: float) -> StepState:
+        """Look whether an earlier run of the same is there, whole and fresh."""
+        found = self._latest()
+        if found is None:
+            return StepState(None, True, "not measured yet")
+        if stale := self._why_stale(found, max_age_s):
+            return StepState(None, True, f"measured again: {found.path} {stale}")
+        if status_of(found)["remaining"]:
+            return StepState(found, True, f"{found.path} goes on where it stopped")
+        if useless := self._why_useless(found):
+            return StepState(None, True, f"measured again: {useless}")
+        age = format_duration(_age_s(found))
+        return StepState(found, False, f"{found.path} is used again, {age} old")
+
+    def _why_useless(self, run: Run) -> str:
+        """Return why nothing can be predicted from the launches of a whole run; "" where it can."""
+        if not self.profiled:
+            return ""
+        try:
+            for spec in self.platforms:
+                launches_of(run, spec.name)
+        except BarelineError as error:
+            return str(error.what)
+        return ""
+
+    def begin(self, baseline: str) -> Run:
+        """Make a run directory for it."""
+        return create_run(self.study, self.platforms, self._free_path(), baseline=baseline)
+
+    def _candidates(self) -> list[Path]:
+        return [path for path in self.stem.parent.glob(f"{self.stem.name}*") if path.is_dir()]
+
+    def _latest(self) -> Run | None:
+        runs = []
+        for path in self._candidates():
+            try:
+                runs.append(Run.open(path))
+            except BarelineError:
+                continue  # no run, or a damaged one: another one is made beside it
+        return max(runs, key=lambda run: run.header.created, default=None)
+
+    def _free_path(self) -> Path:
+        number, path = 2, self.stem
+        while path.exists():
+            path = self.stem.with_name(f"{self.stem.name}-{number}")
+            number += 1
+        return path
+
+    def _why_stale(self, run: Run, max_age_s: float) -> str:
+        """Return why a run is not used again; "" where it is."""
+        age_s = _age_s(run)
+        if age_s > max_age_s:
+            return f"is {format_duration(age_s)} old"
+        sessions = run.sessions()
+        if sessions:
+            last = sessions[max(sessions)]
+            for key, value in host_of_today().items():
+                if key != "boot" and last.host.get(key, value) != value:
+                    return f"was measured on another {'host' if key == 'name' else key}"
+            if last.versions.get("bareline") != versions()["bareline"]:
+                return "was measured by another bareline"
+        for spec in self.platforms:
+            if changed := _changed_mpi(spec, run.facts().get(spec.name, {})):
+                return f"was measured with {changed} on {spec.name}"
+        return ""
+
+
+def _age_s(run: Run) -> float:
+    created = datetime.fromisoformat(run.header.created)
+    if created.tzinfo is None:
+        created = created.replace(tzinfo=UTC)
+    return (datetime.now(UTC) - created).total_seconds()
+
+
+def _changed_mpi(spec: PlatformSpec, facts: Mapping[str, Scalar]) -> str:
+    """Return the MPI library of a run where this machine has another one now; "" elsewhere."""
+    choice = getattr(spec.options, "mpi", None)
+    if not load_platform_types()[spec.type].here or not isinstance(choice, str) or not facts:
+        return ""
+    today = mpi_facts(choice, "auto")
+    keys = ("mpi.flavour", "mpi.version")
+    if any(key in today and facts.get(key, today[key]) != today[key] for key in keys):
+        return " ".join(str(facts.get(key, "")) for key in keys)
+    return ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: what a program will take on platforms, as it was profiled on another.
+
+    - `folder`: where the program runs.
+    - `runs`: where run directories are made.
+    """
+
+    program: MpiProgram
+    folder: Path
+    base: PlatformSpec
+    targets: tuple[PlatformSpec, ...]
+    runs: Path = RUNS
+
+    @cached_property
+    def profiling(self) -> ForecastStep:
+        """The program on the base, under the profiler."""
+        return self._launched("profile", (self.base,))
+
+    @cached_property
+    def checking(self) -> ForecastStep:
+        """The program on the targets, to hold the prediction against."""
+        return self._launched("check", self.targets)
+
+    def ladder(self, profile: Profile) -> ForecastStep:
+        """The ladder that the profile needs, on all platforms."""
+        study = study_from_toml(parse_toml(plan_study(profile)), where="forecast")
+        platforms = (self.base, *self.targets)
+        measures = [measure.model_dump(mode="json") for measure in study.measures]
+        stem = self._stem("ladder", profile.title, measures, platforms)
+        return ForecastStep("ladder", study, platforms, stem)
+
+    def _launched(self, title: str, platforms: tuple[PlatformSpec, ...]) -> ForecastStep:
+        study = program_study(self.program, self.folder, PROFILE_LAUNCHES)
+        what = [*self.program.words, self.program.ranks, str(self.folder), self._sum_of_program]
+        stem = self._stem(title, self.program.title, what, platforms)
+        return ForecastStep(title, study, platforms, stem, profiled=True)
+
+    def _stem(self, title: str, name: str, what: object, platforms: Sequence[PlatformSpec]) -> Path:
+        """Return a run directory's name: a word for people, and a sum of what it measures."""
+        tables = [[spec.name, spec.to_dict()] for spec in platforms]
+        text = json.dumps([what, tables], sort_keys=True, default=str)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+        plain = "".join(sign if sign.isalnum() else "-" for sign in Path(name).name.split(" ")[0])
+        return self.runs / f"{title}-{plain[:_LONGEST_NAME]}-{digest}"
+
+    @property
+    def _sum_of_program(self) -> str:
+        """Return a sum of the program's file: one that was built anew is another program."""
+        path = self.folder / self.program.words[0]
+        try:
+            with path.open("rb") as file:
+                return hashlib.sha256(file.read(_HASHED_BYTES)).hexdigest()
+        except OSError:
+            return ""  # on the path, or on other nodes
+
+
+def launches_of(run: Run, platform: str) -> Application:
+    """Return the profiled launches of a step's run on a platform.
+
+    Raises AnalysisError: none is of use, with the reason.
+    """
+    found = applications(read_runs([run]))
+    (name,) = found
+    own = found[name].get(platform)
+    if own is None or not own.launches:
+        raise AnalysisError(
+            f"no launch of {name} on {platform} is of use: "
+            f"{own.disturbed if own else 'none'} lacked their cores",
+            where=str(run.path),
+            hint="forecast again when other programs let the machine alone, with fewer ranks than "
+            "cores",
+        )
+    return own
+
+
+def predicted(
+    profile: Path, ladder: Run, base: str, to: str, check: Run | None = None
+) -> Prediction:
+    """Return the prediction for a platform, with what was measured there beside it.
+
+    Raises BarelineError: the ladder does not carry it, or its launches contradict themselves.
+    """
+    done = answer(profile, read_runs([ladder]), base=base, to=to)
+    if check is None:
+        return done
+    launches = launches_of(check, to).launches
+    # As predicted: from the end of MPI_Init to MPI_Finalize, not the whole launch.
+    return replace(done, measured_s=tuple(base_time_s(one.profile) for one in launches))

@@ -1,0 +1,208 @@
+"""How long a plan is going to take: by earlier runs on this machine, else by declared costs.
+
+A run's wall time is that of its trials, and what lies between them. Where a case was launched here
+before, its trials give both, and how they spread; else the time budgets that its parameters declare
+are an upper bound, of which a quiet machine needs a part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+
+import numpy as np
+
+from bareline.session.machine import host_of_today
+from bareline.store.naming import RUNS, list_runs
+from bareline.store.run import Run
+from bareline.study.study import Study
+from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.model import Case, Layer, Record, Trial
+from bareline.vocabulary.units import format_duration, percent
+
+#: Runs that are looked at, the latest first, and how large their records may be.
+_MOST_RUNS, _MOST_BYTES = 12, 16 << 20
+#: Between two trials where nothing was measured: bareline itself, and what a launch takes to start.
+_BETWEEN_S, _START_S = 0.1, 0.3
+#: A longer gap between two trials was no pause of bareline's: somebody went on later.
+_LONGEST_GAP_S = 60.0
+#: Of a declared budget that is used: at least, as a rule, and at most, with warm-up and ends.
+_USED_LOW, _USED, _USED_HIGH = 0.2, 0.6, 1.5
+#: What a launch takes of an MPI function that has no budget: start-up.
+_ONE_START = (0.2, 0.6, 3.0)
+#: A day's machine beside another's: what the median of earlier launches may be off by.
+_DAYS = 1.15
+
+
+@dataclass(frozen=True, slots=True)
+class WallTime:
+    """How long a plan takes, with its uncertainty.
+
+    - `known`: share of the trials whose case was launched here before; the others are by what they
+      declare.
+    - `undeclared`: probes that were not launched here before and declare nothing: they are left
+      out, so that it is a lower bound.
+    """
+
+    middle_s: float
+    lo_s: float
+    hi_s: float
+    known: float
+    undeclared: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.undeclared:
+            names = ", ".join(self.undeclared)
+            least = f"at least {format_duration(self.lo_s)}: " if self.lo_s >= 1 else ""
+            return f"{least}nothing is known of {names}, which did not run here before"
+        about = f"about {format_duration(self.middle_s)}"
+        span = f"{format_duration(self.lo_s)} to {format_duration(self.hi_s)}"
+        if self.known >= 1:
+            source = "as in earlier runs here"
+        elif self.known > 0:
+            source = f"{percent(round(self.known, 2))} of the trials as in earlier runs here"
+        else:
+            source = "by declared time budgets"
+        return f"{about} ({span}), {source}"
+
+    def then(self, other: WallTime) -> WallTime:
+        """Return the time of both, one after the other."""
+        total = self.middle_s + other.middle_s
+        share = (self.known * self.middle_s + other.known * other.middle_s) / total if total else 1
+        return WallTime(
+            total,
+            self.lo_s + other.lo_s,
+            self.hi_s + other.hi_s,
+            share,
+            tuple(dict.fromkeys((*self.undeclared, *other.undeclared))),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What earlier runs on this machine took.
+
+    - `trials`: durations in s by platform and case.
+    - `gaps`: times between trials in s.
+    """
+
+    trials: Mapping[tuple[str, Case], Sequence[float]] = field(default_factory=dict)
+    gaps: Sequence[float] = ()
+
+    @property
+    def gap_s(self) -> float:
+        """Typical time between two trials."""
+        return float(np.median(self.gaps)) if self.gaps else _BETWEEN_S
+
+
+def earlier_runs(runs: Iterable[Run] | None = None) -> Earlier:
+    """Read how long trials took in the latest runs that this machine measured.
+
+    - `runs`: those of ``runs`` by default.
+    """
+    trials: dict[tuple[str, Case], list[float]] = defaultdict(list)
+    gaps: list[float] = []
+    latest = list(list_runs(RUNS) if runs is None else runs)[-_MOST_RUNS:]
+    for run in latest:
+        with suppress(StoreError):
+            if run.records_bytes > _MOST_BYTES or not _measured_here(run):
+                continue
+            records = list(run.heads().values())
+            for record in records:
+                trials[record.trial.platform, record.trial.case].append(record.duration_s)
+            gaps += _gaps_s(records)
+    return Earlier(trials, gaps)
+
+
+def _measured_here(run: Run) -> bool:
+    here = host_of_today()
+    hosts = [session.host for session in run.sessions().values()]
+    alike = ("name", "processor")
+    return any(all(host.get(key) == here.get(key) for key in alike) for host in hosts)
+
+
+def _gaps_s(records: Sequence[Record]) -> list[float]:
+    """Return what lay between trials that follow each other, in s."""
+    moments = []
+    for record in records:
+        with suppress(ValueError):
+            began = datetime.fromisoformat(record.started).timestamp()
+            moments.append((began, began + record.duration_s))
+    gaps = [later[0] - before[1] for before, later in pairwise(sorted(moments))]
+    return [gap for gap in gaps if 0 <= gap <= _LONGEST_GAP_S]
+
+
+def wall_time(
+    study: Study,
+    plan: Sequence[Trial],
+    exact: Collection[str] = (),
+    earlier: Earlier | None = None,
+) -> WallTime:
+    """Estimate how long a plan takes from its first trial to its last.
+
+    Platforms that boot or queue take their time in addition, which nobody knows before. The
+    shortest time is that of a run whose question is answered at the first planned look.
+
+    - `exact`: platforms on which a case is launched once.
+    - `earlier`: what earlier runs took; those of this machine by default.
+    """
+    known = earlier_runs() if earlier is None else earlier
+    plan = [trial for trial in plan if trial.block == 0 or trial.platform not in exact]
+    middle = low = high = 0.0
+    found = sure = 0
+    undeclared: list[str] = []
+    estimates: dict[tuple[str, Case], tuple[float, float, float] | None] = {}
+    for trial in plan:
+        key = (trial.platform, trial.case)
+        if key not in estimates:
+            estimates[key] = _by_earlier(known.trials.get(key, ())) or _declared(study, trial)
+        found += key in known.trials
+        estimate = estimates[key]
+        if estimate is None:
+            undeclared.append(trial.case.probe)
+            continue
+        middle, high = middle + estimate[1], high + estimate[2]
+        if trial.block < study.required_launches:
+            low += estimate[0]
+            sure += 1
+    limit = study.budget_s or math.inf
+    between = known.gap_s * len(plan)
+    return WallTime(
+        min(middle, limit) + between,
+        min(low, limit) + known.gap_s * sure,
+        min(high, limit) + between,
+        found / len(plan) if plan else 1.0,
+        tuple(dict.fromkeys(undeclared)),
+    )
+
+
+def _by_earlier(durations: Sequence[float]) -> tuple[float, float, float] | None:
+    """Return least, typical and longest time of a trial by earlier ones; None without any."""
+    if not durations:
+        return None
+    low, middle, high = np.percentile(durations, [10, 50, 90])
+    return float(low) / _DAYS, float(middle), float(high) * _DAYS
+
+
+def _declared(study: Study, trial: Trial) -> tuple[float, float, float] | None:
+    """Return the same by the budget that a case declares; None where it declares none."""
+    params = study.params_of(trial.case)
+    budget_s = getattr(params, "budget_s", None)
+    if budget_s is None:
+        starts = study.find_probe(trial.case.probe).layer is Layer.MPI
+        return _ONE_START if starts else None
+    sizes = getattr(params, "sizes", None)
+    points = len(sizes()) if callable(sizes) else 1
+    whole_s = float(budget_s) * points
+    used = [share * whole_s + _START_S for share in (_USED_LOW, _USED, _USED_HIGH)]
+    return (min(used[0], trial.timeout_s), min(used[1], trial.timeout_s), used[2])
+
+
+def wall_time_line(time: WallTime) -> str:
+    """Return it in a line."""
+    return f"wall time: {time}"

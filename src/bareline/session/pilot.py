@@ -1,0 +1,65 @@
+"""One launch of each variant before a run: it warms up, shows what fails, and how long each takes.
+
+What it measures is in no record. On platforms whose nodes are lent or booted it would cost as much
+as the run, and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bareline.host.cache import scratch_folder
+from bareline.host.owner import owner_mark
+from bareline.platforms.base import Context, load_platform_types
+from bareline.session.judge import judge_output
+from bareline.study.plan import choose
+from bareline.study.study import Study
+from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Failed
+from bareline.vocabulary.platform import PlatformSpec
+
+
+def warm_up(study: Study, platforms: Sequence[PlatformSpec]) -> list[float]:
+    """Launch the study's first case once on each platform; return how long each took in s.
+
+    Nothing is launched, and nothing returned, where a platform does not simply run here.
+
+    Raises UsageError: a program fails, with the last that it wrote.
+    """
+    types = load_platform_types()
+    kinds = [types[spec.type] for spec in platforms]
+    if not all(kind.here and not (kind.boots or kind.borrows) for kind in kinds):
+        return []
+    return [_launched(study, spec) for spec in platforms]
+
+
+def _launched(study: Study, spec: PlatformSpec) -> float:
+    choice = choose(study, [spec])
+    if not choice.cells:
+        return 0.0  # the plan says why nothing fits
+    (_, number), cell = next(iter(choice.cells.items()))
+    case = choice.cases[number]
+    command = _marked(spec.furnish(study.command_of(case, cell.layout)))
+    platform = load_platform_types()[spec.type]
+    with (
+        scratch_folder(spec.name) as scratch,
+        platform(spec, Context(scratch)).acquire(cell.layout) as allocation,
+    ):
+        allocation.prepare(command)
+        output = allocation.run(command, cell.layout, timeout_s=cell.timeout_s)
+    probe, params = study.find_probe(case.probe), study.params_of(case)
+    outcome, _ = judge_output(probe, params, output, cell.timeout_s)
+    if isinstance(outcome, Failed):
+        raise UsageError(
+            f"fails: {' '.join(outcome.reason.split())[-600:]}",
+            where=spec.title or spec.name,
+            hint="run it by itself first; what it prints must not depend on a terminal",
+        )
+    return output.duration_s
+
+
+def _marked(command: Command) -> Command:
+    """Return the command with a mark by which what it leaves behind is found."""
+    mark = ((TRIAL_VARIABLE, f"{owner_mark()}-pilot"),)
+    return replace(command, env=command.env + mark)

@@ -1,0 +1,55 @@
+"""What of a study must fit together: its roles, scales and published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from bareline.study.measure import Exhibit, Measure
+from bareline.study.roles import Role
+from bareline.vocabulary.errors import StudyError, did_you_mean
+
+
+def check_published(exhibits: Sequence[Exhibit]) -> None:
+    """Raise PublicationError for a figure of an exhibit that no publication has."""
+    references = [one for exhibit in exhibits for one in exhibit.published]
+    if references:
+        from bareline.published.catalogue import find_part
+
+        for reference in references:
+            find_part(reference)
+
+
+def check_roles(roles: Mapping[str, Role], measures: Sequence[Measure]) -> None:
+    """Raise StudyError for a role that does not exist, or that no publication describes."""
+    if not roles and all(measure.roles is None for measure in measures):
+        return
+    from bareline.published.catalogue import publications
+
+    published = [f"{one.id}:{row.id}" for one in publications().values() for row in one.platforms]
+    for name, reference in ((n, one) for n, role in roles.items() for one in role.published):
+        if reference not in published:
+            raise StudyError(
+                f"no publication describes a platform '{reference}'",
+                where=f"[role.{name}]",
+                hint=did_you_mean(reference, published, "`bareline published` lists the figures"),
+            )
+    for number, measure in enumerate(measures, 1):
+        where = f"measure {number} ({measure.probe})"
+        if measure.roles is not None and measure.platforms is not None:
+            raise StudyError("'roles' and 'platforms' exclude each other", where=where)
+        for name in measure.roles or []:
+            if name not in roles:
+                hint = did_you_mean(name, roles, f"add a table [role.{name}]")
+                raise StudyError(f"no role is named '{name}'", where=where, hint=hint)
+
+
+def check_scales(scales: Collection[str], measures: Sequence[Measure]) -> None:
+    """Raise StudyError for a scale that does not exist."""
+    for number, measure in enumerate(measures, 1):
+        for name in measure.scale:
+            if name not in scales:
+                raise StudyError(
+                    f"measure {number} ({measure.probe}) changes at scale '{name}', which the "
+                    "study does not have",
+                    hint=f"add a table [scale.{name}]",
+                )

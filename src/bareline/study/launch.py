@@ -1,0 +1,95 @@
+"""The study of one MPI program, as a launcher's command line names it: what `forecast` profiles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bareline.study.commands import PROBE, TIME
+from bareline.study.study import Study, study_from_toml
+from bareline.vocabulary.errors import UsageError
+
+_LONGEST_S = 3600.0
+_MOST_RANKS = 1_000_000
+#: Launchers of MPI programs, and the options that say how many ranks they start.
+_LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun)([.-].+)?")
+_COUNTS = ("-n", "-np", "--np", "-c", "--ntasks")
+#: Options that bareline decides itself, and that change nothing of the program.
+_NEEDLESS = ("--oversubscribe", "--allow-run-as-root", "--quiet", "-q")
+
+
+@dataclass(frozen=True, slots=True)
+class MpiProgram:
+    """A program that a launcher's command line names: its words and its number of ranks."""
+
+    words: tuple[str, ...]
+    ranks: int
+
+    @property
+    def title(self) -> str:
+        """What it is called in sentences."""
+        return Path(self.words[0]).name
+
+
+def parse_launch(argv: Sequence[str]) -> MpiProgram:
+    """Return the program of a command line such as ``mpirun -n 4 ./app input``.
+
+    The ranks are started by the platform's own launcher, here and there, so that other options
+    than the number of ranks would be lost.
+
+    Raises UsageError: there is no launcher, no number of ranks, or an option of another kind.
+    """
+    form = "write e.g. `-- mpirun -n 4 ./app`"
+    if not argv or not _LAUNCHER.fullmatch(Path(argv[0]).name):
+        named = f"'{argv[0][:60]}' is" if argv else "nothing is"
+        raise UsageError(f"{named} not a launcher of an MPI program", hint=form)
+    if ":" in argv:
+        raise UsageError("a launch of several programs cannot be forecast", hint=form)
+    ranks = 0
+    rest = list(argv[1:])
+    while rest and rest[0].startswith("-"):
+        name, equals, value = rest.pop(0).partition("=")
+        if name in _NEEDLESS:
+            continue
+        if name not in _COUNTS:
+            raise UsageError(
+                f"'{name[:40]}' of the launcher would be lost: the platform starts the ranks",
+                hint=f"leave it out; pinning is an option of a platform; {form}",
+            )
+        text = value if equals else (rest.pop(0) if rest else "")
+        if not text.isdecimal() or not 0 < int(text) <= _MOST_RANKS:
+            raise UsageError(f"'{name} {text[:20]}' is not a number of ranks", hint=form)
+        ranks = int(text)
+    if not ranks:
+        raise UsageError("the number of ranks is not given", hint=form)
+    if not rest:
+        raise UsageError("the launcher is given no program", hint=form)
+    return MpiProgram(tuple(rest), ranks)
+
+
+def program_study(program: MpiProgram, folder: Path, launches: int) -> Study:
+    """Return the study that launches a program under the profiler, with its trace."""
+    content = {
+        "study": {"name": "program", "title": program.title, "launches": launches, "precision": 0},
+        "app": {
+            PROBE.partition(".")[2]: {
+                "title": f"Wall time of {program.title}"[:80],
+                "command": list(program.words),
+                "folder": str(folder),
+                "metrics": {TIME: {"wall": True}},
+                "verify": [f"{TIME} > 0"],
+            }
+        },
+        "measure": [
+            {
+                "probe": PROBE,
+                "ranks": program.ranks,
+                "profile": {"trace": "256MB"},
+                "timeout_s": _LONGEST_S,
+            }
+        ],
+    }
+    content["study"]["min_launches"] = launches  # type: ignore[index]
+    return study_from_toml(content, where="forecast")

@@ -1,0 +1,27 @@
+"""A study's ``[variant.NAME]``: what a platform is changed in, to be compared with others of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Variant(BaseModel):
+    """A ``[variant.NAME]``: keys of a platform file that replace those of the run's platform.
+
+    The run's one platform is measured once for each variant, under the variant's name; the first
+    is the baseline. Every key of a platform's table may stand here: `build`, `command`, `mpi`,
+    `environment`.
+
+    - `title`: what the variant is, for people.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    title: str = Field(default="", max_length=10_000)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The keys that are changed, by name."""
+        return dict(self.model_extra or {})

@@ -1,0 +1,62 @@
+"""What a platform changes of a program's calls, against planted curves."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from bareline.predict import changes
+from bareline.predict.base import Base
+from bareline.predict.compute import AS_IT_IS
+from bareline.predict.costs import Costs
+from bareline.predict.prediction import PredictionCase, predict
+from bareline.predict.replay import replay
+from bareline.report.terminal.forecasts import forecast_blocks
+from bareline.report.writers.markdown import markdown
+from bareline.session.forecast import Forecast
+from bareline.vocabulary.model import Layout
+
+from .planted import network, profile_of, program
+
+
+def test_each_kind_of_calls_has_its_share_and_its_times(monkeypatch, fits):
+    ladders = {"fast": network("fast", 2e-6, 5e9), "slow": network("slow", 60e-6, 1e8)}
+    trace = program(steps=20, size=2048)
+    truth_s = replay(trace, Costs(ladders["fast"])).time_s
+    profile = profile_of(trace, truth_s, compute_s=20e-3)
+    monkeypatch.setattr(changes, "read_profile", lambda _: profile)
+    monkeypatch.setattr(changes, "layout_of", lambda *_: Layout(2, 1))
+    monkeypatch.setattr(changes, "read_ladder", lambda _, name, __: ladders[name])
+    found = changes.call_changes(Path("x.profile"), None, "fast", "slow")
+    adds = [abs(row["adds"]) for row in found]
+    assert adds == sorted(adds, reverse=True)
+    (pingpong,) = (row for row in found if row["probe"] == "mpi.pingpong")
+    size = pingpong["size_bytes"]
+    assert pingpong["base_s"] == pytest.approx(2e-6 + size / 5e9)
+    assert pingpong["adds"] == pytest.approx(
+        pingpong["rate"] * (pingpong["time_s"] - pingpong["base_s"])
+    )
+    assert pingpong["time_s"] == pytest.approx(60e-6 + size / 1e8)
+    done = predict(
+        PredictionCase(Base(profile, trace, ladders["fast"], None), ladders["slow"], AS_IT_IS)
+    )
+    row = Forecast(profile="x", ladder="r", check=None, prediction=asdict(done), changes=found)
+    fits("forecast", json.loads(json.dumps([row])))
+    text = "\n".join(markdown(forecast_blocks(done, found)))
+    assert text.startswith("On slow it will take") and "| mpi.pingpong | 2 |" in text
+
+
+def test_a_curve_that_a_ladder_lacks_is_no_change(monkeypatch):
+    ladder = network("slow")
+    lame = network("lame")
+    for key in [key for key in lame.curves if "pingpong" in key.probe]:
+        del lame.curves[key]
+    trace = program(steps=20, size=2048)
+    profile = profile_of(trace, replay(trace, Costs(ladder)).time_s, compute_s=20e-3)
+    monkeypatch.setattr(changes, "read_profile", lambda _: profile)
+    monkeypatch.setattr(changes, "layout_of", lambda *_: Layout(2, 1))
+    both = {"slow": ladder, "lame": lame}
+    monkeypatch.setattr(changes, "read_ladder", lambda _, name, __: both[name])
+    found = changes.call_changes(Path("x.profile"), None, "slow", "lame")
+    assert "mpi.pingpong" not in {row["probe"] for row in found}
