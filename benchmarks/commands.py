@@ -3,8 +3,9 @@
     python benchmarks/commands.py [--runs 20] [--launches 20] [--work-ms 10] [--sleep] [--start 7]
 
 A program of known work is built alike twice, and with 1, 5 and 20 % more work; with ``--sleep`` it
-waits so long instead, which other programs disturb less. Each pair is given to both tools in turn, with the same number of launches, once as the machine is and once while as
-many processes spin as it has cores. Counted is who calls the second program different:
+waits so long instead, which other programs disturb less. Each pair is given to both tools in turn,
+with the same number of launches, once as the machine is and once while as many processes spin as
+it has cores. Counted is who calls the second program different:
 
 - ab: its grade is certain, or certain or likely;
 - hyperfine: the summary's ratio is more than its printed uncertainty away from 1; and the Welch
@@ -83,12 +84,14 @@ READINGS = (
 @contextmanager
 def spinning(processes: int) -> Iterator[None]:
     """Keep so many processes busy."""
-    started = [subprocess.Popen(["sh", "-c", _SPIN]) for _ in range(processes)]
+    # They end by themselves should the benchmark be killed.
+    line = ["timeout", "3600", "sh", "-c", _SPIN]
+    started = [subprocess.Popen(line) for _ in range(processes)]
     try:
         yield
     finally:
         for process in started:
-            process.kill()
+            process.terminate()
             process.wait()
 
 
