@@ -82,10 +82,8 @@ loss=$(tell $bareline explain "$run" --app app.ocean --platform "$to") || true
 page=$($bareline report "$run" | tail -n 1)
 # The answer first; what it rests on follows.
 $bareline compare "$run" | sed -n '1,/^$/p'
-[ -z "$forecast" ] || printf '%s\n' "${forecast%%$'\n'*}"
 if [ -n "$forecast" ]; then
-    chapter "An ocean model, profiled on $base: what will it take on $to?"
-    printf '%s\n' "$forecast"
+    printf 'An ocean model, profiled on %s:\n%s\n' "$base" "$forecast"
 fi
 if [ -n "$loss" ]; then
     chapter "Where its loss on $to comes from"
