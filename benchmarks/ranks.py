@@ -69,7 +69,7 @@ CASES = (
     Case("ends", "cells=64x64 ends"),
     Case("ring", "cells=4096"),
     Case("cubes", "cells=64x64x64", (8, 27)),
-    Case("cubes-checked", "cells=64x64x64", (8, 16, 32), grid="2x4x8"),
+    Case("cubes-more", "cells=64x64x64", (8, 16, 32)),
     Case("uneven", "cells=60x60"),
     Case("uneven-profiled", "cells=67x67", (6, 9, 12, 16)),
     Case("padded", "cells=64x64 pad=128"),

@@ -9,7 +9,7 @@ import numpy as np
 from bareline.predict.grid import Grid
 from bareline.profile.records import NOBODY, Shape
 
-from .stencil import calls, period, stream
+from .stencil import calls, local, period, stream
 
 
 def swap(grid, to, from_, *, tags=(9, 9), size=64):
@@ -131,3 +131,34 @@ def program(sides, cells=(64, 64), *more, ends=False, block=1):
         added = [shape for extra in more for shape in extra(grid, rank)]
         streams.append(stream(rank, [*own[:-1], *added, own[-1]]))
     return replace(model, trace=replace(model.trace, streams=tuple(streams)))
+
+
+def pipelines(sides, cells):
+    """The pipelines of NPB 3.4's LU: ranks at an end of the grid send one row fewer along it."""
+    grid, model = Grid(sides), period(sides, cells)
+    streams = []
+    for rank in range(grid.ranks):
+        own = [shape for way in (1, -1) for shape in 3 * _pipe(grid, rank, cells, way)]
+        streams.append(stream(rank, [*own, collective("MPI_Allreduce", grid.ranks, 1)]))
+    return replace(model, trace=replace(model.trace, streams=tuple(streams)))
+
+
+def _pipe(grid, rank, cells, way):
+    """A plane: a row comes along each side, then goes on."""
+    at, calls_ = grid.at(rank), []
+    for begins in (True, False):
+        for side, length in enumerate(grid.sides):
+            other = 1 - side
+            rows = local(cells[other], grid.sides[other], at[other])
+            rows -= (at[other] == 0) + (at[other] == grid.sides[other] - 1)
+            there = at[side] + (-way if begins else way)
+            if not 0 <= there < length:
+                continue
+            end = grid.rank([there if s == side else here for s, here in enumerate(at)])
+            size = 40 * rows
+            ends = (NOBODY, end) if begins else (end, NOBODY)
+            tags = (-1, side) if begins else (side, -1)
+            name, kind = ("MPI_Recv", "receive") if begins else ("MPI_Send", "send")
+            calls_.append(Shape(name, kind, False, *ends, NOBODY, *tags, 1, grid.ranks, size,
+                                0 if begins else size, size if begins else 0))  # fmt: skip
+    return calls_

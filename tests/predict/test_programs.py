@@ -9,6 +9,7 @@ import pytest
 from bareline.predict.grid import Grid
 from bareline.predict.ranks import scaled
 from bareline.profile.period import calls_of
+from bareline.profile.records import NOBODY, Shape
 from bareline.vocabulary.errors import AnalysisError
 
 from . import halo
@@ -105,3 +106,36 @@ def test_a_grid_is_not_guessed():
         with pytest.raises(AnalysisError, match="may lie as") as error:
             predicted(counts, (4, 8), cells=(192, 192), grid=False)
         assert "--grid" in error.value.hint
+
+
+@pytest.mark.parametrize("cells", [64, 33, 102])
+def test_ranks_at_the_ends_may_send_one_row_fewer(cells):
+    counts = SQUARES if cells != 102 else ((2, 2), (2, 4), (3, 4), (4, 4))
+    own = scaled([halo.pipelines(sides, (cells, cells)) for sides in counts])
+    made = own.grown(Grid((8, 8)))
+    assert asked(made.trace) == asked(halo.pipelines((8, 8), (cells, cells)).trace)
+    assert made.unchecked.calls == 0
+
+
+def test_an_uneven_cut_of_which_no_profile_shows_the_parts_is_refused():
+    own = scaled([halo.pipelines(sides, (36, 36)) for sides in SQUARES])
+    with pytest.raises(AnalysisError, match=r"MPI_Send .* 17\.5 elements") as error:
+        own.grown(Grid((8, 8)))
+    assert "profile one that does not" in error.value.hint
+
+
+def written(grid, rank):
+    """A line of a monitor, on the first rank, longer on more ranks."""
+    size = 20 + len(str(grid.ranks)) ** 3
+    line = Shape("write", "posix-io", False, NOBODY, NOBODY, NOBODY, -1, -1, 0, 0, size, size, 0)
+    return [line] if rank == 0 else []
+
+
+def test_output_need_follow_no_law():
+    made, true = predicted(SQUARES, (8, 8), written, halo.tiled, halo.rooted(0), ends=True)
+    bare = [
+        [[shape for shape in own if shape[0].kind != "posix-io"] for own in asked(one.trace)]
+        for one in (made, true)
+    ]
+    assert bare[0] == bare[1] and made.off == 0
+    assert [one.call for one in made.trace.streams[0].shapes].count("write") == 1

@@ -1,5 +1,7 @@
 """Looks that a study plans: after the first only its question is launched again."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from bareline.session.history import History
 from bareline.session.looks import answers_its_question, look_lines, planned_looks
 from bareline.session.origin import plan_of, study_of
 from bareline.session.status import status_of
+from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import StudyError
@@ -170,13 +173,39 @@ def grade_of(run):
 def test_nothing_is_certain_before_the_first_planned_look(looked_at):
     grade, promise = grade_of(looked_at(7, 3.0))
     assert grade == "likely"
-    assert "After 7 none was reached, so nothing is certain yet" in promise
+    assert "After 7 complete ones none was reached, so nothing is certain yet" in promise
 
 
 def test_a_row_is_certain_at_a_planned_look(looked_at):
     grade, promise = grade_of(looked_at(8, 1.5))
     assert grade == "certain"
     assert "Looks were planned after 8, 10 and 12 blocks, at 2, 1.5 and 1.5 % of error" in promise
+
+
+def without(run, block, keep):
+    """Remove from a run what a block has beyond its first trials, as a kill in its middle does."""
+    file = run.path / "records.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    of_block = [line for line in lines if json.loads(line)["block"] == block]
+    file.write_text("".join(line for line in lines if line not in of_block[keep:]))
+    return Run.open(run.path)
+
+
+@pytest.mark.parametrize("keep", [1, 2, 3])
+def test_a_look_in_whose_last_block_trials_are_missing_is_not_reached(looked_at, keep):
+    run = without(looked_at(8, 3.0), 7, keep)
+    grade, promise = grade_of(run)
+    assert grade == "likely"
+    assert "After 7 complete ones none was reached" in promise
+    assert [look["reached"] for look in status_of(run)["looks"]] == [False, False, False]
+
+
+def test_a_block_after_the_look_may_be_incomplete(looked_at):
+    """After the first look only the program is launched: the other probes are not missing."""
+    run = without(looked_at(9, 3.0), 8, 1)
+    grade, _ = grade_of(run)
+    assert grade == "certain"
+    assert [look["reached"] for look in status_of(run)["looks"]] == [True, False, False]
 
 
 def test_blocks_after_a_look_make_rows_likely_at_most(looked_at):

@@ -237,6 +237,7 @@ def explain(
     why_not: Annotated[
         str | None, option("--why-not", "CAUSE", "Show each cause's needs and its result.")
     ] = None,
+    everything: Annotated[bool, flag("--all", "Also every finding and what suits.")] = False,
 ) -> None:
     """Say in words how much each layer loses, how sure that is, and what the platforms suit."""
     if application is not None and why_not is not None:
@@ -252,7 +253,7 @@ def explain(
 
     comparison = Comparison(records, baseline, margin)
     if why_not is None:
-        emit_blocks(comparison.rows, lambda: explained_blocks(comparison))
+        emit_blocks(comparison.rows, lambda: explained_blocks(comparison, details=everything))
         return
     answers = comparison.why_not(why_not)
     rows = lambda: [row for answer in answers for row in answer.rows()]  # noqa: E731

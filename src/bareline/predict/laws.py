@@ -16,7 +16,7 @@ from bareline.predict.grid import Grid
 _Floats = npt.NDArray[np.floating[Any]]
 #: Sizes are whole numbers: laws that hold have no larger residual, in shares.
 _EXACT = 1e-9
-_Whole = npt.NDArray[np.integer[Any]]
+
 #: How many cells a part has of so many, by the number of parts and which it is; also of arrays.
 Rule = Callable[[Any, Any, Any], Any]
 #: How many cells the problem has along a side, and who has one more where they do not divide.
@@ -42,7 +42,20 @@ def _last_has_rest(cells: Any, side: Any, at: Any) -> Any:
 
 #: Of each count, what ranks move.
 Amounts = Sequence[Sequence[tuple[int, int]]]
-_RULES: tuple[Rule, ...] = (_rounded, _first_have_more, _last_have_more, _last_has_rest)
+_WHOLE: tuple[Rule, ...] = (_rounded, _first_have_more, _last_have_more, _last_has_rest)
+
+
+def _trimmed(rule: Rule) -> Rule:
+    """Return a rule by which the parts at both ends have one cell fewer, their boundary."""
+
+    def inner(cells: Any, side: Any, at: Any) -> Any:
+        return rule(cells, side, at) - (at == 0) - (at == side - 1)
+
+    return inner
+
+
+#: Rules of two kinds: of all cells, and of those that are no boundary.
+RULES: tuple[tuple[Rule, ...], ...] = (_WHOLE, tuple(map(_trimmed, _WHOLE)))
 _MOST_CELLS = 4096
 
 
@@ -83,12 +96,14 @@ class Law:
     - `checked`: whether the other counts alone give the same for some count.
     - `off`: of sizes that differ from step to step, by which share the other counts miss one at
       most; None: it holds exactly.
+    - `cut`: number of the way to cut the sides that its terms are of.
     """
 
     terms: tuple[int, ...]
     factors: npt.NDArray[np.floating[Any]]
     checked: bool
     off: float | None = None
+    cut: int = 0
 
     def at(self, row: npt.NDArray[np.float64]) -> float:
         """Give the size where the terms have these values."""
@@ -155,29 +170,45 @@ def fitted(rows: _Floats, values: _Floats, counts: _Floats) -> tuple[_Floats, li
 
 
 def cuts(
-    grids: Sequence[Grid], amounts: Amounts, side: int, cells: Sequence[Cells | None]
+    grids: Sequence[Grid],
+    amounts: Amounts,
+    side: int,
+    cells: Sequence[Cells | None],
+    rules: Sequence[Rule],
 ) -> Iterator[Cells]:
     """Return how many cells along a side, and by which rule, give the sizes that were seen.
 
     - `cells`: what is known of the other sides.
     """
-    for rule in _RULES:
-        for number in _alike(grids, amounts, side, rule).tolist():
-            tried = list(cells)
-            tried[side] = (number, rule)
-            samples = [
-                (grid.ranks, terms_at(grid, rank, tried), size)
-                for grid, sizes in zip(grids, amounts, strict=True)
-                for rank, size in sizes
-            ]
-            if laws_of(samples, len(tried), None):
-                yield number, rule
+    candidates = [
+        (number, rule, is_share)
+        for rule in rules
+        for number, is_share in _alike(grids, amounts, side, rule)
+    ]
+    # Sizes are mostly shares of the cells; only else those with cells of others around them.
+    shares = [(number, rule) for number, rule, is_share in candidates if is_share]
+    for number, rule in shares or [(number, rule) for number, rule, _ in candidates]:
+        tried = list(cells)
+        tried[side] = (number, rule)
+        samples = {
+            (grid.ranks, tuple(terms_at(grid, rank, tried)), size)
+            for grid, sizes in zip(grids, amounts, strict=True)
+            for rank, size in sizes
+        }
+        if laws_of(sorted(samples), len(tried), None):
+            yield number, rule
 
 
-def _alike(grids: Sequence[Grid], amounts: Amounts, side: int, rule: Rule) -> _Whole:
-    """Return the numbers of cells whose parts differ where sizes do, and only there."""
+def _alike(
+    grids: Sequence[Grid], amounts: Amounts, side: int, rule: Rule
+) -> Iterator[tuple[int, bool]]:
+    """Return the numbers of cells whose parts differ where sizes do, and only there.
+
+    With each: whether the sizes of each count are in the proportion of its parts.
+    """
     numbers = np.arange(2, _MOST_CELLS)
     fits = np.ones(len(numbers), bool)
+    shares = np.ones(len(numbers), bool)
     for grid, sizes in zip(grids, amounts, strict=True):
         length = grid.sides[side]
         of_part = sorted({(size, grid.at(rank)[side]) for rank, size in sizes})
@@ -189,7 +220,8 @@ def _alike(grids: Sequence[Grid], amounts: Amounts, side: int, rule: Rule) -> _W
             of_part, of_part[1:], parts.T, parts.T[1:], strict=False
         ):
             fits &= (first == second) if one == other else (first < second)
-    return numbers[fits]
+            shares &= first * other == second * one
+    return zip(numbers[fits].tolist(), shares[fits].tolist(), strict=True)
 
 
 def differ_along(side: int, grids: Sequence[Grid], amounts: Amounts) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,7 @@ from bareline.predict.pattern import (
 )
 from bareline.predict.relations import End
 from bareline.profile.records import NOBODY, Shape
+from bareline.profile.recurrence import FILES
 from bareline.profile.trace import CallStream
 from bareline.vocabulary.errors import AnalysisError
 
@@ -116,12 +118,15 @@ class Maker:
 
     def _note_even(self, laws: Sequence[Law]) -> None:
         for term in (term for law in laws[:1] for term in law.terms):
-            some = products(len(self._seen.cells))
+            some = products(len(self.grid.sides))
             if not 1 <= term <= len(some):
                 continue
             for side in some[term - 1]:
                 lengths = [grid.sides[side] for grid in self._seen.grids]
-                if self._seen.cells[side] is None and math.lcm(*lengths) % self.grid.sides[side]:
+                if (
+                    self._seen.cuts[laws[0].cut][side] is None
+                    and math.lcm(*lengths) % self.grid.sides[side]
+                ):
                     self._even.add(side)
 
     # Streams -------------------------------------------------------------------------------------
@@ -131,13 +136,13 @@ class Maker:
         place = self.grid.place(rank)
         if place not in self._templates:
             self._templates[place] = self._made_template(place)
-        row = terms_at(self.grid, rank, self._seen.cells)
+        rows = [terms_at(self.grid, rank, cut) for cut in self._seen.cuts]
         shapes: dict[Shape, int] = {}
         known: dict[int, int] = {}
         numbers = []
         for call in self._templates[place]:
             if id(call) not in known:
-                shape = self._shape(rank, call, row)
+                shape = self._shape(rank, call, rows)
                 known[id(call)] = shapes.setdefault(shape, len(shapes))
             numbers.append(known[id(call)])
         compute, spent = self._times[place]
@@ -188,20 +193,13 @@ class Maker:
     def _size_laws(
         self, call: PlaceCall, samples: Sequence[ProfiledCall], place: Place, index: int
     ) -> list[Law]:
-        """Return laws of the most places: of the same relations, of the same step, of its own.
-
-        The first that another count checks are taken, else the first that hold.
-        """
+        """Return laws of the most places: of the same relations, of the same step, of its own."""
         along = call.key.along
         alike = [s for s in self._seen.alike[place, call.at] if s.is_root == samples[0].is_root]
-        own = [sample for sample in samples if sample.place == place]
-        found: list[Law] = []
-        for some in (samples, alike, own):
-            laws = self._seen.laws_of(some, index, along)
-            if laws and all(law.checked for law in laws):
-                return laws
-            found = found or laws
-        if not found and self.spread:
+        groups = [samples, alike, *_by_place(samples, place)]
+        found = self._seen.laws_of(groups, index, along, place)
+        # What is written and read may follow no law: the mean of the counts is taken.
+        if not found and (self.spread or call.key.step.kind in FILES):
             found = self._seen.close_laws(samples, index, along)
         if not found:
             sizes = list(dict.fromkeys(sample.moved(index) for sample in samples))
@@ -226,7 +224,7 @@ class Maker:
 
     # One call of one rank ------------------------------------------------------------------------
 
-    def _shape(self, rank: int, call: PlaceCall, row: npt.NDArray[np.float64]) -> Shape:
+    def _shape(self, rank: int, call: PlaceCall, rows: Sequence[npt.NDArray[np.float64]]) -> Shape:
         step = call.key.step
         if step.kind == "done":
             return Shape("done", "done", False, step.ago, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -238,7 +236,7 @@ class Maker:
         if is_root not in call.sizes:
             raise self.refused(call, "no profiled rank of its place has this role for the root")
         laws = call.sizes[is_root]
-        amounts = [self._amount(call, own, row) for own in laws]
+        amounts = [self._amount(call, own, rows[own[0].cut]) for own in laws]
         self._count(rank, call, laws, amounts[_SIZE])
         return Shape(
             step.call, step.kind, step.posts, to, from_, root, send_tag, receive_tag, comm, members,
@@ -277,18 +275,19 @@ class Maker:
         return self._comms.setdefault(members, len(self._comms) + 1), len(members)
 
     def _amount(self, call: PlaceCall, laws: Sequence[Law], row: npt.NDArray[np.float64]) -> int:
-        if laws[0].off is not None:
+        # Of files the first law that holds will do: no other rank waits for as many bytes.
+        if laws[0].off is not None or call.key.step.kind in FILES:
             return max(0, round(laws[0].at(row)))
         found = {round(law.at(row), 3) for law in laws}
         if len(found) > 1:
             # Where a side was never cut otherwise: what a face carries, and one size for all ranks.
-            along, sides = call.key.along, range(len(self._seen.cells))
+            along, sides = call.key.along, range(len(self.grid.sides))
             others = tuple(side for side in sides if side != along)
             likely = 0 if along is None else 1 + products(len(sides)).index(others)
             found = {round(law.at(row), 3) for law in laws if likely in law.terms}
             call.likely = True
         if len(found) != 1:
-            raise self.refused(call, "two laws give its sizes; profile one count more")
+            raise self.refused(call, "several laws give its sizes, and differ there")
         value = found.pop()
         element = self._element(call)
         if value < 0 or value % element:
@@ -303,11 +302,13 @@ class Maker:
 
     def _count(self, rank: int, call: PlaceCall, laws: Sequence[Sequence[Law]], size: int) -> None:
         """Count what a made call moves, and whether a law of it is unchecked."""
+        call.made += call.times
+        if call.key.step.kind in FILES:
+            return
         size *= call.times
         self.bytes += size
         self.off += size * (laws[_SIZE][0].off or 0.0)
         self._note_even(laws[_SIZE])
-        call.made += call.times
         why = call.why or self._why_unchecked(rank, call, laws)
         if why:
             call.why = call.why or why
@@ -358,6 +359,14 @@ class Maker:
             where=str(largest.trace.path),
             hint=hint,
         )
+
+
+def _by_place(samples: Sequence[ProfiledCall], place: Place) -> Iterator[list[ProfiledCall]]:
+    """Return the calls of places that lie alike along one side, along two, and along all."""
+    sides = range(len(place))
+    for count in range(1, len(place) + 1):
+        for some in combinations(sides, count):
+            yield [one for one in samples if all(one.place[s] == place[s] for s in some)]
 
 
 def _times(pattern: Pattern) -> dict[Place, npt.NDArray[np.float64]]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from bareline.predict.grid import Grid, Place
 from bareline.predict.laws import (
+    RULES,
     Cells,
     Law,
+    Rule,
     TagLaw,
     close_law,
     cuts,
@@ -97,7 +102,8 @@ class Observations:
     - `keys`: of each place, what its calls are, in order; `samples`: the calls of each key.
     - `alike`: for each call of a place, the calls of all places that are the same n-th step.
     - `shared`: whom the calls of each key concern, by what holds in all its places.
-    - `cells`: of each side that is not cut evenly, its cells; `unclear`: why there are none.
+    - `cuts`: ways to cut the sides: evenly, and by the cells of sides that are not cut evenly, of
+      all cells and of those that are no boundary; `unclear`: why one is missing.
     """
 
     pattern: Pattern
@@ -105,6 +111,7 @@ class Observations:
     exact: bool
     unclear: str = ""
     _laws: dict[tuple[object, ...], list[Law]] = field(default_factory=dict)
+    _new_rows: dict[tuple[Place, int], npt.NDArray[np.float64]] = field(default_factory=dict)
     _tags: dict[tuple[object, ...], tuple[TagLaw, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -114,10 +121,11 @@ class Observations:
         }
         self.samples = self._collected()
         self.alike = self._alike_steps()
-        self.cells = self._found_cells()
+        self.cuts = self._found_cuts()
         self.shared = self._shared_by_key()
         self._rows = [
-            [terms_at(grid, rank, self.cells) for rank in range(grid.ranks)] for grid in self.grids
+            [[terms_at(grid, rank, cut) for rank in range(grid.ranks)] for grid in self.grids]
+            for cut in self.cuts
         ]
         self._by_comm = self._rules_by_communicator()
 
@@ -187,8 +195,23 @@ class Observations:
 
     # Cuts that are not even ----------------------------------------------------------------------
 
-    def _found_cells(self) -> list[Cells | None]:
+    def _found_cuts(self) -> list[tuple[Cells | None, ...]]:
         """Find how many cells the problem has along each side that does not divide them."""
+        even: tuple[Cells | None, ...] = (None,) * len(self.grid.sides)
+        found: list[tuple[Cells | None, ...]] = [even]
+        uneven = self._uneven() if self.exact else []
+        for rules in RULES:
+            cells = list(even)
+            for side in range(len(cells)):
+                for amounts in uneven:
+                    if cells[side] is None and differ_along(side, self.grids, amounts):
+                        cells[side] = self._cut(side, amounts, cells, rules)
+            if tuple(cells) not in found:
+                found.append(tuple(cells))
+        return found
+
+    def _uneven(self) -> list[tuple[tuple[tuple[int, int], ...], ...]]:
+        """Return what ranks move in calls of which the sizes differ, a row for each count."""
         uneven = set()
         for samples in self.samples.values():
             amounts = [
@@ -197,28 +220,21 @@ class Observations:
             ]
             if any(len({size for _, size in one}) > 1 for one in amounts):
                 uneven.add(tuple(amounts))
-        cells: list[Cells | None] = [None for _ in self.grid.sides]
-        if not self.exact:
-            return cells
-        for side, length in enumerate(self.grid.sides):
-            differing = (one for one in sorted(uneven) if differ_along(side, self.grids, one))
-            differ = next(differing, ())
-            if differ:
-                cells[side] = self._cut(side, length, differ, cells)
-        return cells
+        return sorted(uneven)
 
     def _cut(
         self,
         side: int,
-        length: int,
         amounts: Sequence[Sequence[tuple[int, int]]],
         cells: Sequence[Cells | None],
+        rules: Sequence[Rule],
     ) -> Cells | None:
         """Return the cells of a side that give the sizes seen, None where several differ."""
+        length = self.grid.sides[side]
         fits: dict[tuple[float, ...], Cells] = {}
-        for number, rule in cuts(self.grids, amounts, side, cells):
-            local = tuple(float(rule(number, length, at)) / number for at in range(length))
-            fits.setdefault(local, (number, rule))
+        for number, rule in cuts(self.grids, amounts, side, cells, rules):
+            parts = [float(rule(number, length, at)) for at in range(length)]
+            fits.setdefault(tuple(part / sum(parts) for part in parts), (number, rule))
         # Several that cut the new grid alike are one; several that do not tell nothing.
         if len(fits) > 1:
             self.unclear = "; several ways to cut a side give these sizes"
@@ -226,31 +242,64 @@ class Observations:
 
     # Laws ----------------------------------------------------------------------------------------
 
-    def laws_of(self, samples: Sequence[ProfiledCall], index: int, along: int | None) -> list[Law]:
-        """Return the simplest laws of what calls move that hold exactly; none where no law does."""
-        if not samples:
-            return []
-        key = (along, tuple((s.job, s.rank, s.moved(index)) for s in samples))
+    def laws_of(
+        self, groups: Sequence[Sequence[ProfiledCall]], index: int, along: int | None, place: Place
+    ) -> list[Law]:
+        """Return the simplest laws of what the calls of a place move that hold exactly.
+
+        - `groups`: calls that may share a law, the most first.
+
+        The first are taken that another count checks and that agree on the new grid, else the
+        first that hold; none where no law does.
+        """
+        found: list[Law] = []
+        # What gives the sizes of most ranks comes first: by place many laws hold by chance.
+        for samples in groups:
+            for cut in range(len(self.cuts)):
+                laws = self._simplest(samples, index, along, cut)
+                if laws and all(law.checked for law in laws) and self._agree(laws, place, cut):
+                    return laws
+                found = found or laws
+        return found
+
+    def _agree(self, laws: Sequence[Law], place: Place, cut: int) -> bool:
+        """Whether laws give the same for the ranks of a place on the new grid."""
+        if len(laws) == 1:
+            return True
+        if (place, cut) not in self._new_rows:
+            ranks = [rank for rank in range(self.grid.ranks) if self.grid.place(rank) == place]
+            rows = {tuple(terms_at(self.grid, rank, self.cuts[cut])) for rank in ranks}
+            self._new_rows[place, cut] = np.array(sorted(rows))
+        rows_there = self._new_rows[place, cut]
+        values = [rows_there[:, list(law.terms)] @ law.factors for law in laws]
+        return all(np.allclose(values[0], other, atol=1e-3) for other in values[1:])
+
+    def _simplest(
+        self, samples: Sequence[ProfiledCall], index: int, along: int | None, cut: int
+    ) -> list[Law]:
+        key = (cut, along, tuple((s.job, s.rank, s.moved(index)) for s in samples))
         if key not in self._laws:
-            rows = sorted(self._law_rows(samples, index))
-            self._laws[key] = simplest(rows, len(self.cells), along)
+            rows = sorted(self._law_rows(samples, index, cut))
+            laws = simplest(rows, len(self.grid.sides), along)
+            self._laws[key] = [replace(law, cut=cut) for law in laws]
         return self._laws[key]
 
     def close_laws(
         self, samples: Sequence[ProfiledCall], index: int, along: int | None
     ) -> list[Law]:
         """Return the law nearest to what calls move, of sizes that differ between periods."""
-        rows = sorted(self._law_rows(samples, index))
+        rows = sorted(self._law_rows(samples, index, 0))
         key = ("close", along, tuple(rows))
         if key not in self._laws:
-            self._laws[key] = [close_law(rows, len(self.cells), along)]
+            self._laws[key] = [close_law(rows, len(self.grid.sides), along)]
         return self._laws[key]
 
     def _law_rows(
-        self, samples: Sequence[ProfiledCall], index: int
+        self, samples: Sequence[ProfiledCall], index: int, cut: int
     ) -> set[tuple[int, tuple[float, ...], int]]:
+        rows = self._rows[cut]
         return {
-            (sample.job, tuple(self._rows[sample.job][sample.rank]), sample.moved(index))
+            (sample.job, tuple(rows[sample.job][sample.rank]), sample.moved(index))
             for sample in samples
         }
 

@@ -35,7 +35,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class ApplicationLoss:
-    """The loss of an application between the baseline and the platform where it loses most."""
+    """The loss of an application between the baseline and a platform, the largest first."""
 
     application: str
     loss: LossSplit
@@ -76,7 +76,7 @@ def look_closer(
     max_queued: float = DISTURBED,
     note: Note | None = None,
 ) -> Predictions:
-    """Explain each application's largest loss, rank upgrades, and lay sizes over the ladders.
+    """Explain each application's losses, rank upgrades, and lay sizes over the ladders.
 
     - `note`: is told what is looked at next, which application it is, and how many there are.
     """
@@ -88,11 +88,14 @@ def look_closer(
         usable = {key: one for key, one in by_platform.items() if one.launches}
         if note is not None:
             note(f"{name}: what it loses, what would help", position, len(found))
-        slowest = max(usable, key=lambda key: usable[key].median_s, default=records.baseline)
-        if records.baseline in usable and slowest != records.baseline:
+        base = usable.get(records.baseline)
+        slower = [
+            key for key, one in usable.items() if base is not None and one.median_s > base.median_s
+        ]
+        for key in sorted(slower, key=lambda key: -usable[key].median_s):
             # Else within noise, or not reproduced: there is nothing to share out.
             with suppress(BarelineError):
-                loss = explain_application(records, name, records.baseline, slowest, found=found)
+                loss = explain_application(records, name, records.baseline, key, found=found)
                 losses.append(ApplicationLoss(name, loss))
         for one in usable.values():
             with suppress(BarelineError):  # the same refusal stands in the validation

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import TypedDict
 
+from bareline.analysis.numbers.programs import REPLAYED_TERMS
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications, name_of, usable
 from bareline.predict.compute import ComputeFactor, factor_between
@@ -36,16 +37,7 @@ from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import format_value
 
 #: How inputs are called in sentences.
-TITLES: Mapping[str, str] = {
-    "compute": "computing and memory",
-    "latency": "latency of messages",
-    "bandwidth": "bandwidth of messages",
-    "collectives": "algorithms of collectives",
-    "cores": "waiting for a shared core",
-    "io": "files",
-    "start-up": "start-up",  # of runs of 0.1.0; a program's own clock leaves it out
-    "residual": "not explained",
-}
+TITLES: Mapping[str, str] = {**REPLAYED_TERMS, "residual": "not explained"}
 _DRAWS = 40
 
 

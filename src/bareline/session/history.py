@@ -155,8 +155,16 @@ class History:
         return (self._blocks[block] for block in range(self._study.launches))
 
     def blocks_done(self) -> int:
-        """Give how many blocks were begun."""
-        return max((record.trial.block + 1 for record in self.records.values()), default=0)
+        """Return how many blocks are complete: nothing is left to do in them, nor before them."""
+        done = 0
+        for block in sorted(self._blocks):
+            trials = self._blocks[block]
+            begun = any(trial.index in self.records for trial in trials)
+            left = (t for t in trials if t.index not in self.records and not self.unneeded(t))
+            if not begun or any(left):
+                break
+            done = block + 1
+        return done
 
     def unneeded(self, trial: Trial) -> str:
         """Say why a trial is not needed any more, or nothing if it is.

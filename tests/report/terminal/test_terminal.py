@@ -10,7 +10,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.grid import grid
 from bareline.report.terminal.listings import fact_blocks, platform_blocks
 from bareline.report.terminal.progress import LiveProgress, StepLines
-from bareline.report.terminal.results import comparison_blocks, summary_blocks
+from bareline.report.terminal.results import comparison_blocks, explained_blocks, summary_blocks
 from bareline.report.terminal.runs import plan_blocks, status_blocks
 from bareline.report.writers.console import clean, make_console, print_next
 from bareline.report.writers.terminal import print_blocks
@@ -205,3 +205,15 @@ def test_long_work_says_where_it_stands_and_when_it_ends(monkeypatch):
 
     # Only one of them is said: the first begins, the others follow within two seconds.
     assert printed(work) == "pair 3 of 4: step 3 (20 s elapsed, about 20 s left)\n"
+
+
+def test_explain_gives_the_answer_and_the_sums_first(document: Document) -> None:
+    """About 130 lines for the demo before; `--all` gives them."""
+    brief = blocks_text(explained_blocks(document.comparison))
+    full = blocks_text(explained_blocks(document.comparison, details=True))
+    assert document.glance is not None
+    assert brief.lower().startswith(document.glance.headline.text[:60].lower())
+    assert " are left over" in brief or " are not explained" in brief or "run `" in brief
+    assert "--all" in brief.splitlines()[-1]
+    assert "What the platforms suit" in full and "What the platforms suit" not in brief
+    assert max(map(len, brief.splitlines())) <= 100

@@ -1,6 +1,7 @@
 """Where a program's extra time goes: computation, collectives, messages, waiting, files, start-up.
 
-Of each pair of launches of one block, the difference of both profiles is the loss, split; the
+Where predictions were kept, the pieces are the terms of the replay, which predicts as well. Else,
+of each pair of launches of one block, the difference of both profiles is the loss, split; the
 median over the pairs counts. Without profiles a program's own split into computation and
 communication is taken. The residual is what the pieces leave of the loss of all launches.
 
@@ -14,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -22,8 +23,10 @@ from bareline.analysis.numbers.programs import (
     COMMUNICATING,
     COMPUTING,
     LaunchKey,
+    application_of,
     launch_values,
     profiles_of,
+    replayed_losses,
     under_profiler,
 )
 from bareline.analysis.numbers.records import Records
@@ -86,12 +89,18 @@ class Piece:
         return str(self.dearest or "")
 
 
+#: What says the pieces of a loss, the first that there is: the replay that predicts as well, so
+#: that a prediction and an explanation are one sum.
+Source = Literal["replay", "profile", "clock"]
+
+
 @dataclass(frozen=True, slots=True)
 class Breakdown:
     """A program's loss in pieces, in the order of `PIECES`.
 
     `ratio` and `base_s` are by all launches; by the profiled pair where only one was profiled. The
-    pieces come from so many pairs of `launches`, by their profiles or by the program itself.
+    pieces are of so many pairs of `launches`: from the replay that predicts, from profiles or from
+    the program itself.
     """
 
     title: str
@@ -99,7 +108,7 @@ class Breakdown:
     ratio: Estimate
     base_s: float
     pieces: tuple[Piece, ...]
-    by_profile: bool
+    source: Source
     launches: int
 
     @property
@@ -124,6 +133,7 @@ def breakdowns(
     Raises ProfileError: a profile that the run keeps is damaged.
     """
     found = []
+    replayed = replayed_losses(records, cells[0].baseline) if cells else {}
     for cell in cells:
         program = cell.layer in (Layer.NPB, Layer.APP) and cell.headline
         # The time at a point, as of one rank, is not the time of the launch that is split.
@@ -131,8 +141,14 @@ def breakdowns(
         claimed = cell.grade is not None and cell.grade.is_claim
         if program and whole and claimed and cell.ratio and cell.ratio.value > 1 and cell.base:
             title = titles.get(cell.place.probe, cell.place.probe)
-            found.append(_split(records, cell, cell.ratio, cell.base.value, title))
-    return sorted(filter(None, found), key=lambda one: -one.ratio.value)
+            terms = replayed.get((cell.platform, application_of(cell.place)))
+            if terms is not None:
+                pieces = tuple(Piece(one.name, one.extra, one.lo, one.hi) for one in terms[0])
+                base_s = cell.base.value
+                found.append(Breakdown(title, cell, cell.ratio, base_s, pieces, "replay", terms[1]))
+            elif split := _split(records, cell, cell.ratio, cell.base.value, title):
+                found.append(split)
+    return sorted(found, key=lambda one: -one.ratio.value)
 
 
 def _split(
@@ -154,7 +170,7 @@ def _split(
         if case != cell.place.case:  # measured beside the launches: its own pair is what is split
             ratio = Estimate(median(own / base for own, base in profiled.values()))
             base_s = median(base for _, base in profiled.values())
-        return Breakdown(title, cell, ratio, base_s, pieces, True, len(profiled))
+        return Breakdown(title, cell, ratio, base_s, pieces, "profile", len(profiled))
     case = cell.place.case
     times = paired(case)
     for name, metric in (("computation", COMPUTING), ("communication", COMMUNICATING)):
@@ -163,7 +179,7 @@ def _split(
         if not extras:
             return None
         pieces += (_piece(name, extras),)
-    return Breakdown(title, cell, ratio, base_s, pieces, False, len(times))
+    return Breakdown(title, cell, ratio, base_s, pieces, "clock", len(times))
 
 
 #: What both sides of each pair took, the platform first, in s.

@@ -20,11 +20,11 @@ from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.cube import BoolCube, FloatCube
 from bareline.analysis.numbers.family import (
     Family,
-    Looks,
     certainly_beyond,
     discoveries,
     family_wise,
 )
+from bareline.analysis.numbers.looks import Looks
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records

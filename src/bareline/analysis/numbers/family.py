@@ -11,70 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
 
 import numpy as np
 
 from bareline import stats
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
+from bareline.analysis.numbers.looks import Looks
 from bareline.analysis.numbers.members import Mean, Members, Points, with_losses
 from bareline.analysis.numbers.pairs import PlatformPair
-from bareline.analysis.numbers.records import Records
-from bareline.vocabulary.errors import AnalysisError
-from bareline.vocabulary.looks import checked_looks, fewest_blocks, spending
+from bareline.vocabulary.looks import fewest_blocks
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
-
-
-@dataclass(frozen=True, slots=True)
-class Looks:
-    """The planned looks at a run that tests may use; without a plan all is looked at once.
-
-    - `planned`: after how many blocks, and the error that each spends; empty without a plan.
-    - `reached`: how many of them the run has reached.
-    - `measured`: blocks that the run has.
-    """
-
-    planned: tuple[int, ...] = ()
-    reached: int = 0
-    measured: int = 0
-
-    @property
-    def spending(self) -> tuple[float, ...]:
-        """The error that each planned look spends."""
-        return spending(len(self.planned))
-
-    @property
-    def spent(self) -> float:
-        """The error of all looks together."""
-        return sum(self.spending) if self.planned else stats.CERTAIN_ALPHA
-
-    @property
-    def taken(self) -> tuple[tuple[int | None, float], ...]:
-        """Blocks (None for all) and error of each look that was taken."""
-        if not self.planned:
-            return ((None, stats.CERTAIN_ALPHA),)
-        return tuple(zip(self.planned, self.spending, strict=True))[: self.reached]
-
-    @classmethod
-    def of(cls, records: Records) -> Looks:
-        """Give the looks of a run; of several runs together none was planned.
-
-        Raises AnalysisError: the run's file plans impossible ones.
-        """
-        planned = records.study.get("looks")
-        if planned is None or len(records.runs) > 1:
-            return cls()
-        try:
-            looks = checked_looks(planned)
-        except ValueError as error:
-            raise AnalysisError(
-                str(error), where=f"{records.runs[0].path}/run.toml",
-                hint="take the file from a copy of the run",
-            ) from error  # fmt: skip
-        last = records.trials.get_column("block").max()
-        measured = 0 if last is None else int(cast("int", last)) + 1
-        return cls(looks, sum(look <= measured for look in looks), measured)
-
 
 _ONE_LOOK = Looks()
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import polars as pl
 
@@ -141,6 +143,58 @@ def application_of(place: Place) -> str:
     parts += [f"threads={place.threads}"] if place.threads > 1 else []
     parts += [f"nodes={place.nodes}"] if place.nodes else []
     return " ".join(filter(None, parts))
+
+
+#: How the terms of a replayed loss are called, by the input of the replay that is swapped.
+REPLAYED_TERMS: Mapping[str, str] = {
+    "compute": "computing and memory",
+    "latency": "latency of messages",
+    "bandwidth": "bandwidth of messages",
+    "collectives": "algorithms of collectives",
+    "cores": "waiting for a shared core",
+    "io": "files",
+    "start-up": "start-up",  # of runs of 0.1.0; a program's own clock leaves it out
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedTerm:
+    """What a term of a replayed loss adds over the baseline's time, with a 90 % interval."""
+
+    name: str
+    extra: float
+    lo: float
+    hi: float
+
+
+#: Terms by platform and application, and of how many launches the loss is.
+ReplayedLosses = Mapping[tuple[str, str], tuple[tuple[ReplayedTerm, ...], int]]
+
+
+def replayed_losses(records: Records, baseline: str) -> ReplayedLosses:
+    """Return the losses that predictions split; none where none were kept or can be read."""
+    found: dict[tuple[str, str], tuple[tuple[ReplayedTerm, ...], int]] = {}
+    for run in records.runs:
+        try:
+            for row in json.loads(run.read_predictions() or b"{}")["losses"]:
+                loss = row["loss"]
+                if loss["base"] == baseline:
+                    base_s = median(map(float, loss["measured_a"]))
+                    terms = tuple(_replayed_terms(loss["shares"], base_s))
+                    launches = min(len(loss["measured_a"]), len(loss["measured_b"]))
+                    found[loss["platform"], row["application"]] = (terms, launches)
+        except (KeyError, TypeError, ValueError, ZeroDivisionError):
+            continue  # of another version: `bareline predict` says so where it is asked
+    return found
+
+
+def _replayed_terms(shares: Iterable[Mapping[str, Any]], base_s: float) -> Iterator[ReplayedTerm]:
+    for share in shares:
+        if share["input"] in REPLAYED_TERMS:
+            extra, lo, hi = (float(share[key]) / base_s for key in ("time_s", "lo_s", "hi_s"))
+            if not all(map(isfinite, (extra, lo, hi))):
+                raise ValueError("a share is not finite")
+            yield ReplayedTerm(REPLAYED_TERMS[share["input"]], extra, lo, hi)
 
 
 def predicted_times(records: Records, baseline: str) -> Predicted:

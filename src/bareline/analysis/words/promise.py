@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bareline import stats
 from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.grades import GradedRows
-from bareline.analysis.numbers.family import Looks
+from bareline.analysis.numbers.looks import Looks
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.units import listing, percent, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
@@ -103,7 +103,8 @@ def _looks(looks: Looks) -> str:
         f"{spent} % of error."
     )
     if not looks.reached:
-        return f"{text} After {looks.measured} none was reached, so nothing is certain yet."
+        so_far = f"After {looks.measured} complete ones none was reached"
+        return f"{text} {so_far}, so nothing is certain yet."
     last = looks.planned[looks.reached - 1]
     if looks.measured > last:
         return f"{text} Blocks after the look at {last} make rows likely at most."

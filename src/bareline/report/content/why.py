@@ -81,7 +81,9 @@ def _steps(one: Breakdown) -> Waterfall:
 
 def _source(one: Breakdown) -> str:
     """Say what the pieces come from: ``profiles of 6 pairs of launches, their median``."""
-    what = "profiles" if one.by_profile else "the program's own timers"
+    if one.source == "replay":
+        return f"the replay of its calls, which predicts it as well; {one.launches} launches"
+    what = "profiles" if one.source == "profile" else "the program's own timers"
     pairs = f", median over {one.launches} pairs of launches"
     return what + (" of one launch on each side" if one.launches == 1 else pairs)
 

@@ -121,7 +121,7 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
     if details:
         yield from _row_blocks(comparison.table, details=True)
     else:
-        hint = "`bareline explain` says all in sentences; --probe P and --all list every point."
+        hint = "`bareline explain --all` says all in sentences; --probe P, --all list every point."
         yield Remark(hint, "muted")
 
 
@@ -159,8 +159,35 @@ def _caveats(findings: Sequence[Finding]) -> list[Block]:
     return [Note(f"Caveats: {'; '.join(texts)}.")] if texts else []
 
 
-def explained_blocks(comparison: Comparison) -> Iterator[Block]:
-    """Say in words what was found, and what the platforms suit."""
+def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:
+    """Give the answer and the sum of each layer's loss; `details`: also all that was found.
+
+    Without a likely loss all that is known is given.
+    """
+    if comparison.alone or details or not comparison.explanations:
+        yield from _all_explained(comparison)
+        return
+    yield Prose(tuple(comparison.glance.headline.clauses), "headline")
+    calm = []
+    for layer in layers_of(comparison.findings):
+        own = [one for one in comparison.explanations if one.finding.layer is layer]
+        reasons = tuple(sentence(*reason) for reason in reasons_of(own, listing))
+        if reasons:
+            yield Section(layer.words, (Prose(reasons, "list"),))
+        else:
+            calm.append(layer.words)
+    if calm:
+        yield Note(f"No loss is likely in: {listing(calm)}.")
+    if comparison.glance.promise:
+        yield Note(comparison.glance.promise)
+    hint = (
+        "--all adds every finding and point, the launches that what is open needs, and what suits."
+    )
+    yield Remark(hint, "muted")
+
+
+def _all_explained(comparison: Comparison) -> Iterator[Block]:
+    """Say in words all that was found, and what the platforms suit."""
     if comparison.alone and comparison.controls:
         yield from control_blocks(comparison.controls)
     yield Prose(tuple(comparison.sentences) or ("There is nothing to compare.",))

@@ -1,0 +1,86 @@
+"""The planned looks at a run, and how many of them it has reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from bareline import stats
+from bareline.analysis.numbers.records import Records
+from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.looks import checked_looks, spending
+from bareline.vocabulary.place import CASE
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """The planned looks at a run that tests may use; without a plan all is looked at once.
+
+    - `planned`: after how many blocks, and the error that each spends; empty without a plan.
+    - `reached`: how many of them the run has reached.
+    - `measured`: complete blocks that the run has.
+    """
+
+    planned: tuple[int, ...] = ()
+    reached: int = 0
+    measured: int = 0
+
+    @property
+    def spending(self) -> tuple[float, ...]:
+        """The error that each planned look spends."""
+        return spending(len(self.planned))
+
+    @property
+    def spent(self) -> float:
+        """The error of all looks together."""
+        return sum(self.spending) if self.planned else stats.CERTAIN_ALPHA
+
+    @property
+    def taken(self) -> tuple[tuple[int | None, float], ...]:
+        """Blocks (None for all) and error of each look that was taken."""
+        if not self.planned:
+            return ((None, stats.CERTAIN_ALPHA),)
+        return tuple(zip(self.planned, self.spending, strict=True))[: self.reached]
+
+    @classmethod
+    def of(cls, records: Records) -> Looks:
+        """Give the looks of a run; of several runs together none was planned.
+
+        Raises AnalysisError: the run's file plans impossible ones.
+        """
+        planned = records.study.get("looks")
+        if planned is None or len(records.runs) > 1:
+            return cls()
+        try:
+            looks = checked_looks(planned)
+        except ValueError as error:
+            raise AnalysisError(
+                str(error), where=f"{records.runs[0].path}/run.toml",
+                hint="take the file from a copy of the run",
+            ) from error  # fmt: skip
+        measured = _complete_blocks(records.trials, looks)
+        return cls(looks, sum(look <= measured for look in looks), measured)
+
+
+def _complete_blocks(trials: pl.DataFrame, looks: Sequence[int]) -> int:
+    """Return how many blocks were measured to their end.
+
+    A run that was interrupted lacks trials of its last block: what is compared then is less than
+    was planned, and which rows have the block is chance. Those of the block before are expected
+    again; a case that failed there may have been given up, and a look may end what it asks nothing
+    more of.
+    """
+    if trials.is_empty():
+        return 0
+    last = int(trials.select(pl.col("block").max()).item())
+    if last == 0:
+        return 1
+    pair = ["platform", *CASE]
+    there = trials.filter(pl.col("block") == last)
+    expected = trials.filter(pl.col("block") == last - 1, pl.col("status") == "measured")
+    if last in looks:
+        expected = expected.join(there.select("probe").unique(), on="probe", how="semi")
+    missing = expected.join(there, on=pair, how="anti", nulls_equal=True)
+    return last if missing.height else last + 1
