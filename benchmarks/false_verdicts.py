@@ -121,7 +121,7 @@ _READ = """
 import json, sys
 from pathlib import Path
 try:
-    from bareline.analysis.judgements.comparison import Comparison
+    from bareline.analysis.words.comparison import Comparison
     from bareline.analysis.numbers.records import read_runs
     from bareline.store.run import Run
     def look(run):

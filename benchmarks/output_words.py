@@ -238,8 +238,9 @@ def _has_amount(point: Point, found: re.Match[str], *, better: bool) -> bool:
     ends = [_in_words(point, ratio, found["unit"], better) for ratio in (point.lo, point.hi)]
     low, high = sorted(ends, key=lambda end: float("inf") if end is None else end)
     own = _in_words(point, point.ratio, found["unit"], better)
-    open_end = found["hi"] == "unlimited"
-    upper = high is None if open_end else close_to(found["hi"], high)
+    # Where launches are lost there is no end: a rate is then up to 100 % lower.
+    unlimited = "100" if found["unit"] == "%" and found["word"] == "lower" else "unlimited"
+    upper = found["hi"] == unlimited if high is None else close_to(found["hi"], high)
     return close_to(found["number"], own) and close_to(found["lo"], low) and upper
 
 

@@ -149,9 +149,8 @@ def rounded(value: float) -> str:
         limit = {2: 10, 1: 100, 0: float("inf")}[digits]
         if abs(value) < limit:
             break
-    if abs(value) < 1:
-        digits = 3
-    return f"{value:.{digits}f}"
+    small = f"{value:.3f}"
+    return small if abs(float(small)) < 1 else f"{value:.{digits}f}"
 
 
 def close_to(text: str, value: float | None) -> bool:
@@ -349,15 +348,18 @@ def _wrong_table(page: Page, section: str, subject: str, rows: list[list[str]]) 
         verdict = fields["verdict"].partition(" (")[0]
         verdict = verdict.replace("likely ", "").replace(" in these boots", "").strip("~ ")
         matching = [p for p in points if p.verdict == verdict]
+        named = {point.probe for point in points}
+        means = [m for m in page.means if m.platform == fields["platform"] and m.probe in named]
+        if any(mean.verdict == verdict for mean in means):
+            continue  # the row is about a mean, whose ratio no point has
         if verdict == "mixed" and {p.verdict for p in points} >= {"slower", "faster"}:
             continue
         if points and not matching:
             verdicts = sorted({p.verdict for p in points})
             yield f"{place}: verdict {fields['verdict']!r}, the rows have {verdicts}"
         ratio = re.match(r"[\d.]+$", fields["ratio"])
-        named = {point.probe for point in points}
-        if any(m.platform == fields["platform"] and m.probe in named for m in page.means):
-            continue  # the row may be about a mean, whose ratio no point has
+        if means:
+            continue  # the ratio may be that of a mean
         if ratio and points and not any(close_to(fields["ratio"], p.ratio) for p in points):
             yield f"{place}: ratio {fields['ratio']}, the rows have {[p.ratio for p in points]}"
             continue

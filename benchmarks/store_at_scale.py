@@ -38,13 +38,13 @@ print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 VERBS = {
     "read": "tables = run.tables()\n",
     "compare": (
-        "from bareline.analysis.judgements.comparison import Comparison\n"
+        "from bareline.analysis.words.comparison import Comparison\n"
         "from bareline.analysis.numbers.records import read_runs\n"
         "comparison = Comparison(read_runs([run]))\n"
         "assert comparison.table.height == int(sys.argv[2])\n"
     ),
     "statements": (
-        "from bareline.analysis.judgements.comparison import Comparison\n"
+        "from bareline.analysis.words.comparison import Comparison\n"
         "from bareline.analysis.numbers.records import read_runs\n"
         "assert Comparison(read_runs([run])).statements\n"
     ),
@@ -52,7 +52,7 @@ VERBS = {
         "from bareline.session.status import status_of\nassert status_of(run)['remaining'] == 0\n"
     ),
     "report": (
-        "from bareline.analysis.judgements.comparison import Comparison\n"
+        "from bareline.analysis.words.comparison import Comparison\n"
         "from bareline.analysis.numbers.records import read_runs\n"
         "from bareline.report.content.document import document_of\n"
         "from bareline.report.page.files import write_report\n"

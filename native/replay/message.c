@@ -41,8 +41,13 @@ static void transfer(struct bl_engine *engine, struct message *message, double n
 {
     double *const link = &engine->links[link_of(engine->job, message->source, message->target)];
     const double begin = *link > now ? *link : now;
-    *link = begin + message->cost->occupies[message->between];
-    message->arrival = begin + message->cost->transfer[message->between];
+    const double opposite = engine->links[link_of(engine->job, message->target, message->source)];
+    const double alone = message->cost->transfer[message->between];
+    const double both = message->cost->crossing[message->between];
+    /* The one that came first is under way: the second pays for both. */
+    const double taken = opposite > begin ? alone + 2 * (both - alone) : alone;
+    *link = begin + message->cost->occupies[message->between] + (taken - alone);
+    message->arrival = begin + taken;
 }
 
 static void arrive(struct request *request, double at)

@@ -43,9 +43,10 @@ struct bl_shape {
     int32_t padding;
 };
 
-/* What a call costs, in s: of a message [0] within a node and [1] between two, of a collective. */
+/* What a call costs, in s: of a message [0] within a node and [1] between two, of a collective.
+ * `crossing` is the transfer of a message while another one comes the other way. */
 struct bl_cost {
-    double transfer[2], send[2], receive[2], occupies[2];
+    double transfer[2], crossing[2], send[2], receive[2], occupies[2];
     double collective, overhead;
     int32_t eager[2];
     int32_t role; /* enum bl_role */

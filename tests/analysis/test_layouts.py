@@ -2,6 +2,7 @@
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
+from bareline.report.terminal.results import comparison_blocks
 from bareline.vocabulary.model import Layout, Sample
 from bareline.vocabulary.pinning import UNBOUND, Pinning
 
@@ -120,3 +121,17 @@ def test_a_placement_that_changes_within_a_run_splits_its_case(plant_study):
         "": (6, 6),
         "binding=core": (6, 6),
     }
+
+
+def test_a_program_of_unlike_layouts_is_said_to_be_predictable(plant_study):
+    """It was not comparable, and nothing said that `predict` works for the same pair."""
+
+    def samples(trial, generator):
+        yield Sample("time", 1.0 + generator.normal() / 1000)
+
+    def layout(trial):
+        return TWO if trial.platform == "b" else ONE
+
+    run = plant_study(samples, {"probe": "app.ocean", "ranks": 2}, layout=layout)
+    text = " ".join(str(block) for block in comparison_blocks(Comparison(read_runs([run]))))
+    assert f"bareline predict app.ocean --from {run.path} --base a --to b" in text

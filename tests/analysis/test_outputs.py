@@ -110,9 +110,10 @@ def test_the_reader_sees_an_answer_about_a_program_that_contradicts_its_row(clau
     assert list(output_words.wrong_answer(page, f"On b: {clause}\nCompared with a."))
 
 
-#: The first few, and two that once failed: an answer that called a likely loss of launches certain,
-#: and a report of a row without a ratio of any point.
-@pytest.mark.parametrize("number", [*range(6), 39, 97])
+#: The first few, and three that once failed: an answer that called a likely loss of launches
+#: certain, a report of a row without a ratio of any point, and `explain --json` of two runs of
+#: which one lost all launches of a probe.
+@pytest.mark.parametrize("number", [*range(6), 39, 97, 517])
 def test_outputs_of_a_random_page_agree(number):
     assert output_agreement.page_disagreements(number) == []
 

@@ -154,6 +154,7 @@ def test_a_profile_and_an_import(printed):
     printed("show-profile", "show", TESTS / "profile" / "data" / "planted.profile")
     file = TESTS / "formats" / "data" / "nuttcp.tcp.out"
     printed("import", "import", file, "--platform", "x", "--out", "imported", "--quiet")
+    printed("reference", "reference", "imported")
 
 
 def test_programs_and_remains(printed, monkeypatch):

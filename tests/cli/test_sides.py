@@ -120,3 +120,29 @@ def test_a_folder_of_runs_is_refused_with_one_of_them(bareline, sides):
     bareline("import", "old", "--platform", "bare", "-o", "nights/n1")
     done = bareline("compare", "nights", "new", code=2)
     assert "nights: is a folder of 1 run; name it: nights/n1" in done.stderr
+
+
+def test_an_import_names_the_launches_that_its_rows_need(bareline, sides):
+    """It suggested that six launches are enough, however much they vary."""
+    for launch in range(6):
+        (sides / "new" / f"osu{launch}.txt").write_text(osu(launch, 1.0 + launch / 4))
+    noisy = bareline("import", "new", "--platform", "p", "-o", "noisy").stderr
+    assert "12 rows vary by " in noisy
+    assert int(noisy.partition("about ")[2].split()[0]) > 6
+    quiet = bareline("import", "old", "--platform", "p", "-o", "quiet").stderr
+    assert "about 6 launches of each side" in quiet
+
+
+def test_ranks_that_outputs_lack_can_be_given(bareline, place):
+    """One side imported with --ranks, the other not: every row was missing."""
+    text = "# OSU MPI Allreduce Latency Test v7.3\n# Size       Avg Latency(us)\n"
+    for folder in ("known", "unknown"):
+        (place / folder).mkdir()
+        for launch in range(6):
+            row = f"4                       1.5{launch}\n8                       1.6{launch}\n"
+            (place / folder / f"{launch}.txt").write_text(text + row)
+    bareline("import", "known", "--platform", "bare", "--ranks", "4", "-o", "r")
+    said = " ".join(bareline("compare", "r", "unknown").stdout.split())
+    assert "the number of ranks of unknown is not known, bare has 4; import with --ranks" in said
+    rows = json.loads(bareline("compare", "r", "unknown", "--ranks", "4", "--json").stdout)
+    assert {row["verdict"] for row in rows} <= {"equivalent", "inconclusive"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -89,6 +90,49 @@ def test_the_campaign_notices_what_it_looks_for(tmp_path, monkeypatch):
     judge(count, Ended(-9, "", late=True), "x")
     assert (count.tracebacks, count.aborts, count.large) == (2, 1, 1)
     assert not count.clean
+
+
+@pytest.fixture
+def faults(monkeypatch):
+    """Give the campaign's own module, and its table."""
+    monkeypatch.syspath_prepend(str(CAMPAIGN))
+    spec = importlib.util.spec_from_file_location("campaign_of_faults", CAMPAIGN / "__main__.py")
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_campaign_goes_on_where_its_journal_ends(faults, tmp_path, monkeypatch):
+    journal = tmp_path / "faults.jsonl"
+    monkeypatch.setenv("BARELINE_FAULTS_JOURNAL", str(journal))
+    tried = []
+
+    def try_it(bench, tries):
+        count = faults.Count()
+        for case in bench.share(range(25), tries):
+            tried.append(case)
+            count.tries += 1
+            count.record(f"case {case}", verdict="well")
+            if len(tried) == 13:
+                raise KeyboardInterrupt
+        return count
+
+    fault = faults.Fault(try_it, 25, 1, part=10)
+    parts = [faults.Part("x", 1, first, 10) for first in (0, 10, 20)]
+    with pytest.raises(KeyboardInterrupt):
+        faults._tried(fault, parts, {}, None)
+    verdicts = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert sum("verdict" in entry for entry in verdicts) == 13
+    with journal.open("a") as file:
+        file.write('{"part": {"fau')  # killed while it wrote
+    recorded = faults.recorded_parts(journal)
+    assert {part.first: count.tries for part, count in recorded.items()} == {0: 10}
+    tried[:] = [None] * 13
+    total = faults._tried(fault, parts, recorded, None)
+    assert total.tries == 25 and len(tried) == 13 + 15
+    # Each case belongs to one part, and the first ten were tried before.
+    assert len(set(tried[13:])) == 15
 
 
 def test_every_fault_of_the_list_is_there():

@@ -263,6 +263,37 @@ def test_programs_of_a_build_that_others_may_change_are_not_run(tmp_path):
         trusted(build)
 
 
+def test_the_record_of_a_build_that_others_may_change_is_not_read(tmp_path, monkeypatch):
+    from bareline.build import record
+
+    build = tmp_path / "build"
+    build.mkdir()
+    (build / "build.json").write_text("{}")
+    assert record.finished_build(build) is None  # a record that is not whole
+    build.chmod(0o777)
+    monkeypatch.setattr(record, "_build_of", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(StoreError, match="others may write"):
+        record.finished_build(build)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("kind", ["fifo", "folder", "link", "large"])
+def test_what_is_no_record_of_a_build_is_none(kind, tmp_path):
+    from bareline.build.record import finished_build
+
+    place = tmp_path / "build.json"
+    if kind == "fifo":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    elif kind == "link":
+        place.symlink_to("/dev/zero")
+    else:
+        with place.open("wb") as file:
+            file.truncate(1 << 40)
+    assert finished_build(tmp_path) is None
+
+
 # Small -----------------------------------------------------------------------------------------
 
 

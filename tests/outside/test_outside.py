@@ -189,3 +189,14 @@ def test_a_name_taken_twice_and_other_mistakes_are_one_line(
     )  # fmt: skip
     assert told in done.stdout
     assert done.stdout.count("\n") == 1
+
+
+def test_a_platform_type_that_no_platform_has_is_named_with_what_to_write(installed, tmp_path):
+    """The package was installed, and nothing said how its type is used."""
+    done = installed("platforms", cwd=tmp_path)
+    (line,) = [line for line in done.stderr.splitlines() if "type 'niced' of " in line]
+    written = line.partition("write: ")[2]
+    assert written == 'platform.NAME = { type = "niced" }'
+    (tmp_path / "platforms.toml").write_text(written.replace("NAME", "nice"))
+    done = installed("platforms", cwd=tmp_path)
+    assert done.returncode == 0 and "'niced'" not in done.stderr

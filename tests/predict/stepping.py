@@ -324,9 +324,13 @@ class _Replay:
         link = tuple(self.costs.ladder.host(rank) for rank in (message.src, message.dst))
         if link[0] == link[1]:
             link = (-1 - message.src, -1 - message.dst)
+        back = (link[1], link[0])
         begin = max(now, self.links.get(link, 0.0))
-        self.links[link] = begin + self.costs.occupies(place, message.size)
-        message.arrival = begin + self.costs.transfer(place, message.size)
+        alone = taken = self.costs.transfer(place, message.size)
+        if self.links.get(back, 0.0) > begin:
+            taken += 2 * (self.costs.crossing(place, message.size) - alone)
+        self.links[link] = begin + self.costs.occupies(place, message.size) + (taken - alone)
+        message.arrival = begin + taken
 
     def _progress(self, rank: int, now: float) -> None:
         """A rank stands in a call that may wait: what waited for that can start."""

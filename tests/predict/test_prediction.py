@@ -255,6 +255,7 @@ def test_the_plan_is_a_study_of_what_the_profile_needs_and_nothing_more():
         ("mpi.pingpong", 2),
         ("mpi.bandwidth", 2),
         ("mpi.overhead", 2),
+        ("mpi.sendrecv", 2),
         ("mpi.allreduce", 4),
         ("mpi.beside_compute", 4),
     }
@@ -273,7 +274,7 @@ def test_the_plan_measures_long_messages_often_enough_and_few_at_once():
     profile = case(size=1 << 20).base.profile
     study = study_from_toml(tomllib.loads(plan_study(profile)), where="plan")
     long = [m for m in study.measures if m.params.get("min_bytes", 0) > 1024]
-    assert {m.probe for m in long} == {"mpi.pingpong", "mpi.bandwidth"}
+    assert {m.probe for m in long} == {"mpi.pingpong", "mpi.bandwidth", "mpi.sendrecv"}
     for measure in long:
         assert measure.params["max_bytes"] == 1 << 20 and measure.params["iterations"] >= 20
         # Warm-up, timed calls and loop of the largest size fit at 1 Gb/s.

@@ -13,6 +13,7 @@ import fcntl
 import os
 import re
 import shutil
+import stat
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -23,6 +24,9 @@ from bareline.host.locks import file_lock
 
 #: Written last, so that its presence says that a build is complete.
 RECORD = "build.json"
+_MOST_RECORD_BYTES = 1 << 20
+#: O_NONBLOCK: opening a fifo would wait for a writer.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 #: So many builds of a toolchain stay, whoever uses them: sources change to and fro.
 _MOST_BUILDS = 3
 #: Scripts use the paths of programs and libraries without a lock.
@@ -40,8 +44,11 @@ def use(build: Path) -> str | None:
     """Give a build's record, None without one, and keep the build while this process lives."""
     record = build / RECORD
     try:
-        descriptor = os.open(record, os.O_RDONLY)
+        descriptor = os.open(record, _READ)
     except OSError:
+        return None
+    if not _is_record(descriptor):
+        os.close(descriptor)
         return None
     with contextlib.suppress(OSError):  # some file systems have no locks
         fcntl.flock(descriptor, fcntl.LOCK_SH)
@@ -53,7 +60,13 @@ def use(build: Path) -> str | None:
     if record in _locks:
         os.close(_locks[record])
     _locks[record] = descriptor
-    return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode(errors="replace")
+    return os.pread(descriptor, _MOST_RECORD_BYTES, 0).decode(errors="replace")
+
+
+def _is_record(descriptor: int) -> bool:
+    """Whether this is a file of a record's size: no pipe, folder or device has a build's record."""
+    found = os.fstat(descriptor)
+    return stat.S_ISREG(found.st_mode) and found.st_size <= _MOST_RECORD_BYTES
 
 
 def finished(folder: Path, toolchain: str = "*") -> list[Path]:

@@ -87,18 +87,24 @@ def trusted(build: Path) -> None:
 
 
 def finished_build(target: Path) -> NativeBuild | None:
-    """Return a finished build that may be executed, and keep it; None when there is none."""
-    build = recorded(target)
-    if build is not None:
-        trusted(target)
-    return build
+    """Return a finished build that may be executed, and keep it; None when there is none.
+
+    Raises StoreError: others could have changed it, so that its record is not read either.
+    """
+    record = build_cache.use(target)
+    if record is None:
+        return None
+    trusted(target)
+    return _build_of(record, target)
 
 
 def recorded(target: Path) -> NativeBuild | None:
     """Return what a finished build has recorded, and keep it; None when there is none."""
     record = build_cache.use(target)
-    if record is None:
-        return None
+    return None if record is None else _build_of(record, target)
+
+
+def _build_of(record: str, target: Path) -> NativeBuild | None:
     try:
         return replace(_adapter().validate_json(record), path=target, cached=True)
     except ValidationError:

@@ -244,7 +244,14 @@ def _targets(asked: PredictOptions) -> Iterator[list[Target]]:
 
 
 def _read(path: Path) -> Records:
-    return read_records(path, unlike=False)
+    """Read a ladder without its disturbed trials; their number is printed."""
+    from bareline.analysis.numbers.disturbance import without_disturbed_trials
+    from bareline.analysis.words.disturbance import exclusion_words
+
+    records, seen = without_disturbed_trials(read_records(path, unlike=False))
+    if words := exclusion_words(seen):
+        complain(f"{path}: {words}")
+    return records
 
 
 def _validate(asked: PredictOptions, records: Records) -> None:

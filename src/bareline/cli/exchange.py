@@ -27,6 +27,7 @@ from bareline.cli.output import (
 from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.files import replace_file
+from bareline.vocabulary.units import count
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,8 +59,7 @@ def calibrate(
     """Make a simulated platform from a run, and say how well it agrees with that run."""
     import tomli_w
 
-    from bareline.report.blocks import Remark
-    from bareline.report.terminal.listings import calibration_blocks
+    from bareline.report.terminal.listings import calibrated_blocks
     from bareline.session.calibration import calibrate as calibrate_run
     from bareline.store.run import Run
 
@@ -70,13 +70,13 @@ def calibrate(
         cores=cores,
         eager_bytes=eager_bytes,
         tell=lambda what: None if quiet else complain(f"simulating {what}"),
+        note=complain,
     )
     try:
         replace_file(out, tomli_w.dumps({"platform": {out.stem: done.table}}))
     except OSError as error:
         raise unwritable(error, out) from error
-    step = Remark(f"bareline run STUDY --on {out.stem} --platforms {out}", unbroken=True)
-    emit_blocks(done.rows, lambda: [*calibration_blocks(done.rows(), done.left_out), step])
+    emit_blocks(done.rows, lambda: calibrated_blocks(done.rows(), done.left_out, out))
 
 
 @app.command()
@@ -192,3 +192,34 @@ def export(
     count = write_samples(read_records(*paths, unlike=False), out, only.selection())
     row = {**written(out), "samples": count}
     emit(lambda: [row], lambda _: print(f"{count} samples\n{out}"))
+
+
+@app.command()
+@prints("reference", "cli.output.Written")
+def reference(
+    path: RunArgument,
+    only: Only,
+    out: Annotated[Path, option("-o --out", "FILE", "File to write.")] = Path("reference.toml"),
+    tolerance: Annotated[
+        float,
+        option("--tolerance", "T", "Tolerance to both sides, relative.", min=0.0, max=10.0),
+    ] = 0.1,
+) -> None:
+    """Write the medians of a run as reference values, which `--reference` holds others against."""
+    import tomli_w
+
+    from bareline.analysis.numbers.references import references_of
+    from bareline.analysis.numbers.summary import summarize
+
+    records = read_records(path)
+    content = references_of(only.selection().of(summarize(records), records), tolerance)
+    number = sum(map(len, content["system"].values()))
+    if not number:
+        raise UsageError("contains no value to refer to", where=str(path), hint="choose other rows")
+    head = f"# Reference values of {path.name}: lower and upper are relative to value.\n"
+    try:
+        replace_file(out, head + tomli_w.dumps(content))
+    except OSError as error:
+        raise unwritable(error, out) from error
+    row = {**written(out), "samples": number}
+    emit(lambda: [row], lambda _: print(f"{count(number, 'reference value')}\n{out}"))

@@ -1,6 +1,6 @@
 """The command line: parse, call, print. What a command does lives in the modules it imports.
 
-A family of verbs is one file with an ``app`` of its own, added here in the order of ``--help``.
+A family of verbs is one file with an ``app`` of its own; `bareline.cli.tasks` groups ``--help``.
 Imports stand inside the commands, so that ``bareline --help`` is fast.
 """
 
@@ -32,6 +32,7 @@ from bareline.cli import (
 from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
 from bareline.cli.output import EXIT_INTERRUPTED, complain, complain_of_end
+from bareline.cli.tasks import VerbsByTask
 from bareline.report.writers.encoding import allow_any_text
 from bareline.vocabulary.errors import BarelineError, UsageError, one_line
 from bareline.vocabulary.files import step_to_read
@@ -48,6 +49,7 @@ _ONCE = ("--baseline", "--margin", "--out", "--seed")
 
 app = typer.Typer(
     name="bareline",
+    cls=VerbsByTask,
     help="What does a platform cost an MPI application? Measure, compare, explain.",
     no_args_is_help=True,
     add_completion=False,

@@ -201,6 +201,7 @@ def _execute(
 ) -> None:
     from bareline.report.terminal.runs import run_end_blocks
     from bareline.report.writers.terminal import print_blocks
+    from bareline.session.status import end_remarks
     from bareline.session.submission import end_chain
 
     tally = measure(
@@ -214,19 +215,13 @@ def _execute(
     if not tally.remaining:
         end_chain(made)
     ends_on = console(stderr=True, quiet=quiet and not tally.wrong)
-    ended = run_end_blocks(
-        made,
-        tally.on,
-        measured=tally.measured,
-        failed=tally.failed,
-        skipped=tally.skipped,
-        saved=tally.saved,
-    )
-    print_blocks(ended, ends_on)
+    print_blocks(run_end_blocks(made, tally.on, **tally.parts), ends_on)
     if tally.blocks_had is not None:
         from bareline.session.status import shortfall
 
         complain(shortfall(made, tally.blocks_had))
+    for remark in () if quiet else end_remarks(made):
+        complain(remark)
     _tell(made)
     if tally.wrong:
         raise typer.Exit(EXIT_TRIALS_FAILED)

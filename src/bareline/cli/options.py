@@ -63,9 +63,6 @@ SidesArgument = Annotated[
         autocompletion=completing.runs,
     ),
 ]
-JunitOption = Annotated[
-    Path | None, option("--junit", "FILE", "Also what conditions found and failed, as XML.")
-]
 _Names = list[str] | None
 #: What every option with the name of a platform has.
 PLATFORM: dict[str, Any] = {"metavar": "P", "autocompletion": completing.platforms}
@@ -92,6 +89,34 @@ class Only:
         return Selection(
             self.probes or (), self.platforms or (), self.metrics or (), self.layers or ()
         )
+
+
+FailIfOption = Annotated[
+    list[str] | None, option("--fail-if", "CONDITION", "Exit with 1 if e.g. 'mpi.latency > 1.1'.")
+]
+ReferenceOption = Annotated[
+    list[Path] | None,
+    option("--reference", "FILE", "Exit with 1 if a median is outside its reference value."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """What a comparison must hold, and what becomes of it."""
+
+    fail_if: FailIfOption = None
+    undecided: Annotated[
+        str | None,
+        option(
+            "--undecided",
+            "pass|fail",
+            "What becomes of a condition that too few launches leave open (default: fail in CI).",
+        ),
+    ] = None
+    reference: ReferenceOption = None
+    junit: Annotated[
+        Path | None, option("--junit", "FILE", "Also what conditions found and failed, as XML.")
+    ] = None
 
 
 PlatformsOption = Annotated[
@@ -132,17 +157,6 @@ ShowControlOption = Annotated[
     bool, flag("--control", "Also the control: the baseline against itself.")
 ]
 QuietOption = Annotated[bool, flag("-q --quiet", "No progress; what is wrong is still said.")]
-FailIfOption = Annotated[
-    list[str] | None, option("--fail-if", "CONDITION", "Exit with 1 if e.g. 'mpi.latency > 1.1'.")
-]
-UndecidedOption = Annotated[
-    str | None,
-    option(
-        "--undecided",
-        "pass|fail",
-        "What becomes of a condition that too few launches leave open (default: fail in CI).",
-    ),
-]
 DetailsOption = Annotated[bool, flag("--all", "Also detail metrics.")]
 
 

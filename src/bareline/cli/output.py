@@ -96,14 +96,14 @@ def _outcome_lines(outcome: ConditionOutcome) -> Iterator[str]:
     number = len(outcome.undecided)
     if outcome.violations:
         others = f", {number} may" if number else ""
-        yield f"FAIL {asked}{tested}, {len(outcome.violations)} meet it{others}"
-        yield from _some("condition met", outcome.violations)
+        yield f"FAIL {asked}{tested}, {len(outcome.violations)} {outcome.verb}{others}"
+        yield from _some(outcome.head, outcome.violations)
     elif outcome.undecided:
         yield f"UNDECIDED {asked}{tested}, {number} cannot be decided; {outcome.remedy}"
         yield from _some("not decided", outcome.undecided)
     else:
         nearest = f"; {outcome.nearest}" if outcome.nearest else ""
-        yield f"PASS {asked}{tested}, none meet it{nearest}"
+        yield f"PASS {asked}{tested}, none {outcome.verb}{nearest}"
 
 
 def _some(head: str, lines: Sequence[str]) -> Iterator[str]:

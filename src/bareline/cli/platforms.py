@@ -44,14 +44,14 @@ def list_(context: typer.Context, platforms: PlatformsOption = None) -> None:
     """List the platforms with what is available here, and why the others are not."""
     if context.invoked_subcommand is not None:
         return
-    from bareline.platforms.listing import platform_rows
+    from bareline.platforms.listing import platform_rows, unused_types
     from bareline.report.terminal.listings import platform_blocks
 
     wrong: dict[str, PlatformError] = {}
     rows = platform_rows(platforms, wrong)
     emit_blocks(lambda: rows, lambda: platform_blocks(rows))
-    for error in wrong.values():
-        complain(str(error))
+    for line in (*map(str, wrong.values()), *unused_types(rows)):
+        complain(line)
     if wrong:
         raise typer.Exit(EXIT_USAGE)
 

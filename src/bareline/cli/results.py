@@ -12,14 +12,13 @@ from bareline.cli import completing
 from bareline.cli.options import (
     BaselineOption,
     DetailsOption,
-    FailIfOption,
-    JunitOption,
+    Gates,
     MarginOption,
     Only,
+    ReferenceOption,
     RunsArgument,
     ShowControlOption,
     SidesArgument,
-    UndecidedOption,
     read_records,
     records_of,
     run_path,
@@ -35,7 +34,7 @@ from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from bareline.analysis.numbers.records import Records
     from bareline.analysis.numbers.selection import Selection
@@ -62,6 +61,7 @@ def show(
     only: Only,
     everything: DetailsOption = False,
     control: ShowControlOption = False,
+    reference: ReferenceOption = None,
     facts: Annotated[bool, flag("--facts", "The platforms' characteristics and differences.")] = (
         False
     ),
@@ -77,24 +77,28 @@ def show(
     elif facts:
         _show_facts(path, everything=everything)
     else:
-        _show_summary(path, only.selection(), everything=everything, control=control)
+        shown = _Shown(only.selection(), everything, sizes=False, control=control)
+        _show_summary(path, shown, reference or ())
 
 
-def _show_summary(path: Path, asked: Selection, *, everything: bool, control: bool) -> None:
+def _show_summary(path: Path, shown: _Shown, references: Sequence[Path]) -> None:
     from bareline.analysis.numbers.summary import as_rows, failures, summarize
+    from bareline.analysis.words.references import reference_outcomes
     from bareline.report.content.method import cost_texts
     from bareline.report.content.profiles import profile_lines
     from bareline.report.profile.terminal import profile_line_blocks
     from bareline.report.terminal.results import cost_blocks, failed_blocks, summary_blocks
 
+    asked = shown.selection
     records = read_records(path)
-    if control:
+    outcomes = reference_outcomes(references, records)
+    if shown.control:
         records = records.with_controls
     summary = asked.of(summarize(records), records)
     failed = asked.of(failures(records), records)
 
     def blocks() -> Iterator[Block]:
-        yield from summary_blocks(summary, details=everything)
+        yield from summary_blocks(summary, details=shown.details)
         yield from failed_blocks(failed)
         if not asked:
             yield from profile_line_blocks(profile_lines(records))
@@ -103,6 +107,7 @@ def _show_summary(path: Path, asked: Selection, *, everything: bool, control: bo
 
     silent = failed.filter(n=0).drop("absent")
     emit_blocks(lambda: [*as_rows(summary), *as_rows(silent)], blocks)
+    complain_of(outcomes)
 
 
 def _show_facts(path: Path, *, everything: bool) -> None:
@@ -129,11 +134,12 @@ def compare(
         bool, flag("--sizes", "Every message size with both values, in OSU's units.")
     ] = False,
     control: ShowControlOption = False,
-    fail_if: FailIfOption = None,
-    undecided: UndecidedOption = None,
+    ranks: Annotated[
+        int | None, option("--ranks", "N", "Ranks of outputs that do not say it.", min=1)
+    ] = None,
     *,
+    gates: Gates,
     only: Only,
-    junit: JunitOption = None,
 ) -> None:
     """Compare OLD with NEW, the platforms of runs with a baseline, or two profiles.
 
@@ -148,18 +154,20 @@ def compare(
     from bareline.analysis.judgements.conditions import parse_condition
     from bareline.analysis.words.comparison import Comparison
     from bareline.analysis.words.conditions import check
+    from bareline.analysis.words.references import reference_outcomes
     from bareline.report.content.exporting import write_junit
 
-    conditions = [parse_condition(text) for text in fail_if or ()]
-    fails = fails_undecided(undecided)
-    with open_sides(paths, complain) as runs:
+    conditions = [parse_condition(text) for text in gates.fail_if or ()]
+    fails = fails_undecided(gates.undecided)
+    with open_sides(paths, complain, ranks=ranks) as runs:
         comparison = Comparison.of_runs(records_of(runs), baseline, margin)
         outcomes = [check(condition, comparison) for condition in conditions]
+        outcomes += reference_outcomes(gates.reference or (), comparison.records)
         shown = _Shown(only.selection(), everything, sizes, control)
         _emit_comparison(comparison, shown)
-        if junit is not None:
-            write_junit(comparison.records, outcomes, junit, fails_undecided=fails)
-    complain_of(outcomes, undecided)
+        if gates.junit is not None:
+            write_junit(comparison.records, outcomes, gates.junit, fails_undecided=fails)
+    complain_of(outcomes, gates.undecided)
 
 
 @dataclass(frozen=True, slots=True)

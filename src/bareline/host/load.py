@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bareline.host.throttling import read_throttles
+
 #: From so many cores on that others keep busy a machine is not quiet: a tenth of one.
 BUSY_CORES = 0.1
 
@@ -32,12 +34,14 @@ class LoadReading:
     - `busy_s`: of all processes, kernel threads included; interrupts and stolen time are not.
     - `kernel_s`: of kernel threads: whom they work for cannot be told.
     - `own_s`: of this process and of the children that it has waited for.
+    - `throttles`: how often processors lowered their clocks for heat; None where that is unknown.
     """
 
     at_s: float
     busy_s: float
     kernel_s: float
     own_s: float
+    throttles: int | None = None
 
 
 def read_load() -> LoadReading | None:
@@ -48,7 +52,8 @@ def read_load() -> LoadReading | None:
         return None
     own = os.times()
     own_s = own.user + own.system + own.children_user + own.children_system
-    return LoadReading(time.monotonic(), busy_s, processor_s(_kernel_threads()), own_s)
+    kernel_s = processor_s(_kernel_threads())
+    return LoadReading(time.monotonic(), busy_s, kernel_s, own_s, read_throttles())
 
 
 def foreign_cores(before: LoadReading, after: LoadReading, helpers_s: float = 0.0) -> float:

@@ -67,6 +67,25 @@ def platform_rows(
     return rows
 
 
+def unused_types(rows: list[PlatformListed]) -> list[str]:
+    """Return how to use each installed platform type of a third party that no platform has."""
+    used = {row["type"] for row in rows}
+    lines = []
+    for name, platform in load_platform_types().items():
+        if name in used or platform.__module__.partition(".")[0] == "bareline":
+            continue
+        needed = [
+            key for key, field in platform.options.model_fields.items() if field.is_required()
+        ]
+        options = "".join(f", {key} = ..." for key in needed)
+        package = platform.__module__.partition(".")[0]
+        lines.append(
+            f"type '{name}' of {package} is installed, and no platform is of it; in platforms.toml "
+            f'write: platform.NAME = {{ type = "{name}"{options} }}'
+        )
+    return lines
+
+
 def spec_toml(spec: PlatformSpec) -> str:
     """Write a platform as it could stand in a platform file, defaults included."""
     import tomli_w

@@ -116,7 +116,11 @@ class Curve:
         """How many times as long its slower launches take, and how many they are; else 1, 0."""
         if self.launches.shape[0] < 2 * _FEWEST_OF_A_SPEED:
             return 1.0, 0
-        level = np.sort(np.nanmedian(np.log(self.launches / _median(self.launches)), axis=1))
+        # A launch may have lost every size; it has no speed.
+        launches = self.launches[~np.isnan(self.launches).all(axis=1)]
+        if launches.shape[0] < 2 * _FEWEST_OF_A_SPEED:
+            return 1.0, 0
+        level = np.sort(np.nanmedian(np.log(launches / _median(launches)), axis=1))
         least, n = _FEWEST_OF_A_SPEED, len(level)
         cut = least + int(np.argmax(np.diff(level)[least - 1 : n - least]))
         quick, slow = level[:cut], level[cut:]

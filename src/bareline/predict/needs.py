@@ -17,6 +17,8 @@ START_UP = (INIT, FIRST_MESSAGE)
 #: What a message costs its ends themselves: two curves of one probe.
 OVERHEAD = "mpi.overhead"
 SENDING, RECEIVING = f"{OVERHEAD} send", f"{OVERHEAD} receive"
+#: What a message takes while another one comes the other way.
+CROSSING = "mpi.sendrecv"
 #: What the network costs the processor: a loop between messages, and the same alone.
 BESIDE = "mpi.beside_compute"
 BETWEEN, ALONE = f"{BESIDE} between", f"{BESIDE} alone"
@@ -71,7 +73,7 @@ class CurveNeed:
     @property
     def optional(self) -> bool:
         """Whether something stands in for it where it was not measured."""
-        return self.probe in (OVERHEAD, BESIDE)
+        return self.probe in (OVERHEAD, BESIDE, CROSSING)
 
     def nodes_on(self, layout: Layout) -> int:
         """Give the number of nodes that such ranks lie on."""
@@ -137,7 +139,7 @@ def needs_of(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:
         collective = collective_of(row["call"])
         rate = row["count"] * 1e9 / wall
         if row["kind"] in POINT_TO_POINT and row["peer"] != "none":
-            for probe in ("mpi.pingpong", "mpi.bandwidth", OVERHEAD):
+            for probe in ("mpi.pingpong", "mpi.bandwidth", OVERHEAD, CROSSING):
                 if profile.ranks > 2 or not spread:
                     add(probe, 2, False, row["size_high"], share, rate)
                 if spread:
@@ -184,13 +186,15 @@ def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
 def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
     """Write the study that measures the ladder of one application and nothing more.
 
-    It has start-up, too, and a sentinel: short messages, whose trials tell a disturbed block.
+    It has start-up, too, and `MPI_Sendrecv`: both ways at once, or of short messages alone, as a
+    sentinel whose trials tell a disturbed block.
     """
     blocks = list(ladder_measures([profile]))
     for probe in START_UP:
         blocks.append("# start-up\n" + CurveNeed(probe, profile.ranks, True, 0, 0).measures()[0])
-    sentinel = CurveNeed("mpi.sendrecv", 2, True, _SMALLEST_LARGEST, 0)
-    blocks.append(f"# sentinel\n{sentinel.measures()[0]}")
+    if not any(f'probe = "{CROSSING}"' in block for block in blocks):
+        sentinel = CurveNeed(CROSSING, 2, True, _SMALLEST_LARGEST, 0)
+        blocks.append(f"# sentinel\n{sentinel.measures()[0]}")
     program = profile.title
     head = f'''# What a prediction of {_plain(program)} on {profile.ranks} ranks looks up.
 

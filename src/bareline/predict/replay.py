@@ -8,7 +8,8 @@ core that it may have to share; messages and collectives take what the ladder sa
 - A long one is a *rendezvous*: it starts when sender and receiver both stand in MPI calls (through
   shared memory, when the receiver does: it fetches the message by itself), and nothing moves while
   they compute.
-- A link carries one message after the other.
+- A link carries one message after the other. One that begins while another comes the other way
+  pays for both what both ways at once take longer (`MPI_Sendrecv`): the first is under way.
 - A collective ends for all when the last rank came, plus its measured time; a broadcast waits for
   its root only, and in a reduction the root alone waits.
 
@@ -138,7 +139,8 @@ _SHAPE = struct(
 )
 _COST = struct(
     """
-    transfer:(2,)f8 send:(2,)f8 receive:(2,)f8 occupies:(2,)f8 collective:f8 overhead:f8
+    transfer:(2,)f8 crossing:(2,)f8 send:(2,)f8 receive:(2,)f8 occupies:(2,)f8 collective:f8
+    overhead:f8
     eager:(2,)i4 role:i4 padding:i4
     """
 )
@@ -254,13 +256,13 @@ class _Tables:
         costs, size = self._costs, shape.size
         kind = _KINDS.get(shape.kind, _OTHER)
         if kind == _MESSAGES and shape.to not in (NOBODY, ANYBODY):
-            of = (costs.transfer, costs.send_overhead, costs.receive_overhead, costs.occupies)
-            times = [(one(1, size), one(2, size)) for one in of]
+            of = (costs.transfer, costs.crossing, costs.send_overhead, costs.receive_overhead)
+            times = [(one(1, size), one(2, size)) for one in (*of, costs.occupies)]
             return *times, 0.0, 0.0, (costs.eager(1, size), costs.eager(2, size)), 0, 0
         whole, overhead, role = 0.0, 0.0, "all"
         if kind == _COLLECTIVE and not is_local(shape):
             whole, overhead, role = collective_cost(costs, shape, self._nodes[shape.comm])
-        return *[(0.0, 0.0)] * 4, whole, overhead, (0, 0), _ROLES[role], 0
+        return *[(0.0, 0.0)] * 5, whole, overhead, (0, 0), _ROLES[role], 0
 
 
 _DAMAGED, _TOO_MANY = 1, 2

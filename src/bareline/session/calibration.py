@@ -19,8 +19,10 @@ from typing import Any
 
 import polars as pl
 
+from bareline.analysis.numbers.disturbance import without_disturbed_trials
 from bareline.analysis.numbers.records import Records, read_runs
 from bareline.analysis.numbers.summary import summarize
+from bareline.analysis.words.disturbance import exclusion_words
 from bareline.platforms.sim.network import seconds_at
 from bareline.session.simulation import Agreement, Simulations
 from bareline.store.run import Run
@@ -76,6 +78,7 @@ def calibrate(
     nodes: int = 16,
     cores: int = 8,
     tell: Callable[[str], None] = lambda _: None,
+    note: Callable[[str], None] = lambda _: None,
 ) -> Calibration:
     """Make a simulated platform from what a run measured on one of its platforms.
 
@@ -83,15 +86,14 @@ def calibrate(
       them has of each probe. Only the first one is held against the simulation.
     - `platform`: which one; needed when the run has several.
     - `eager_bytes`: message size from which the MPI library lets sender and receiver meet first.
+    - `note`: takes how many trials of a run were disturbed and left out.
 
     Raises AnalysisError: the run lacks what a calibration needs; the hint is the measure to add.
     """
-    records = read_runs([runs[0]])
+    every = [_undisturbed(run, note) for run in runs]
+    records = every[0]
     name = _choose(records, platform)
-    tables = [
-        summarize(one).filter(pl.col("platform") == name)
-        for one in (records, *(read_runs([run]) for run in runs[1:]))
-    ]
+    tables = [summarize(one).filter(pl.col("platform") == name) for one in every]
     curve = _curve(tables, name)
     named = ", ".join(run.path.resolve().name for run in runs)
     table: dict[str, Any] = {
@@ -120,6 +122,13 @@ def calibrate(
         for one in checks
     ]
     return done
+
+
+def _undisturbed(run: Run, note: Callable[[str], None]) -> Records:
+    records, seen = without_disturbed_trials(read_runs([run]))
+    if words := exclusion_words(seen):
+        note(f"{run.path}: {words}")
+    return records
 
 
 def _choose(records: Records, given: str | None) -> str:

@@ -46,7 +46,8 @@ class TrialCounts:
     """How a run stands, in numbers of trials.
 
     - `skipped`: those whose program is not installed.
-    - `saved`: those that adaptive stopping or the budget made unnecessary.
+    - `saved`: those that adaptive stopping made unnecessary.
+    - `not_run`: those that the time budget left no time for.
     - `on`: the platforms that have records.
     - `blocks_had`: those begun before the time budget ended the run, if it did.
     """
@@ -58,11 +59,19 @@ class TrialCounts:
     saved: int
     on: frozenset[str] = frozenset()
     blocks_had: int | None = None
+    not_run: int = 0
 
     @property
     def remaining(self) -> int:
         """Trials still to run."""
-        return self.planned - self.measured - self.failed - self.skipped - self.saved
+        done = self.measured + self.failed + self.skipped
+        return self.planned - done - self.saved - self.not_run
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """What came of the trials, for people: see `run_end_blocks`."""
+        names = ("measured", "failed", "skipped", "saved", "not_run")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def wrong(self) -> bool:
@@ -364,18 +373,22 @@ class History:
         """Count what is planned, done and saved."""
         failed = sum(isinstance(r.outcome, Failed) for r in self.records.values())
         skipped = sum(record.skipped for record in self.records.values())
-        saved, had = 0, None
+        saved = not_run = 0
+        had = None
         for number, block in enumerate(self.blocks()):
             left = [trial for trial in block if trial.index not in self.records]
             reasons = [reason for trial in left if (reason := self.unneeded(trial))]
             if had is None and _BUDGET_USED in reasons:
                 had = number
-            saved += len(reasons)
+            cut = reasons.count(_BUDGET_USED)
+            not_run += cut
+            saved += len(reasons) - cut
             if len(reasons) < len(left):
                 break  # what later blocks need depends on this one
         measured = len(self.records) - failed
         on = frozenset(name for cells in self._by_case.values() for name in cells)
-        return TrialCounts(len(self._plan), measured, failed - skipped, skipped, saved, on, had)
+        failed -= skipped
+        return TrialCounts(len(self._plan), measured, failed, skipped, saved, on, had, not_run)
 
 
 def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:

@@ -10,6 +10,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from bareline.analysis.numbers.records import read_runs
+from bareline.analysis.words.power import launches_words
 from bareline.formats.importer import load_importers
 from bareline.store.run import Run
 from bareline.vocabulary.units import count
@@ -94,6 +96,8 @@ class Intake:
         if few:
             text = f"{single} of {len(cases)} cases have n = 1, {few} have fewer than 6 trials: "
             lines.append(f"{text}no interval and no verdict; import more outputs of the same cases")
+        if cases and (needed := launches_words(read_runs([self.run]))):
+            lines.append(needed)
         return lines
 
 

@@ -34,7 +34,7 @@ def see_to_nodes(
     if not look.has_python:
         raise UsageError(
             f"{look.name} does not start {sys.executable}, and the job would fail at once",
-            hint="install bareline (pip install bareline) in a folder that the nodes see at the "
+            hint="install bareline (docs/how-to/install.md) in a folder that the nodes see at the "
             "same path, and submit with it",
         )
     return list(_remarks(look, cores, builds=builds))

@@ -103,7 +103,10 @@ def foreign_load(
     cores = foreign_cores(before, after, max(0.0, helpers_after_s - helpers_s))
     # Others disturb only if they kept cores busy for 50 ms: no rounding of ticks of 10 ms.
     busy = cores > BUSY_CORES and cores * (after.at_s - before.at_s) > 0.05
-    return round(cores, 4), ("busy-machine",) if busy else ()
+    caveats = ("busy-machine",) if busy else ()
+    if before.throttles is not None and (after.throttles or 0) > before.throttles:
+        caveats = (*caveats, "throttled")
+    return round(cores, 4), caveats
 
 
 class Pauses:

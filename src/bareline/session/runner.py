@@ -22,6 +22,7 @@ from bareline.platforms.hosts import mentions
 from bareline.platforms.process import kill_abandoned
 from bareline.profile.launch import under_profiler
 from bareline.session.allocations import Allocations, failure_of
+from bareline.session.disturbance import DisturbanceWatch
 from bareline.session.history import History, TrialCounts
 from bareline.session.judge import Done, Failures, judge_output
 from bareline.session.looks import answers_its_question
@@ -74,6 +75,9 @@ class Observer(Protocol):
 
     def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
         """A trial starts; `position` counts from 1."""
+
+    def repeat(self, trial: Trial, number: int, of: int) -> None:
+        """A trial is measured once more, the `number`-th of so many repeats."""
 
     def finished(self, record: Record) -> None:
         """A trial was recorded."""
@@ -161,6 +165,8 @@ class Runner:
         )
         self._placements = Placements(self._allocations)
         self._sources = Sources(self._allocations.learn, self._note)
+        self._watch = DisturbanceWatch(self._note)
+        self._repeat: tuple[int, int] | None = None
         self._between = Pauses()
         self._skipped: Counter[str] = Counter()
         self._garbage_left = GARBAGE_CHARACTERS
@@ -206,6 +212,7 @@ class Runner:
             self._history.add(record)
             self._between.begin()
             self._observer.finished(record)
+            self._watch.see(record)
             failure = self._failures.add(record)
             if failure and not self._observer.failing(failure):
                 raise Stopped(f"stopped: {trial.case.probe} has failed on every platform")
@@ -228,10 +235,11 @@ class Runner:
         self._meter.ran(trial.platform, record.duration_s)
         return record
 
-    def _again(self, trial: Trial, attempt: int) -> Record | None:
+    def _again(self, trial: Trial, attempt: int, repeat: tuple[int, int]) -> Record | None:
         """Measure a trial once more; None where the time budget is used up or it failed."""
         if not self._history.has_time:
             return None
+        self._repeat = repeat
         record = self._measure(self._plan[trial.index], attempt)
         self._history.spent(record)
         return record if isinstance(record.outcome, Measured) else None
@@ -258,8 +266,7 @@ class Runner:
         job = self._job(trial)
         seen = self._placements.of(trial)
         self._between.end()
-        left_s = self._history.eta_s(trial.block, self._allocations, self._between.mean_s)
-        self._observer.trial(trial, len(self._history.records) + 1, left_s)
+        self._announce(trial)
         started, clock_start = now(), time.monotonic()
         if isinstance(job, Failed):
             done = Done(job)
@@ -280,6 +287,13 @@ class Runner:
             boot=None if isinstance(job, Failed) else self._allocations.boot(trial.platform),
             foreign_cores=done.foreign_cores,
         )
+
+    def _announce(self, trial: Trial) -> None:
+        if self._repeat is not None:
+            self._observer.repeat(trial, *self._repeat)
+            return
+        left_s = self._history.eta_s(trial.block, self._allocations, self._between.mean_s)
+        self._observer.trial(trial, len(self._history.records) + 1, left_s)
 
     def _worth_keeping(self, done: Done) -> Output:
         """Give an output as it is kept: of failed trials only so much in a whole run."""

@@ -21,10 +21,13 @@ from bareline.vocabulary.units import count
 
 
 @contextmanager
-def open_sides(paths: Sequence[Path], say: Callable[[str], None]) -> Iterator[list[Run]]:
+def open_sides(
+    paths: Sequence[Path], say: Callable[[str], None], *, ranks: int | None = None
+) -> Iterator[list[Run]]:
     """Open runs, and read outputs into runs that last as long as the context.
 
     - `say`: takes the lines that an import prints for people.
+    - `ranks`: number of ranks of outputs that do not contain it.
 
     Raises UsageError: a path is a folder of runs.
     Raises StoreError: a path is missing, or its run is damaged.
@@ -38,7 +41,7 @@ def open_sides(paths: Sequence[Path], say: Callable[[str], None]) -> Iterator[li
                 sides.append(Run.open(path))
                 continue
             _refuse_several_runs(path)
-            intake = import_files([path], None, Path(folder) / label, unnamed=label)
+            intake = import_files([path], None, Path(folder) / label, ranks=ranks, unnamed=label)
             for line in intake.lines():
                 say(f"{label}: {line}")
             sides.append(intake.run)

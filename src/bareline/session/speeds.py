@@ -27,6 +27,8 @@ SPEED_CAVEAT = "two-speeds"
 _SLOWER, _SHARE = 1.5, 0.2
 #: So many probes at once are the machine's; fewer launches of a case have no middle.
 _PROBES, _LAUNCHES = 3, 4
+#: Beyond it no number is printed: a call that usually takes nothing had to wait once.
+_MOST_TIMES = 100
 #: Larger runs are not looked through: their launches are many enough.
 _MOST_BYTES = 64 << 20
 
@@ -43,9 +45,10 @@ class Switch:
     def __str__(self) -> str:
         trials = sorted(record.trial.index for record in self.records)
         probes = sorted({record.trial.case.probe for record in self.records})
+        times = f"{self.times:.1f}" if self.times < _MOST_TIMES else f"more than {_MOST_TIMES}"
         return (
             f"the machine changed its speed between trials {trials[0]} and {trials[-1]}: "
-            f"{', '.join(probes)} took {self.times:.1f} times as long"
+            f"{', '.join(probes)} took {times} times as long at the slowest fifth of their points"
         )
 
 
@@ -77,7 +80,7 @@ def see_speeds(
     run: Run,
     study: Study,
     note: Callable[[str, str], None],
-    again: Callable[[Trial, int], Record | None],
+    again: Callable[[Trial, int, tuple[int, int]], Record | None],
 ) -> None:
     """Name where the machine changed its speed, and measure the cases of those blocks again.
 
@@ -85,23 +88,24 @@ def see_speeds(
     still differs then has a caveat.
 
     - `note`: takes the platform, and what was seen there.
-    - `again`: measures a trial as this attempt; None where the budget is used up or it failed.
+    - `again`: measures a trial as this attempt, and as which of how many repeats; None where the
+      budget is used up or it failed.
     """
     probes = {measure.probe: study.find_probe(measure.probe) for measure in study.measures}
     if run.records_bytes > _MOST_BYTES:
         return
     found = run.finished(lambda name: (probes[name].headline,))
+    repeats: dict[int, Record] = {}
     for switch in switches(found.values(), probes):
         if any(one.attempt > 1 or SPEED_CAVEAT in one.caveats for one in switch.records):
             continue
         note(switch.platform, str(switch))
-        cases = {one.trial.case for one in switch.records}
-        for record in list(found.values()):
-            if record.trial.block == switch.block and record.trial.case in cases:
-                fresh = again(record.trial, record.attempt + 1)
-                if fresh is not None:
-                    run.append(fresh)
-                    found[record.trial.index] = fresh
+        repeats |= {one.trial.index: one for one in _beside(switch, found.values())}
+    for number, record in enumerate(repeats.values(), start=1):
+        fresh = again(record.trial, record.attempt + 1, (number, len(repeats)))
+        if fresh is not None:
+            run.append(fresh)
+            found[record.trial.index] = fresh
     left = {
         one.trial.index
         for switch in switches(found.values(), probes)
@@ -111,6 +115,16 @@ def see_speeds(
     whole = run.finished() if left else {}
     for index in sorted(left):
         run.append(replace(whole[index], caveats=(*whole[index].caveats, SPEED_CAVEAT)))
+
+
+def _beside(switch: Switch, found: Iterable[Record]) -> list[Record]:
+    """Return the launches of a switch's cases in its block, those of other platforms too."""
+    cases = {one.trial.case for one in switch.records}
+    return [
+        record
+        for record in found
+        if record.trial.block == switch.block and record.trial.case in cases
+    ]
 
 
 def _slowness(found: list[Record], probes: Mapping[str, Probe[Any]]) -> dict[int, float]:

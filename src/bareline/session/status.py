@@ -56,6 +56,7 @@ class Standing(TypedDict):
     failed: int
     skipped: int
     saved: int
+    not_run: int
     remaining: int
     active: bool
     looks: list[PlannedLook]
@@ -71,11 +72,10 @@ class Standing(TypedDict):
 def status_of(run: Run) -> Standing:
     """Say how a run stands: counts over all and by platform, and its latest failures."""
     study, plan = study_of(run), plan_of(run)
-    exact = exact_among(platforms_of(run))
     history = History(
         study,
         plan,
-        exact,
+        exact_among(platforms_of(run)),
         run.header.baseline,
         run.header.control,
         answered=partial(answers_its_question, run),
@@ -102,6 +102,7 @@ def status_of(run: Run) -> Standing:
         "failed": tally.failed,
         "skipped": tally.skipped,
         "saved": tally.saved,
+        "not_run": tally.not_run,
         "remaining": tally.remaining,
         "active": run.is_being_written(),
         "looks": planned_looks(study, plan, history.blocks_done()),
@@ -169,3 +170,20 @@ def _open(run: Run) -> str:
         for (probe, metric), of in still.group_by(["probe", "metric"], maintain_order=True)
     ]
     return f"; still open: {'; '.join(questions)}"
+
+
+def end_remarks(run: Run) -> list[str]:
+    """Return how many trials were disturbed, and the launches that the rows need but lack."""
+    from bareline.analysis.numbers.disturbance import disturbed_trials
+    from bareline.analysis.numbers.records import read_runs
+    from bareline.analysis.words.disturbance import disturbed_words
+    from bareline.analysis.words.power import missing_launches
+
+    if run.records_bytes > _READ_WHOLE_BYTES:
+        return []  # so many launches are enough
+    try:
+        records = read_runs([run])
+        remarks = [disturbed_words(disturbed_trials(records)), missing_launches(records)]
+    except BarelineError:
+        return []  # whoever compares the run is told why it cannot be
+    return [remark for remark in remarks if remark]

@@ -27,7 +27,7 @@ from bareline.stats.history import (
     find_changes,
 )
 from bareline.stats.lopsided import LOPSIDED_ALPHA, lopsided_p, within_spread
-from bareline.stats.outlook import LaunchOutlook, launches_to_decide
+from bareline.stats.outlook import LaunchOutlook, launches_for_rows, launches_to_decide
 from bareline.stats.partners import APART_SPREADS, partnered, within_noise
 from bareline.stats.position import LevelRatio, level_ratio
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
@@ -70,6 +70,7 @@ __all__ = [
     "holm_of_testable",
     "judge",
     "judge_shift",
+    "launches_for_rows",
     "launches_to_decide",
     "level_ratio",
     "look",

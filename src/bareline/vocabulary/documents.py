@@ -207,7 +207,8 @@ class _EventCount:
 
     bounds: DocumentLimits
     aliases: int = 0
-    values_of: dict[str, int] = field(default_factory=dict)
+    #: What an alias of each anchor repeats; no alias has the name None.
+    values_of: dict[str | None, int] = field(default_factory=dict)
     open_nodes: list[_Open] = field(default_factory=lambda: [_Open(None)])
 
     def check(self, events: Iterator[Any]) -> None:
@@ -216,31 +217,37 @@ class _EventCount:
 
         for event in events:
             if isinstance(event, yaml.AliasEvent):
-                self._add(self._behind(event), event)
+                self._alias(event)
             elif isinstance(event, yaml.ScalarEvent):
-                if len(event.value) > self.bounds.text_chars:
-                    raise _refused(event, f"a text has {len(event.value):,} characters")
-                if event.anchor is not None:
-                    self.values_of[event.anchor] = 1
-                self._add(1, event)
+                self._scalar(event)
             elif isinstance(event, yaml.CollectionStartEvent):
-                self.open_nodes.append(_Open(event.anchor))
-                if len(self.open_nodes) - 1 > self.bounds.depth:
-                    raise _refused(event, f"nested more than {self.bounds.depth} deep")
+                self._begin(event)
             elif isinstance(event, yaml.CollectionEndEvent):
-                node = self.open_nodes.pop()
-                if node.anchor is not None:
-                    self.values_of[node.anchor] = node.values
-                self._add(node.values, event)
+                self._end(event)
 
-    def _behind(self, event: Any) -> int:
-        """Return how many values an alias repeats."""
+    def _alias(self, event: Any) -> None:
         self.aliases += 1
         if self.aliases > self.bounds.aliases:
             raise _refused(event, f"more than {self.bounds.aliases} aliases")
         if any(node.anchor == event.anchor for node in self.open_nodes):
             raise _refused(event, f"the alias '*{event.anchor[:60]}' contains itself")
-        return self.values_of.get(event.anchor, 1)
+        self._add(self.values_of.get(event.anchor, 1), event)
+
+    def _scalar(self, event: Any) -> None:
+        if len(event.value) > self.bounds.text_chars:
+            raise _refused(event, f"a text has {len(event.value):,} characters")
+        self.values_of[event.anchor] = 1
+        self._add(1, event)
+
+    def _begin(self, event: Any) -> None:
+        self.open_nodes.append(_Open(event.anchor))
+        if len(self.open_nodes) - 1 > self.bounds.depth:  # without the document
+            raise _refused(event, f"nested more than {self.bounds.depth} deep")
+
+    def _end(self, event: Any) -> None:
+        node = self.open_nodes.pop()
+        self.values_of[node.anchor] = node.values
+        self._add(node.values, event)
 
     def _add(self, values: int, event: Any) -> None:
         self.open_nodes[-1].values += values

@@ -115,15 +115,18 @@ class Members:
                 found[at] = self._mean(self._whole[at], float(own_p), int(loss))
         return found
 
-    def _mean(self, points: Points, p: float, by_loss: int) -> Mean:
+    def _mean(self, points: Points, p: float, by_loss: int) -> Mean | None:
+        """Return the mean over points; None where a side has no value of them at all."""
         pair = self.pair
+        ratio, lo, hi, n = self._interval(points)
+        if finite(ratio) is None:
+            return None
         cases, at = np.unique(pair.case[points], return_inverse=True)
         counts = []
         for marks in (marks for side in pair.ended for marks in side):
             of_cases = np.zeros((cases.size, marks.shape[-1]), dtype=np.bool_)  # each case once
             np.logical_or.at(of_cases, at, marks[points])
             counts.append(int(of_cases.sum()))
-        ratio, lo, hi, n = self._interval(points)
         lo = 0.0 if pair.base_lost[points].any() else lo
         hi = np.inf if pair.lost[points].any() else hi
         return Mean(

@@ -46,6 +46,7 @@ class ConditionOutcome:
     - `undecided`: a line for each row that may meet it, for all that these launches say.
     - `remedy`: how many launches would decide these; empty without them.
     - `nearest`: the row that came nearest to meeting it, with its bound, where it is not met.
+    - `head`, `verb`: what is said of a row that meets it, in front of it and of their number.
     """
 
     condition: str
@@ -54,6 +55,8 @@ class ConditionOutcome:
     undecided: tuple[str, ...] = ()
     remedy: str = ""
     nearest: str = ""
+    head: str = "condition met"
+    verb: str = "meet it"
 
     @property
     def result(self) -> GateResult:

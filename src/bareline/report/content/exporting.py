@@ -192,7 +192,7 @@ def write_junit(
 def _condition_case(outcome: ConditionOutcome, fails_undecided: bool) -> ElementTree.Element:
     case = ElementTree.Element("testcase", classname="condition", name=cleaned(outcome.condition))
     if outcome.violations:
-        message = f"{len(outcome.violations)} of {outcome.tested} rows meet it"
+        message = f"{len(outcome.violations)} of {outcome.tested} rows {outcome.verb}"
         failure = ElementTree.SubElement(case, "failure", message=message)
         failure.text = cleaned("\n".join(outcome.violations))
     elif outcome.undecided:

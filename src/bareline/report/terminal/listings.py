@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bareline.published.catalogue import conditions
@@ -185,14 +186,20 @@ def _number(value: Any) -> str:
     return "" if value is None else f"{value:g}"
 
 
-def calibration_blocks(rows: Sequence[Named], left_out: Sequence[str]) -> Iterator[Block]:
-    """Say how far simulation and measurements lie apart, a line a probe, the worst point named."""
+def calibrated_blocks(
+    rows: Sequence[Named], left_out: Sequence[str], file: Path
+) -> Iterator[Block]:
+    """Yield how far simulation and measurements lie apart, and how to measure on the platform.
+
+    A line for each probe names its worst point; `file` has the platform of its name.
+    """
     from bareline.report.content.calibration import CalibrationPoint, points_table
 
     values = itemgetter("probe", "ranks", "params", "measured", "simulated")
     yield points_table(CalibrationPoint(*values(row)) for row in rows)
     for line in left_out:
         yield Remark(f"not simulated: {line}")
+    yield Remark(f"bareline run STUDY --on {file.stem} --platforms {file}", unbroken=True)
 
 
 def fact_blocks(

@@ -79,6 +79,10 @@ class PlainProgress:
         where = f"{trial.case.label} on {trial.platform}"
         self._say(f"trial {position} of {self._planned}: {where} ({times})")
 
+    def repeat(self, trial: Trial, number: int, of: int) -> None:
+        """Print which trial is measured once more, apart from those of the plan."""
+        self._say(f"repeat {number} of {of}: {trial.case.label} on {trial.platform}")
+
     def finished(self, record: Record) -> None:
         """Say why a trial failed."""
         if isinstance(record.outcome, Failed):

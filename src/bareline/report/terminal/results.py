@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import polars as pl
@@ -10,10 +11,12 @@ from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.judgements.causes.why_not import AnswerRow, WhyNot
 from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.disturbance import disturbed_trials
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.row import Row, read_rows
 from bareline.analysis.words.amounts import ratio_words
 from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.words.disturbance import disturbed_words
 from bareline.analysis.words.parts import Amount, Sentence, sentence
 from bareline.analysis.words.promise import control_sentence
 from bareline.analysis.words.reasons import reasons_of
@@ -45,11 +48,14 @@ from bareline.report.content.wording import (
 from bareline.report.figures.scales import SIZE_TICKS, Scale, unit_scale
 from bareline.vocabulary.caveats import briefs
 from bareline.vocabulary.facts import format_fact
-from bareline.vocabulary.model import Scalar, Stage
+from bareline.vocabulary.model import Layer, Scalar, Stage
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import count, listing
+from bareline.vocabulary.verdicts import Verdict
 
 _LONGEST_SWEEP = 7
+#: What can be profiled, and so predicted on another layout.
+PREDICTABLE = (Layer.NPB, Layer.APP)
 #: Causes that are named; `explain` names all.
 _MOST_CAUSES = 8
 #: Adds to a table of cells what it says of each, in a unit and under the metric's name.
@@ -115,6 +121,9 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
     if reasons:
         yield Prose(tuple(reasons), "list")
     yield from _caveats(findings)
+    yield from _predictable(comparison)
+    if disturbed := disturbed_words(disturbed_trials(comparison.records)):
+        yield Note(f"{disturbed}; all are used, and widen the intervals.")
     for control in comparison.controls:
         yield Note(control_sentence(control))
     yield Remark()
@@ -157,6 +166,27 @@ def _caveats(findings: Sequence[Finding]) -> list[Block]:
         names = (one.platform for one in compared if not alike.isdisjoint(one.caveats))
         texts.append(f"{brief} on {listing(list(dict.fromkeys(names)))}")
     return [Note(f"Caveats: {'; '.join(texts)}.")] if texts else []
+
+
+def _predictable(comparison: Comparison) -> list[Block]:
+    """Name the programs whose layouts cannot be compared, which a prediction can."""
+    programs = [
+        finding
+        for finding in comparison.findings
+        if finding.verdict is Verdict.NOT_COMPARABLE and finding.layer in PREDICTABLE
+    ]
+    if not programs:
+        return []
+    first = programs[0]
+    run = shlex.quote(str(comparison.records.runs[0].path))
+    command = (
+        f"bareline predict {first.probe} --from {run} --base {first.baseline} --to {first.platform}"
+    )
+    names = listing(list(dict.fromkeys(finding.probe for finding in programs)))
+    return [
+        Note(f"Not comparable as measured: {names}; a prediction from its profile may be: "),
+        Remark(command, unbroken=True),
+    ]
 
 
 def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:

@@ -122,9 +122,10 @@ def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
             yield Remark(f"its log ends with: {row['job_log']}")
     yield _counts(row)
     skipped = f"{row['skipped']} skipped, " if row["skipped"] else ""
+    not_run = f"{row['not_run']} not run: time budget, " if row.get("not_run") else ""
     yield Remark(
         f"{row['measured']} of {count(row['planned'], 'trial')} measured, {row['failed']} failed, "
-        f"{skipped}{row['saved']} not needed, {row['remaining']} left"
+        f"{skipped}{row['saved']} not needed, {not_run}{row['remaining']} left"
     )
     if row.get("control"):
         yield Remark(f"{row['control']} is the negative control: {row['baseline']} once more")
@@ -159,15 +160,27 @@ def _counts(row: Mapping[str, Any]) -> Table:
 
 
 def run_end_blocks(
-    run: Run, on: Collection[str], *, measured: int, failed: int, skipped: int, saved: int
+    run: Run,
+    on: Collection[str],
+    *,
+    measured: int,
+    failed: int,
+    skipped: int,
+    saved: int,
+    not_run: int = 0,
 ) -> Iterator[Block]:
     """Say how a run ended and what to type next.
 
     - `on`: platforms that have records.
-    - `measured`, `failed`, `skipped`, `saved`: trials with numbers, without, whose program is not
-      installed, that were not needed.
+    - `measured`, `failed`, `skipped`, `saved`, `not_run`: trials with numbers, without, whose
+      program is not installed, that were not needed, that the time budget left no time for.
     """
-    others = {"failed": failed, "skipped": skipped, "not needed": saved}
+    others = {
+        "failed": failed,
+        "skipped": skipped,
+        "not needed": saved,
+        "not run: time budget": not_run,
+    }
     parts = [f"{number} {word}" for word, number in others.items() if number]
     done = ", ".join([f"{count(measured, 'trial')} measured", *parts])
     yield Remark(f"{done}; results in {run.path}", unbroken=True)

@@ -1,0 +1,74 @@
+"""Trials that other programs, a hypervisor, heat or a change of speed disturbed.
+
+The codes of `DISTURBANCES` are what disturbs a trial; whoever excludes such trials, counts them or
+prints their number does it by this module.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from bareline.analysis.numbers.records import Records
+from bareline.vocabulary.caveats import DISTURBANCES
+from bareline.vocabulary.place import CASE
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbed:
+    """How many of some trials were disturbed.
+
+    - `trials`: all that were measured; `disturbed`: those of them that were disturbed.
+    - `left_out`: disturbed trials that are not used.
+    - `kinds`: trials by what disturbed them, in words.
+    """
+
+    trials: int
+    disturbed: int
+    left_out: int
+    kinds: Mapping[str, int]
+
+
+def disturbed_trials(records: Records) -> Disturbed:
+    """Count the disturbed trials of some records; all of them are used."""
+    measured = _measured(records)
+    kinds = _kinds(measured.get_column("caveats").to_list())
+    number = measured.filter(_is_disturbed()).height
+    return Disturbed(measured.height, number, 0, kinds)
+
+
+def without_disturbed_trials(records: Records) -> tuple[Records, Disturbed]:
+    """Return records without disturbed trials, and how many were left out.
+
+    A case of a platform that would keep fewer than six launches keeps all that it has: its interval
+    is as wide as they spread.
+    """
+    seen = disturbed_trials(records)
+    if not seen.disturbed:
+        return records, seen
+    cell = ["run", "platform", *CASE]
+    quiet = (pl.col("status") == "measured") & ~_is_disturbed()
+    enough = quiet.sum().over(cell) >= MIN_LAUNCHES
+    trials = records.trials.filter(~(_is_disturbed() & enough))
+    values = records.values.join(trials.select("row"), on="row", how="semi", maintain_order="left")
+    left_out = seen.trials - trials.filter(pl.col("status") == "measured").height
+    return replace(records, trials=trials, values=values), replace(seen, left_out=left_out)
+
+
+def _measured(records: Records) -> pl.DataFrame:
+    return records.trials.filter(pl.col("status") == "measured")
+
+
+def _is_disturbed() -> pl.Expr:
+    codes = pl.lit(pl.Series([list(DISTURBANCES)])).first()
+    shared = pl.col("caveats").fill_null([]).list.set_intersection(codes)
+    return shared.list.len() > 0
+
+
+def _kinds(caveats: Sequence[Sequence[str] | None]) -> dict[str, int]:
+    codes = Counter(code for own in caveats for code in set(own or ()) if code in DISTURBANCES)
+    return {DISTURBANCES[code]: number for code, number in codes.most_common()}

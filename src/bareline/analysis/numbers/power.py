@@ -1,0 +1,60 @@
+"""How many launches the number of rows needs, from how much they vary between launches."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from bareline import stats
+from bareline.analysis.numbers.models import model_errors
+from bareline.analysis.numbers.records import Records
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+#: The difference that launches are counted for.
+DIFFERENCE = 0.05
+#: The spread of a row is known from so many launches on.
+_FEWEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchNeed:
+    """Launches of each side that would show `DIFFERENCE` in one of some rows as certain.
+
+    - `rows`: points by the metric that their probe is judged by, on all platforms but one.
+    - `spread`: their middle standard deviation between launches, relative.
+    - `launches`: what is needed; `measured`: what the middle row has.
+    """
+
+    rows: int
+    spread: float
+    launches: int
+    measured: int
+
+
+def launch_need(records: Records) -> LaunchNeed | None:
+    """Return how many launches the rows of some records need.
+
+    None where no row has three launches, or where nothing varies, as in simulations.
+    """
+    cube = records.cube
+    judged = (cube.points.get_column("better") != "none").to_numpy()
+    judged &= cube.points.get_column("headline").fill_null(value=False).to_numpy()
+    simulated = model_errors(records)
+    spreads: list[float] = []
+    counts: list[int] = []
+    for platform in cube.platforms:
+        if platform in simulated:
+            continue
+        for values in cube.of(platform)[judged]:
+            launches = values[np.isfinite(values) & (values > 0)]
+            if launches.size >= _FEWEST:
+                spreads.append(float(np.std(np.log(launches), ddof=1)))
+                counts.append(launches.size)
+    spread = float(np.median(spreads)) if spreads else 0.0
+    if spread <= 0:
+        return None
+    rows = int(np.count_nonzero(judged)) * max(1, len(cube.platforms) - 1)
+    needed = stats.launches_for_rows(rows, spread, math.log1p(DIFFERENCE))
+    return LaunchNeed(rows, math.expm1(spread), max(MIN_LAUNCHES, needed), int(np.median(counts)))

@@ -1,0 +1,216 @@
+"""Reference values per system and case, with tolerances as ReFrame has them: ``reference.toml``.
+
+::
+
+    [[system.bare]]
+    probe = "mpi.pingpong"
+    metric = "latency"
+    params = { ranks = 2, size_bytes = 8 }
+    value = 1.5e-6
+    unit = "s"
+    lower = -0.1
+    upper = 0.1
+
+A row of a summary belongs to a reference where it has its platform, probe and metric, and at least
+its `params`: those of case and point, and its ranks, threads and nodes. `lower` and `upper` are
+relative to `value`; a bound that is left out is open. The system ``*`` is any platform; a platform
+of several runs (``bare@n8``) belongs to the system of its own name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from bareline.analysis.numbers.summary import as_rows
+from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.files import read_toml, step_to_read
+from bareline.vocabulary.invalid import problem_of
+from bareline.vocabulary.units import conversion
+
+#: The system that is any platform.
+ANY_SYSTEM = "*"
+_KEYS = "probe, metric, value, unit, and lower or upper"
+
+
+class ReferenceValue(BaseModel):
+    """A reference value of a metric, and how far a median may lie from it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    probe: str
+    metric: str
+    params: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    value: float
+    unit: str
+    lower: Annotated[float, Field(le=0)] | None = None
+    upper: Annotated[float, Field(ge=0)] | None = None
+
+    @model_validator(mode="after")
+    def _has_a_bound(self) -> ReferenceValue:
+        if self.lower is None and self.upper is None:
+            raise ValueError("has neither lower nor upper: nothing can lie outside")
+        return self
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The lowest and the highest value that lie inside, None for an open end."""
+        lower, upper = (
+            None if share is None else self.value + abs(self.value) * share
+            for share in (self.lower, self.upper)
+        )
+        return lower, upper
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    system: dict[str, list[ReferenceValue]]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemReference:
+    """A reference value and its system."""
+
+    system: str
+    reference: ReferenceValue
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceCheck:
+    """A row held against its reference; `row` is None where nothing measured it.
+
+    `ends` are in the row's unit.
+    """
+
+    system: str
+    reference: ReferenceValue
+    row: Mapping[str, Any] | None = None
+    ends: tuple[float | None, float | None] = (None, None)
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether the median lies outside, or is missing."""
+        return self.row is None or self.room < 0
+
+    @property
+    def room(self) -> float:
+        """How far inside its nearest end the median lies, as a share of it; below 0 outside."""
+        if self.row is None:
+            return float("-inf")
+        median = float(self.row["value"])
+        lower, upper = self.ends
+        rooms = [] if lower is None else [median - lower]
+        rooms += [] if upper is None else [upper - median]
+        return min(rooms) / (abs(median) or 1.0)
+
+
+def read_references(path: Path) -> tuple[SystemReference, ...]:
+    """Read a file of reference values.
+
+    Raises AnalysisError: it cannot be read, or is none.
+    """
+    try:
+        content = _File.model_validate(read_toml(path))
+    except OSError as error:
+        step = step_to_read(error, "`bareline reference RUN` writes one")
+        why = f"cannot be read: {error.strerror}"
+        raise AnalysisError(why, where=str(path), hint=step) from error
+    except ValidationError as error:
+        problem = problem_of(error)
+        hint = f"a system is [[system.NAME]] with {_KEYS}"
+        what = f"'{problem.key}': {problem.said}"
+        raise AnalysisError(what, where=str(path), hint=hint) from error
+    except ValueError as error:
+        hint = "`bareline reference RUN` writes a correct one"
+        raise AnalysisError(f"is not TOML: {error}", where=str(path), hint=hint) from error
+    found = tuple(
+        SystemReference(name, reference)
+        for name, references in content.system.items()
+        for reference in references
+    )
+    if not found:
+        hint = "`bareline reference RUN` writes them"
+        raise AnalysisError("contains no reference value", where=str(path), hint=hint)
+    return found
+
+
+def check_references(
+    references: Sequence[SystemReference], summary: pl.DataFrame, path: Path
+) -> list[ReferenceCheck]:
+    """Hold the rows of a summary against reference values; columns as of `summarize`.
+
+    The references of a system that the summary lacks altogether are left out: another run's.
+
+    Raises AnalysisError: a reference has a unit of another kind, or none is of a platform here.
+    """
+    rows = as_rows(summary)
+    present = {_system_of(row["platform"]) for row in rows}
+    own = [one for one in references if one.system in (*present, ANY_SYSTEM)]
+    if not own:
+        systems = ", ".join(dict.fromkeys(one.system for one in references))
+        raise AnalysisError(
+            f"is of the systems {systems}, and none of them was measured here",
+            where=str(path),
+            hint=f"the platforms here are {', '.join(sorted(present))}",
+        )
+    checks = []
+    for one in own:
+        matches = [row for row in rows if _belongs(row, one)]
+        checks += [_check(row, one, path) for row in matches]
+        if not matches:
+            checks.append(ReferenceCheck(one.system, one.reference))
+    return checks
+
+
+def _system_of(platform: str) -> str:
+    return platform.partition("@")[0]
+
+
+def _belongs(row: Mapping[str, Any], one: SystemReference) -> bool:
+    reference = one.reference
+    if (row["probe"], row["metric"]) != (reference.probe, reference.metric):
+        return False
+    if one.system not in (ANY_SYSTEM, _system_of(row["platform"]), row["platform"]):
+        return False
+    params = row["params"]
+    return all(params.get(name) == value for name, value in reference.params.items())
+
+
+def _check(row: Mapping[str, Any], one: SystemReference, path: Path) -> ReferenceCheck:
+    reference = one.reference
+    factor = conversion(reference.unit, row["unit"])
+    if factor is None:
+        raise AnalysisError(
+            f"the unit of {reference.probe} {reference.metric} is '{reference.unit}', and it was "
+            f"measured in '{row['unit']}'",
+            where=str(path),
+            hint="write the value in a unit of the same kind",
+        )
+    lower, upper = (None if end is None else end * factor for end in reference.ends)
+    return ReferenceCheck(one.system, reference, row, (lower, upper))
+
+
+def references_of(summary: pl.DataFrame, tolerance: float) -> dict[str, Any]:
+    """Return the content of a file with the medians of a summary's headline metrics.
+
+    - `tolerance`: relative, to both sides; a row whose launches spread farther (5th to 95th
+      percentile) gets as much as they do.
+    """
+    systems: dict[str, list[dict[str, Any]]] = {}
+    for row in as_rows(summary):
+        if not row["headline"] or row["better"] == "none" or not row["value"]:
+            continue
+        value = row["value"]
+        below = max(tolerance, 1 - row["p5"] / value)
+        above = max(tolerance, row["p95"] / value - 1)
+        entry = {key: row[key] for key in ("probe", "metric", "params")}
+        bounds = {"lower": -round(below, 4), "upper": round(above, 4)}
+        entry |= {"value": value, "unit": row["unit"], **bounds}
+        systems.setdefault(_system_of(row["platform"]), []).append(entry)
+    return {"system": systems}

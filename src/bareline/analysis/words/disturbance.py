@@ -1,0 +1,29 @@
+"""How many trials were disturbed, by what, and what became of them, in a sentence."""
+
+from __future__ import annotations
+
+from bareline.analysis.numbers.disturbance import Disturbed
+from bareline.vocabulary.units import count, listing
+
+
+def disturbed_words(seen: Disturbed) -> str:
+    """Return how many trials were disturbed and by what; empty where none was."""
+    if not seen.disturbed:
+        return ""
+    kinds = listing([f"{number} by {kind}" for kind, number in seen.kinds.items()])
+    return f"{seen.disturbed} of {count(seen.trials, 'trial')} disturbed ({kinds})"
+
+
+def exclusion_words(seen: Disturbed) -> str:
+    """Return the same with the number that was left out, and why the others were not."""
+    words = disturbed_words(seen)
+    if not words:
+        return ""
+    used = seen.disturbed - seen.left_out
+    parts = [f"{seen.left_out} left out"] if seen.left_out else []
+    if used:
+        parts.append(
+            f"{used} used, since fewer than six launches of their cases are left without them: "
+            "intervals are as wide as they spread, and may miss what a quiet machine does"
+        )
+    return f"{words}: {'; '.join(parts)}"

@@ -1,0 +1,28 @@
+"""How many launches the number of rows needs, in a sentence."""
+
+from __future__ import annotations
+
+from bareline.analysis.numbers.power import DIFFERENCE, LaunchNeed, launch_need
+from bareline.analysis.numbers.records import Records
+from bareline.vocabulary.units import count, percent
+
+
+def launches_words(records: Records) -> str:
+    """Return how many launches would show a difference of 5 % as certain; empty if not known."""
+    need = launch_need(records)
+    return "" if need is None else _words(need)
+
+
+def missing_launches(records: Records) -> str:
+    """Return the same where the records have fewer launches; empty where they have enough."""
+    need = launch_need(records)
+    return "" if need is None or need.measured >= need.launches else _words(need)
+
+
+def _words(need: LaunchNeed) -> str:
+    vary = "varies" if need.rows == 1 else "vary"
+    return (
+        f"{count(need.rows, 'row')} {vary} by {percent(need.spread, 2)} between launches: about "
+        f"{count(need.launches, 'launch', 'launches')} of each side would show a difference of "
+        f"{percent(DIFFERENCE)} in one of them as certain; the middle row has {need.measured}"
+    )

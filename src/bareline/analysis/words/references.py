@@ -1,0 +1,75 @@
+"""What comes of reference values: a line for each row outside, as for a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.references import (
+    ReferenceCheck,
+    check_references,
+    read_references,
+)
+from bareline.analysis.numbers.row import Estimate, with_interval
+from bareline.analysis.numbers.summary import summarize
+from bareline.analysis.words.conditions import ConditionOutcome
+from bareline.vocabulary.place import coordinate
+from bareline.vocabulary.units import percent, scale_of, significant
+
+
+def reference_outcome(path: Path, records: Records) -> ConditionOutcome:
+    """Return which rows of some records lie outside the reference values of a file.
+
+    Raises AnalysisError: the file cannot be used.
+    """
+    checks = check_references(read_references(path), summarize(records), path)
+    outside = sorted((check for check in checks if check.is_outside), key=lambda one: one.room)
+    inside = [check for check in checks if not check.is_outside]
+    return ConditionOutcome(
+        str(path),
+        len(checks),
+        tuple(map(_words, outside)),
+        nearest=_words(min(inside, key=lambda one: one.room)) if inside else "",
+        head="outside",
+        verb="outside",
+    )
+
+
+def reference_outcomes(paths: Sequence[Path], records: Records) -> list[ConditionOutcome]:
+    """Return the outcome of each file of reference values."""
+    return [reference_outcome(path, records) for path in paths]
+
+
+def _words(check: ReferenceCheck) -> str:
+    reference, row = check.reference, check.row
+    params = reference.params if row is None else row["params"]
+    hidden = {"threads": 1}
+    case = [coordinate(name, value) for name, value in params.items() if hidden.get(name) != value]
+    where = check.system if row is None else row["platform"]
+    name = f"{reference.probe} {reference.metric}, {', '.join(case)} on {where}"
+    if row is None:
+        return f"{name}: not measured"
+    factor, unit = scale_of(row["value"], row["unit"])
+    median = Estimate(row["value"], row["lo"], row["hi"]).times(factor)
+    return f"{name}: {with_interval(median, unit)}, {_bounds(check, factor, unit)}"
+
+
+def _bounds(check: ReferenceCheck, factor: float, unit: str) -> str:
+    """Return the nearest end, and how it follows from the reference."""
+    assert check.row is not None
+    median = check.row["value"]
+    lower, upper = check.ends
+    to_lower = float("inf") if lower is None else median - lower
+    to_upper = float("inf") if upper is None else upper - median
+    below = to_lower < to_upper
+    end = lower if below else upper
+    share = check.reference.lower if below else check.reference.upper
+    assert end is not None and share is not None
+    word = "at least" if below else "at most"
+    sign = "-" if below else "+"
+    value = end / (1 + share) if share > -1 else check.reference.value
+    return (
+        f"{word} {significant(end * factor)} {unit} "
+        f"({significant(value * factor)} {unit} {sign}{percent(abs(share))})"
+    )

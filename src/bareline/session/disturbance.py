@@ -1,0 +1,54 @@
+"""Says when trials begin to be disturbed, and when that ends, while a run is measured."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from bareline.vocabulary.caveats import DISTURBANCES
+from bareline.vocabulary.model import Record
+from bareline.vocabulary.units import count, listing
+
+#: Of the latest trials so many must be disturbed before it is said, and none before its end is.
+_WINDOW, _BEGINS = 5, 3
+
+
+class DisturbanceWatch:
+    """Looks at trials one after the other; a single disturbed trial is counted, not announced.
+
+    - `note`: takes the platform of the trial, and what begins or ends.
+    """
+
+    def __init__(self, note: Callable[[str, str], None]) -> None:
+        self._note = note
+        self._latest: deque[tuple[str, ...]] = deque(maxlen=_WINDOW)
+        self._lasts = False
+        self._trials = 0
+        self._disturbed = 0
+
+    def see(self, record: Record) -> None:
+        """Take a trial into account."""
+        kinds = tuple(kind for code, kind in DISTURBANCES.items() if code in record.caveats)
+        self._latest.append(kinds)
+        disturbed = sum(map(bool, self._latest))
+        if not self._lasts and disturbed >= _BEGINS:
+            self._lasts = True
+            self._trials, self._disturbed = len(self._latest), disturbed
+            self._note(record.trial.platform, self._beginning(record))
+        elif self._lasts:
+            self._trials += 1
+            self._disturbed += bool(kinds)
+            if not disturbed:
+                self._lasts = False
+                text = f"undisturbed again since {_WINDOW} trials; before, "
+                of = count(self._trials - _WINDOW, "trial")
+                self._note(record.trial.platform, f"{text}{self._disturbed} of {of} were disturbed")
+
+    def _beginning(self, record: Record) -> str:
+        kinds = listing(sorted({kind for own in self._latest for kind in own}))
+        busy = record.foreign_cores
+        cores = f", {busy:.1f} cores busy with other programs" if busy else ""
+        disturbed = sum(map(bool, self._latest))
+        return (
+            f"trials are disturbed: {disturbed} of the last {len(self._latest)} by {kinds}{cores}"
+        )
