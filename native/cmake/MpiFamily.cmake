@@ -64,3 +64,34 @@ function(bareline_mpi_library language wrapper source)
     endif()
     message(STATUS "MPI for ${language} makes no program that runs (${wrapper}):\n${printed}")
 endfunction()
+
+# bareline_of_this_mpi(LIBRARY RESULT): whether a library may be linked with programs of this MPI. RESULT
+# is "" if so, else the reason: it is itself linked with another MPI library, so that a program would
+# have two. What the loader finds for it decides, not its name: libraries of the same name exist for
+# several versions. A static library, or one that the loader does not read, is taken.
+function(bareline_of_this_mpi library result)
+    set(${result} "" PARENT_SCOPE)
+    if(CMAKE_CROSSCOMPILING)
+        return()
+    endif()
+    execute_process(COMMAND ldd "${library}"
+        RESULT_VARIABLE listed OUTPUT_VARIABLE needed ERROR_QUIET)
+    if(NOT listed EQUAL 0)
+        return()
+    endif()
+    set(own "")
+    foreach(path IN LISTS MPI_C_LIBRARIES)
+        get_filename_component(path "${path}" REALPATH)
+        list(APPEND own "${path}")
+    endforeach()
+    # The libraries of MPI itself, by their names in Open MPI, MPICH and what descends from it.
+    string(REGEX MATCHALL "lib(mpi|mpich|pmpi)\\.so[.0-9]* => [^ \n]+" lines "${needed}")
+    foreach(line IN LISTS lines)
+        string(REGEX REPLACE "^.* => " "" path "${line}")
+        get_filename_component(real "${path}" REALPATH)
+        if(IS_ABSOLUTE "${path}" AND NOT real IN_LIST own)
+            set(${result} "${library} is linked with another MPI library (${path})" PARENT_SCOPE)
+            return()
+        endif()
+    endforeach()
+endfunction()

@@ -5,6 +5,7 @@
  * Output on stdout, one JSON object a line: a header with the library that the program was compiled
  * for and the one that it runs with, a line for each rank, and an end line that counts them.
  */
+#include "bl_build.h"
 #include "bl_error.h"
 #include "bl_json.h"
 #include "bl_memory.h"
@@ -55,6 +56,7 @@ static void report_header(struct bl_json *json, const struct bl_world *world)
     bl_json_integer(json, "nodes", world->nodes);
     bl_json_string(json, "built_with", built_with);
     bl_json_string(json, "mpi_library", world->mpi_library);
+    bl_build_report(json);
     bl_json_write(json, stdout);
 }
 

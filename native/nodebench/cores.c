@@ -26,6 +26,7 @@ static cpu_set_t *read_allowed(size_t size_bytes)
     return NULL;
 }
 
+#ifdef _OPENMP
 static int count_allowed(void)
 {
     const size_t size_bytes = CPU_ALLOC_SIZE(MOST_PROCESSORS);
@@ -35,6 +36,7 @@ static int count_allowed(void)
     CPU_FREE(set);
     return count > 0 ? count : 1;
 }
+#endif
 
 int bl_cores_of_mode(const struct bl_node_options *options)
 {

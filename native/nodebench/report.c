@@ -1,6 +1,7 @@
 /* The lines of the output; see nodebench.h. */
 #include "nodebench.h"
 
+#include "bl_build.h"
 #include "bl_clock.h"
 #include "bl_summary.h"
 
@@ -26,6 +27,7 @@ void bl_node_report_header(struct bl_json *json, const struct bl_node_options *o
     bl_json_close_object(json);
     if (add_members)
         add_members(json);
+    bl_build_report(json);
     bl_json_write(json, stdout);
 }
 

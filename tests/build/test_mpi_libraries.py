@@ -42,7 +42,7 @@ def _configured(mpicc, build):
         [*line, "-DBARELINE_TESTS=OFF"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    left_out = dict(re.findall(r"^-- left out: (\w+): (.+)$", done.stdout, re.MULTILINE))
+    left_out = dict(re.findall(r"^-- left out: (\w+)[^:]*: (.+)$", done.stdout, re.MULTILINE))
     proven = dict(
         re.findall(r"^-- MPI library of (\w+) programs: (.+)$", done.stdout, re.MULTILINE)
     )
@@ -83,6 +83,32 @@ def test_both_languages_of_one_library_are_built(tmp_path):
     left_out, proven = _configured(shutil.which("mpicc.openmpi"), tmp_path / "build")
     assert proven["C"] == proven["Fortran"]
     assert not {"npb", "apps"} & set(left_out)
+
+
+def _library_file(name):
+    """Return the file of a library of the system, as the compiler finds it."""
+    line = ["cc", f"-print-file-name={name}"]
+    return Path(subprocess.run(line, capture_output=True, text=True, check=True).stdout.strip())
+
+
+def test_a_library_that_is_linked_with_another_mpi_is_left_out(tmp_path):
+    _needs("mpicc.mpich", "cc")
+    if not _library_file("libscalapack-mpich.so").is_absolute():
+        pytest.skip("libscalapack-mpich-dev is not installed")
+    left_out, _ = _configured(shutil.which("mpicc.mpich"), tmp_path / "own")
+    assert "linpack_mpi" not in left_out
+    # The same library at another place is another installation.
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    shutil.copy(_library_file("libmpich.so").resolve(), folder / "libmpichown.so")
+    shown = subprocess.run(["mpicc.mpich", "-show"], capture_output=True, text=True, check=True)
+    include = next(word for word in shown.stdout.split() if word.startswith("-I"))
+    line = f"gcc {include} -L{folder} -Wl,-rpath,{folder} -lmpichown"
+    answers = f'-show) echo "{line}" ;; -*show*|-*-info) exit 1'
+    text = f'case $1 in {answers} ;; *) exec mpicc.mpich "$@" ;; esac'
+    mpicc = _wrapper(tmp_path / "bin", "mpicc", text)
+    left_out, _ = _configured(mpicc, tmp_path / "other")
+    assert "libscalapack-mpich.so is linked with another MPI library" in left_out["linpack_mpi"]
 
 
 # The libraries that PyPI has -------------------------------------------------------------------
@@ -127,6 +153,9 @@ def test_a_library_from_a_wheel_builds_and_profiles_with_its_own_programs(
     built = build_native(mpi, tmp_path / "cache")
     assert title.partition(" ")[0] in built.library
     assert any(reason.startswith("npb: ") for reason in built.left_out)
+    if _library_file("libscalapack-openmpi.so").is_absolute():
+        told = [reason for reason in built.left_out if "scalapack" in reason]
+        assert (len(told) == 1 and "ScaLAPACK" in told[0]) or "another MPI library" in told[0]
     out = tmp_path / "app.profile"
     program = [str(built.programs / "mpibench"), "pingpong", "--iterations", "10"]
     done = profile_command([mpi.mpirun, "-n", "2", *program], out)

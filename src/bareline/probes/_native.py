@@ -22,6 +22,7 @@ from typing import Any, ClassVar, TypeVar
 
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import OutOfTime, ParseError
+from bareline.vocabulary.facts import NO_FLAGS
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Better, Command, Layout, Metric, Output, Sample, Scalar
 
@@ -212,6 +213,8 @@ def spread_samples(
         yield Sample(f"{metric}_{name}", point.quantile(series, name), at)
 
 
+#: Compiler flags are kept up to this length.
+_MOST_FLAGS = 300
 #: Has OpenBLAS print its choice on standard error while it is loaded; nothing else changes.
 TELL_KERNELS = ("OPENBLAS_VERBOSE", "2")
 _PRINTED = re.compile(r"^Core: (\w+)$", re.MULTILINE)
@@ -221,6 +224,18 @@ def kernels_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
     """Give the fact from the header of one of our programs, empty where it has none."""
     kernels = header.get("blas_kernels")
     return {BLAS_KERNELS: kernels} if isinstance(kernels, str) and kernels else {}
+
+
+def build_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
+    """Return the facts of how a program was compiled; empty where its header has none."""
+    compiled = header.get("compiled")
+    if not isinstance(compiled, dict):
+        return {}
+    texts = {name: compiled.get(name) for name in ("c", "fortran", "flags")}
+    known = {name: text for name, text in texts.items() if isinstance(text, str)}
+    if "flags" in known:
+        known["flags"] = known["flags"] or NO_FLAGS
+    return {f"native.{name}": text[:_MOST_FLAGS] for name, text in known.items() if text}
 
 
 def kernels_printed(output: Output) -> dict[str, Scalar]:
@@ -267,5 +282,6 @@ class Nodebench(Probe[P]):
         """Turn a complete output that is of these parameters into samples."""
 
     def facts(self, params: P, output: Output) -> Mapping[str, Scalar]:
-        """Give the kernels of the BLAS, where the benchmark calls one."""
-        return kernels_of_header(read_report(output, "nodebench", self.benchmark).header)
+        """Give how it was compiled, and the kernels of the BLAS, where the benchmark calls one."""
+        header = read_report(output, "nodebench", self.benchmark).header
+        return {**build_of_header(header), **kernels_of_header(header)}

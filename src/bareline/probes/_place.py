@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from bareline.probes._native import MeasuredPoint, read_object, read_report
+from bareline.probes._native import MeasuredPoint, build_of_header, read_object, read_report
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Command, Output
+from bareline.vocabulary.model import Command, Output, Scalar
 
 #: Makes libraries say what they chose; each knows its own and passes over the others.
 _TELLING = (
@@ -80,6 +80,7 @@ class Seen:
     - `built_with`, `library`: title and version of the library that the program was compiled for,
       and of that it ran with; "" where it is none that bareline knows.
     - `carriers`: what carries messages, as the library names it: ``UCX tcp/eth0``.
+    - `compiled`: facts of how the program was compiled.
     """
 
     jobs: int
@@ -87,6 +88,7 @@ class Seen:
     library: str
     ranks: tuple[Rank, ...]
     carriers: tuple[str, ...]
+    compiled: Mapping[str, Scalar] = field(default_factory=dict)
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -108,7 +110,8 @@ def read_place(output: Output) -> Seen:
     if report is None:
         return Seen(jobs, built, ran, (), ())
     ranks = tuple(map(_rank, report.points))
-    return Seen(jobs, built, ran, ranks, carriers(output.stderr + output.stdout))
+    carried = carriers(output.stderr + output.stdout)
+    return Seen(jobs, built, ran, ranks, carried, build_of_header(header))
 
 
 def library_named(text: str) -> str:

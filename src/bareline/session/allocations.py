@@ -43,7 +43,7 @@ _LONGEST_S = 960.0
 #: Beginnings of the keys of facts that only programs tell which run there.
 _STARTUP_FAILURES = "mpi.startup_failures"
 _BY_PROGRAMS = (
-    *(BLAS_KERNELS, "mpi.library", "mpi.carrier.", "placement.", "from."),
+    *(BLAS_KERNELS, "native.", "mpi.library", "mpi.carrier.", "placement.", "from."),
     _STARTUP_FAILURES,
 )
 

@@ -98,6 +98,7 @@ def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout
         caveats.append(f"{OTHER_MPI}: built with {seen.built_with}, ran with {seen.library}")
     where = "between_nodes" if layout.nodes > 1 else "within_node"
     facts = {
+        **seen.compiled,
         "mpi.library": seen.library,
         f"mpi.carrier.{where}": ", ".join(seen.carriers) if layout.ranks > 1 else "",
         f"placement.{layout}": _words(seen.ranks),

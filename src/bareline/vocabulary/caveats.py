@@ -49,9 +49,11 @@ IN_WORDS = "in words"
 OTHER_PLACEMENT = "ranks placed otherwise"
 OTHER_TRANSPORT = "MPI talks otherwise"
 OTHER_MPI = "another MPI library"
+#: bareline's own programs were compiled otherwise than the baseline's; the detail says both.
+OTHER_BUILD = "compiled otherwise"
 _NOT_AS_ASKED = (OTHER_PLACEMENT, OTHER_TRANSPORT, OTHER_MPI)
 
-_WITH_DETAIL = (OTHER_LAYOUT, NOT_VERIFIED, *_NOT_AS_ASKED)
+_WITH_DETAIL = (OTHER_LAYOUT, NOT_VERIFIED, OTHER_BUILD, *_NOT_AS_ASKED)
 _WITH_NUMBER = (FAILED_TRIALS, LOST_LAUNCHES)
 _OF_ONE = {
     FAILED_TRIALS: "1 trial failed",
@@ -136,7 +138,7 @@ class Caveat:
         """A few words, for what a sentence must not leave out; nothing where it may."""
         if self.code == OTHER_LAYOUT:
             return self.detail
-        if self.code in (NOT_VERIFIED, *_NOT_AS_ASKED) or self.code in _WITH_NUMBER:
+        if self.code in (NOT_VERIFIED, OTHER_BUILD, *_NOT_AS_ASKED) or self.code in _WITH_NUMBER:
             return str(self)
         words = _BRIEF.get(self.code, "")
         partly = words and self.share < 1

@@ -65,6 +65,33 @@ PRICE_PER_HOUR, PRICE_PER_CORE_HOUR = "price.per_hour", "price.per_core_hour"
 PRICE_CURRENCY = "price.currency"
 
 
+#: How bareline's own programs were compiled, as they print it.
+NATIVE_FACTS = ("native.c", "native.fortran", "native.flags")
+#: Of programs that were built with no flags but the project's own.
+NO_FLAGS = "none"
+
+
+def unlike_builds(facts: Mapping[str, Scalar], others: Mapping[str, Scalar]) -> str:
+    """Return how two platforms' programs of bareline's own were compiled, where that differs.
+
+    "" where it does not, or where one of them does not show it.
+    """
+    sides = [[str(of.get(key, "")) for key in NATIVE_FACTS] for of in (facts, others)]
+    flags = [side[-1] for side in sides]
+    if not all(flags):
+        return ""
+    # A machine without a Fortran compiler has no Fortran programs to compare.
+    differing = [
+        at
+        for at, (own, other) in enumerate(zip(*sides, strict=True))
+        if own and other and own != other
+    ]
+    if not differing:
+        return ""
+    own, other = (", ".join(side[at] for at in differing) for side in sides)
+    return f"{own} here, {other} for the baseline"
+
+
 def money(facts: Mapping[str, Scalar], core_hours: float | None) -> tuple[float, str] | None:
     """Give what core hours of a platform have cost, and the currency; None without a price."""
     price = facts.get(PRICE_PER_CORE_HOUR)

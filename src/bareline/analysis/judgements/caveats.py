@@ -10,8 +10,19 @@ from bareline import stats
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.row import COMPARED
 from bareline.analysis.numbers.summary import flag
-from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
+from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_BUILD, OTHER_LAYOUT
+from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import DecisionRule, Verdict
+
+#: Layers in which bareline's own programs measure the processor, by code of its compiler.
+_COMPILED = tuple(layer.value for layer in (Layer.COMPUTE, Layer.MEMORY, Layer.MPI, Layer.NPB))
+_BUILD = pl.format(f"{OTHER_BUILD}: {{}}", "unlike_build")
+
+
+def _builds(pairs: Sequence[PlatformPair]) -> pl.DataFrame:
+    rows = [(pair.platform, pair.baseline, pair.unlike_build) for pair in pairs]
+    columns = dict.fromkeys(("platform", "baseline", "unlike_build"), pl.String)
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
@@ -32,6 +43,10 @@ def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataF
     lost_only = pl.col("by_loss").fill_null(0) != 0
     unpaired = ~pl.col("paired").fill_null(True) & ~pl.col("exact").fill_null(False)
     unlike = pl.format(f"{OTHER_LAYOUT}: {{}}", "unlike")
+    table = table.join(
+        _builds(pairs), on=["platform", "baseline"], how="left", maintain_order="left"
+    )
+    compiled = pl.col("layer").is_in(_COMPILED) & (pl.col("unlike_build") != "")
     lost = pl.format("{} launches lost to a time limit count as slower than all", n_lost)
     table = table.with_columns(
         pl.concat_list(
@@ -40,6 +55,7 @@ def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataF
             flag(pl.col("few_boots").fill_null(False) & (there | lost_only), "few-boots"),
             flag(unpaired & (pl.col("n") > 0), "unpaired"),
             flag((pl.col("unlike").fill_null("") != "") & there, unlike),
+            flag(compiled.fill_null(False) & there, _BUILD),
             flag(pl.col("verdict") == Verdict.DOES_NOT_FIT.value, pl.col("left_out")),
             flag((n_failed > 0) & there, pl.format(f"{{}} {FAILED_TRIALS}", n_failed)),
             flag((n_lost > 0) & there, lost),
@@ -48,6 +64,7 @@ def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataF
         .alias("caveats")
     )
     within = flag(pl.col("rule") == DecisionRule.WITHIN_CONTROL.value, "within-control")
+    table = table.drop("unlike_build")
     return _mark_lopsided(
         table.with_columns(pl.concat_list("caveats", within).alias("caveats")), pairs
     )

@@ -21,6 +21,7 @@ from bareline.analysis.numbers.cube import BoolCube, Cube
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.records import Records
 from bareline.vocabulary.caveats import Caveat, codes
+from bareline.vocabulary.facts import unlike_builds
 from bareline.vocabulary.model import PROCESSOR_LAYERS, Scalar
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -111,4 +112,7 @@ def pair_of(
     if platform in errors and baseline in errors:
         error = errors[platform] + errors[baseline]
         return SimulatedPair(records.cube, platform, baseline, error)
-    return PlatformPair(records.cube, platform, baseline, noiseless=errors)
+    pair = PlatformPair(records.cube, platform, baseline, noiseless=errors)
+    own, base = (records.facts.get(name, {}) for name in (platform, baseline))
+    pair.unlike_build = unlike_builds(own, base)
+    return pair

@@ -121,6 +121,8 @@ class PlatformPair:
 
     exact = False
     bounded = True
+    #: How the programs of both were compiled, where that differs; else "".
+    unlike_build = ""
 
     def __init__(
         self, cube: Cube, platform: str, baseline: str, *, noiseless: Collection[str] = ()
