@@ -1,10 +1,11 @@
 """False verdicts and power of ``bareline ab`` beside hyperfine's, on the same pairs of programs.
 
-    python benchmarks/commands.py [--runs 20] [--launches 20] [--work-ms 10] [--start 7]
+    python benchmarks/commands.py [--runs 20] [--launches 20] [--work-ms 10] [--sleep] [--start 7]
 
-A program of known work is built alike twice, and with 1, 5 and 20 % more work. Each pair is given
-to both tools in turn, with the same number of launches, once as the machine is and once while as
-many processes spin as it has cores. Counted is who calls the second program different:
+A program of known work is built alike twice, and with 1, 5 and 20 % more work; with ``--sleep`` it
+waits so long instead, which other programs disturb less. Each pair is given to both tools in turn,
+with the same number of launches, once as the machine is and once while as many processes spin as
+it has cores. Counted is who calls the second program different:
 
 - ab: its grade is certain, or certain or likely;
 - hyperfine: the summary's ratio is more than its printed uncertainty away from 1; and the Welch
@@ -83,22 +84,36 @@ READINGS = (
 @contextmanager
 def spinning(processes: int) -> Iterator[None]:
     """Keep so many processes busy."""
-    started = [subprocess.Popen(["sh", "-c", _SPIN]) for _ in range(processes)]
+    # They end by themselves should the benchmark be killed.
+    line = ["timeout", "3600", "sh", "-c", _SPIN]
+    started = [subprocess.Popen(line) for _ in range(processes)]
     try:
         yield
     finally:
         for process in started:
-            process.kill()
+            process.terminate()
             process.wait()
+
+
+def sleeping(folder: Path, name: str, seconds: float) -> Path:
+    """Write a program that waits."""
+    program = folder / name
+    program.write_text(f"#!/bin/sh\nexec sleep {seconds:.6f}\n")
+    program.chmod(0o755)
+    return program
+
+
+def working(folder: Path, name: str, turns: float) -> Path:
+    """Compile a program that computes."""
+    return build(folder, name, round(turns))
 
 
 def compare_tools(arguments: argparse.Namespace, folder: Path) -> None:
     """Print how often each reading calls a pair different."""
-    turns = round(arguments.work_ms * TURNS_PER_MS)
-    base = build(folder, "base", turns)
-    programs = {
-        factor: build(folder, f"times-{factor}", round(factor * turns)) for factor in FACTORS
-    }
+    make = sleeping if arguments.sleep else working
+    each = 1e-3 * arguments.work_ms if arguments.sleep else arguments.work_ms * TURNS_PER_MS
+    base = make(folder, "base", each)
+    programs = {factor: make(folder, f"times-{factor}", factor * each) for factor in FACTORS}
     for load in (0, os.cpu_count() or 1):
         counts: dict[float, Counter[str]] = defaultdict(Counter)
         with spinning(load):
@@ -152,6 +167,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--launches", type=int, default=20)
     parser.add_argument("--work-ms", type=float, default=10.0)
+    parser.add_argument("--sleep", action="store_true")
     parser.add_argument("--start", type=int, default=0)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # One whole story: measure two hosts behind links of 10 and 1 Gb/s, and virtual machines where the
 # processor really runs them; profile an ocean model, predict what it takes behind the slowest link,
-# hold that against what it took there, say where the loss comes from. It ends with the answer, the
-# page, and what to type next.
+# hold that against what it took there, say where the loss comes from. What it prints begins with the
+# answer, and ends with the page and what to type next.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bareline=.venv/bin/bareline
@@ -63,7 +63,7 @@ else
     further="$bareline run quick --scale one-node"
 fi
 
-chapter "Measuring ${platforms[*]}"
+note "measuring ${platforms[*]}"
 on=()
 for platform in "${platforms[@]}"; do on+=(--on "$platform"); done
 status=0
@@ -71,21 +71,25 @@ run=$($bareline run demo "${on[@]}" --baseline "$base" | tail -n 1) || status=$?
 # 3: some trials failed; the rest is worth a page that says so.
 [ "$status" = 0 ] || [ "$status" = 3 ] || exit "$status"
 
-chapter "An ocean model, profiled on $base: what will it take on $to?"
 onward="$bareline predict app.ocean --from $run --what-if latency=x0.5"
-if ! tell $bareline predict app.ocean --from "$run" --to "$to"; then
+forecast=$(tell $bareline forecast --from "$run" --on "$base" --to "$to" -- app.ocean) || {
     note "so there is no prediction this time: it needs a machine that other programs leave alone"
     onward="make demo          # again, when nothing else runs"
-fi
+}
 # The page draws predictions for all platforms.
 $bareline predict --validate "$run" >/dev/null 2>&1 || true
-
-chapter "Where its loss on $to comes from"
-tell $bareline explain "$run" --app app.ocean --platform "$to" || true
-
+loss=$(tell $bareline explain "$run" --app app.ocean --platform "$to") || true
 page=$($bareline report "$run" | tail -n 1)
-chapter "The answer"
+# The answer first; what it rests on follows.
 $bareline compare "$run" | sed -n '1,/^$/p'
+if [ -n "$forecast" ]; then
+    printf 'An ocean model, profiled on %s:\n%s\n' "$base" "$forecast"
+fi
+if [ -n "$loss" ]; then
+    chapter "Where its loss on $to comes from"
+    printf '%s\n' "$loss"
+fi
+chapter "What next"
 if [ -n "$guests" ]; then
     echo "Virtual machines would be emulated here: $guests."
     echo "How their networks differ all the same: make setup && $bareline run ladder-net"

@@ -8,11 +8,11 @@ from bareline.study.plan import make_plan
 from bareline.study.study import study_from_toml
 
 
-def planned(measures, **head):
-    """Plan a study on two platforms."""
+def planned(measures, kind="null", **head):
+    """Plan a study on two platforms of a type."""
     content = {"study": {"name": "x", "launches": 10, "precision": 0, **head}, "measure": measures}
     study = study_from_toml(content, where="here")
-    specs = [make_spec(name, {"type": "null"}, where="here") for name in "ab"]
+    specs = [make_spec(name, {"type": kind}, where="here") for name in "ab"]
     return study, make_plan(study, specs)
 
 
@@ -36,6 +36,12 @@ def test_without_earlier_runs_declared_budgets_bound_it():
     assert sizes == 2 and time.known == 0
     assert time.lo_s < time.middle_s < time.hi_s < 20 * plan[0].timeout_s
     assert "by declared time budgets" in str(time)
+
+
+def test_a_declared_duration_is_nearly_all_of_it():
+    study, plan = planned([{"probe": "net.nuttcp", "params": {"duration_s": 2.0}}], "netns")
+    time = wall_time(study, plan, (), Earlier())
+    assert 20 * 2.0 < time.lo_s == time.middle_s < time.hi_s < 20 * 4.0
 
 
 def test_what_declares_nothing_is_named_not_guessed():

@@ -167,7 +167,7 @@ def wall_time(
             undeclared.append(trial.case.probe)
             continue
         middle, high = middle + estimate[1], high + estimate[2]
-        if trial.block < study.required_launches:
+        if trial.block < _sure_blocks(study):
             low += estimate[0]
             sure += 1
     limit = study.budget_s or math.inf
@@ -181,6 +181,12 @@ def wall_time(
     )
 
 
+def _sure_blocks(study: Study) -> int:
+    """Return how many blocks a run has, however early it is answered or precise enough."""
+    may_end = study.looks is not None or study.precision != 0
+    return study.required_launches if may_end else study.launches
+
+
 def _by_earlier(durations: Sequence[float]) -> tuple[float, float, float] | None:
     """Return least, typical and longest time of a trial by earlier ones; None without any."""
     if not durations:
@@ -192,6 +198,10 @@ def _by_earlier(durations: Sequence[float]) -> tuple[float, float, float] | None
 def _declared(study: Study, trial: Trial) -> tuple[float, float, float] | None:
     """Return the same by the budget that a case declares; None where it declares none."""
     params = study.params_of(trial.case)
+    duration_s = getattr(params, "duration_s", None)
+    if duration_s is not None:
+        whole_s = float(duration_s) + _START_S
+        return whole_s, whole_s, whole_s * _USED_HIGH
     budget_s = getattr(params, "budget_s", None)
     if budget_s is None:
         starts = study.find_probe(trial.case.probe).layer is Layer.MPI
