@@ -151,7 +151,7 @@ def counts_that_check(known: Sequence[Grid], most: int) -> tuple[int, ...]:
     A side of three has one rank inside: every rule holds for it. Empty where they have been, or
     where no count up to `most` does it by the rule of the known grids.
     """
-    if _is_checked(known):
+    if is_checked(known):
         return ()
     taken = {one.ranks for one in known}
     tried: list[Grid] = []
@@ -161,16 +161,16 @@ def counts_that_check(known: Sequence[Grid], most: int) -> tuple[int, ...]:
         grids_there = grids_by_rule(known, ranks)
         if len(grids_there) != 1:
             continue
-        if _is_checked([*known, grids_there[0]]):
+        if is_checked([*known, grids_there[0]]):
             return (ranks,)
         tried.append(grids_there[0])
     for one, other in combinations(tried[:40], 2):
-        if _is_checked([*known, one, other]):
+        if is_checked([*known, one, other]):
             return (one.ranks, other.ranks)
     return ()
 
 
-def _is_checked(known: Sequence[Grid]) -> bool:
+def is_checked(known: Sequence[Grid]) -> bool:
     """Whether each side had two ranks inside."""
     lengths = zip(*(one.sides for one in known), strict=True)
     return all(max(own) >= BOTH_ENDS + 2 for own in lengths)

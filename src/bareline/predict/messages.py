@@ -131,7 +131,8 @@ def basis(own: Scaled, grown: Grown) -> Iterator[str]:
     unchecked = grown.unchecked
     if unchecked.calls:
         yield (
-            f"{unchecked.calls:,} of {unchecked.of_calls:,} calls ({unchecked.byte_share:.0%} of "
-            f"the bytes, {unchecked.time_share:.0%} of the time of calls) rest on laws that no "
-            f"profile checks, {unchecked.first} first; {own.recommended(grown.grid.ranks)}"
+            f"{unchecked.calls:,} of {unchecked.of_calls:,} calls, waits included "
+            f"({unchecked.byte_share:.0%} of the bytes, {unchecked.time_share:.0%} of the time of "
+            f"calls) rest on laws that no profile checks, {unchecked.first} first; "
+            f"{own.recommended(grown.grid.ranks)}"
         )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bareline.predict.consistency import first_fault
-from bareline.predict.grid import Grid, counts_that_check, grid_by_rule, grids
+from bareline.predict.grid import Grid, counts_that_check, grid_by_rule, grids, is_checked
 from bareline.predict.maker import Maker, Unchecked
 from bareline.predict.pattern import (
     JobCalls,
@@ -89,6 +89,8 @@ class Scaled:
 
     def recommended(self, ranks: int) -> str:
         """Name the counts that would check the laws, as a step for the reader."""
+        if is_checked(self.known):
+            return "profile one more number of ranks, with another length of each side"
         counts = counts_that_check(self.known, ranks // 2)
         if not counts:
             return "profile one more number of ranks, with four or more along each side"
