@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import numpy as np
 import pytest
@@ -89,7 +90,7 @@ def test_every_size_has_both_values_in_the_unit_of_osu(bareline, sides):
         for line in lines:
             size, value = line.split()
             printed.setdefault(size, []).append(value)
-    rows = [line.split() for line in said.splitlines() if line.strip()[:1].isdigit()]
+    rows = [line.split() for line in said.splitlines() if re.match(r" *\d+ ", line)]
     assert {row[0]: row[1:3] for row in rows} == printed
     assert "old (us)" in said
 

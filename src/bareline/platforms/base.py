@@ -247,6 +247,10 @@ class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
             self._imported[name] = self._own(name) or self._every[name]
         return self._imported[name]
 
+    def check(self) -> None:
+        """Import all types. Raises PluginError: two share a name, or one is no platform type."""
+        len(self._every)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._every)
 
@@ -275,10 +279,12 @@ class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
 def load_platform_types() -> Mapping[str, type[Platform[Any]]]:
     """Return every platform type of this package and of installed plug-ins, by name.
 
-    Raises PluginError, here or where a type is asked for: two share a name, or a plug-in is no
-    platform type.
+    Raises PluginError: two share a name, or a plug-in is no platform type.
     """
-    return _PlatformTypes()
+    types = _PlatformTypes()
+    if has_plugins(_PACKAGE):
+        types.check()
+    return types
 
 
 def exact_among(specs: Iterable[PlatformSpec[Any]]) -> frozenset[str]:

@@ -121,7 +121,7 @@ class FailCondition:
         """
         rows = self.select(comparison.points)
         judge = self._judge(comparison)
-        alone = self.verdict in (*WITHOUT_FIGURES, Verdict.INCONCLUSIVE) or self.sign == "fails"
+        alone = self.asks_no_figure
         met: list[Match] = []
         undecided: list[Row] = []
         passed: list[Row] = []
@@ -140,6 +140,12 @@ class FailCondition:
             else:
                 passed.append(row)
         return ConditionRows(rows.height, tuple(met), tuple(undecided), tuple(passed))
+
+    @property
+    def asks_no_figure(self) -> bool:
+        """Whether a row meets it without launches to judge: it failed, was left out, is open."""
+        figures = (Verdict.SLOWER, Verdict.FASTER, Verdict.EQUIVALENT)
+        return self.sign == "fails" or (self.verdict is not None and self.verdict not in figures)
 
     @property
     def needs_certainty(self) -> bool:
