@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -87,27 +88,24 @@ const char *bl_output_begin(struct bl_output *output, const char *path)
     return refusal;
 }
 
-FILE *bl_output_stream(struct bl_output *output)
+bool bl_output_place(struct bl_output *output, bool whole, bool durable)
 {
-    output->file = fdopen(output->descriptor, "w");
-    return output->file;
-}
-
-bool bl_output_end(struct bl_output *output, bool whole, bool durable)
-{
-    if (output->file)
-        whole = fflush(output->file) == 0 && whole;
     if (durable)
         whole = whole && syscall(SYS_fsync, output->descriptor) == 0;
     whole = whole && renameat(output->folder, output->part, output->folder, output->name) == 0;
     const int error = whole || errno ? errno : EIO;
     if (!whole)
         unlinkat(output->folder, output->part, 0);
-    if (output->file)
-        fclose(output->file);
-    else
-        bl_kernel_close(output->descriptor);
     bl_kernel_close(output->folder);
+    errno = error;
+    return whole;
+}
+
+bool bl_output_end(struct bl_output *output, bool whole, bool durable)
+{
+    whole = bl_output_place(output, whole, durable);
+    const int error = errno;
+    bl_kernel_close(output->descriptor);
     errno = error;
     return whole;
 }

@@ -11,11 +11,9 @@
 
 #include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
 
-/* A file that is being written; `descriptor` belongs to `file` once bl_output_stream made it. */
+/* A file that is being written. */
 struct bl_output {
-    FILE *file;
     int descriptor;
     int folder;
     char part[NAME_MAX + 1];
@@ -28,13 +26,13 @@ const char *bl_output_refusal(const char *path);
 /* Makes the file that will be `path`; gives the reason where it cannot, NULL where it did. */
 const char *bl_output_begin(struct bl_output *output, const char *path);
 
-/* A stream to write to; NULL without memory. bl_output_end closes it. */
-FILE *bl_output_stream(struct bl_output *output);
-
 /*
  * Renames the file if it is `whole` and the disk took it, or removes it; false and errno in the
- * second case. With `durable` it waits for the disk.
+ * second case. With `durable` it waits for the disk. The descriptor stays open.
  */
+bool bl_output_place(struct bl_output *output, bool whole, bool durable);
+
+/* Places the file, and closes its descriptor. */
 bool bl_output_end(struct bl_output *output, bool whole, bool durable);
 
 /* Opens a regular file that this job has written, through no link; -1 otherwise. */

@@ -3,7 +3,7 @@
 
 #include "journal.h"
 #include "kernel.h"
-#include "output.h"
+#include "output_stream.h"
 #include "say.h"
 
 #include <errno.h>
@@ -130,11 +130,11 @@ void bl_trace_pack(const char *path, const void *slice, size_t size, MPI_Comm co
     snprintf(journal, sizeof journal, "%s.journal", path);
     struct bl_output output;
     const char *refusal = bl_output_begin(&output, path);
-    struct text text = {.file = refusal ? NULL : bl_output_stream(&output)};
+    struct text text = {.file = refusal ? NULL : bl_output_stream_open(&output)};
     bool good = text.file && copy_head(journal, &text) && write_slice(&text, slice, size);
     /* The others wait to be asked, whatever became of the file. */
     good = write_others(good ? &text : NULL, ranks, comm) && good && write_rest(&text);
-    if (!refusal && !bl_output_end(&output, good, true))
+    if (!refusal && !bl_output_stream_end(&output, text.file, good))
         refusal = strerror(errno);
     if (refusal)
         bl_say("%s: the trace cannot be written (%s); %s holds what was gathered", path, refusal,

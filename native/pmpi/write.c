@@ -1,7 +1,7 @@
 /* See write.h. */
 #include "write.h"
 
-#include "output.h"
+#include "output_stream.h"
 #include "say.h"
 
 #include <errno.h>
@@ -222,10 +222,10 @@ bool bl_profile_write(const struct bl_profile *profile)
     struct bl_output output;
     const char *refusal = bl_output_begin(&output, profile->path);
     if (!refusal) {
-        FILE *file = bl_output_stream(&output);
+        FILE *file = bl_output_stream_open(&output);
         if (file)
             put_all(file, profile);
-        if (!bl_output_end(&output, file && !ferror(file), true))
+        if (!bl_output_stream_end(&output, file, file && !ferror(file)))
             refusal = strerror(errno);
     }
     if (refusal)

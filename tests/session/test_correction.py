@@ -114,7 +114,7 @@ def test_a_wrong_expression_is_mended_without_measuring_again(
     assert planned.counts == (4, 4)
     assert (run.path / "records.jsonl").read_bytes() == before
     assert (run.path / "run.toml").read_text() == header
-    assert not run.events()
+    assert not [event for event in run.events() if "read otherwise" in event.event]
 
     done = reparse_run(run, correction=correction)
     assert done.changed == planned.changed
@@ -127,7 +127,7 @@ def test_a_wrong_expression_is_mended_without_measuring_again(
     failed = [record for record in again.records() if isinstance(record.outcome, Failed)]
     assert len(failed) == 4
     assert len(list(again.records())) == 2 + 4 + 4
-    assert "4 trials of app.job read otherwise: values corrected" in again.events()[0].event
+    assert "4 trials of app.job read otherwise: values corrected" in again.events()[-1].event
     row = status_of(again)
     assert (row["measured"], row["failed"], row["remaining"]) == (6, 0, 0)
     tables = read_runs([again]).samples
