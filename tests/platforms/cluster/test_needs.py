@@ -96,7 +96,7 @@ def test_a_job_whose_nodes_lack_its_python_is_not_submitted(slurm_cluster, tmp_p
     assert isinstance(done.exception, UsageError), done.output
     assert "does not start /nowhere/python" in str(done.exception)
     assert not (tmp_path / "run").exists()
-    assert commands.ask("squeue", "--noheader").stdout == ""
+    assert commands.ask("squeue", "--noheader", "--states=PENDING,RUNNING").stdout == ""
 
 
 @pytest.mark.slurm
@@ -136,4 +136,4 @@ def test_nodes_of_slurm_are_looked_at(slurm_cluster, checks):
     found = checks("slurm", type='"slurm"', nodes=2, time_min=5)
     assert "node[1-4] have 2 cores" in found["cores"].detail
     assert found["Python"].status is Health.OK
-    assert commands.ask("squeue", "--noheader").stdout == ""
+    assert commands.ask("squeue", "--noheader", "--states=PENDING,RUNNING").stdout == ""

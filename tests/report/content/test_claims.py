@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 from rich.console import Console
 
-from bareline.analysis.judgements.claims import Outcome, Replication, mean_of
+from bareline.analysis.judgements.claims import Outcome, PrintedPlaces, Replication, mean_of
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, PrintedFor, judge
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.row import Estimate, Row
@@ -231,6 +231,7 @@ def test_ties_and_degrees_are_checked_where_a_publication_is_read() -> None:
 
 # One check on rows ------------------------------------------------------------------------------
 
+NOWHERE = PrintedPlaces(lambda place: False)
 CHECK = ClaimCheck(kind="ratio", probe=["p"], metric="time", platform="cloud", against=["hpc"])
 
 
@@ -249,7 +250,7 @@ def row_of(ratio: float, half: float = 1.01, *, ranks: int = 2, platform: str = 
 
 def outcome(check: ClaimCheck, *rows: Row, effect: Effect | None = None, **cast: str) -> Outcome:
     replication = Replication(rows, "h", {"cloud": "c", "hpc": "h", **cast}, 0.02)
-    return replication.outcome(check, lambda place: False, lambda program, last, first: effect)
+    return replication.outcome(check, NOWHERE, lambda program, last, first: effect)
 
 
 def status(check: ClaimCheck, *rows: Row, **cast: str) -> ClaimStatus:
@@ -294,6 +295,16 @@ def test_growth_needs_both_intervals_apart() -> None:
     rise = CHECK.model_copy(update={"kind": "rise"})
     assert status(rise, row_of(2.0, ranks=8), row_of(4.0, ranks=16)) is ClaimStatus.YES
     assert status(rise, row_of(2.0, ranks=8), row_of(4.0, ranks=64)) is ClaimStatus.NOT_MEASURED
+
+
+def test_a_growth_begins_and_ends_where_it_is_printed() -> None:
+    grows = CHECK.model_copy(update={"kind": "grows"})
+    rows = [row_of(1.2, ranks=2), row_of(1.8, ranks=8), row_of(1.1, ranks=64)]
+    replication = Replication(rows, "h", {"cloud": "c", "hpc": "h"}, 0.02)
+    printed = PrintedPlaces(lambda place: place.ranks == 8, lambda place: place.ranks == 2)
+    found = replication.outcome(grows, printed, lambda program, last, first: None)
+    assert found.status is ClaimStatus.YES
+    assert status(grows, *rows) is ClaimStatus.NO  # at the fewest and the most ranks
 
 
 def test_an_order_holds_against_each_of_them_or_not_at_all() -> None:
@@ -376,7 +387,7 @@ def test_failed_and_absent_are_not_measured() -> None:
     assert status(CHECK, row_of(2.0, verdict=Verdict.FAILED)) is ClaimStatus.NOT_MEASURED
     assert status(CHECK) is ClaimStatus.NOT_MEASURED
     nobody = Replication([], "h", {"hpc": "h"}, 0.02)
-    found = nobody.outcome(CHECK, lambda place: False, lambda program, last, first: None)
+    found = nobody.outcome(CHECK, NOWHERE, lambda program, last, first: None)
     assert found.reason == "no platform here stands for cloud"
 
 

@@ -18,12 +18,11 @@ from fnmatch import fnmatchcase
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, judge, judge_equality
 from bareline.analysis.numbers.row import COMPARED, Estimate, Row
 from bareline.published.findings import ClaimCheck
-from bareline.published.quantities import Condition, Spread
+from bareline.published.places import holds_at
 from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place
 
-_PLACEMENTS = {"intra_node": True, "inter_node": False}
 _BUSY = "computation was recorded while other programs ran"
 _GIVEN = "the simulated platforms were given it"
 
@@ -89,6 +88,14 @@ PrintedEffect = Callable[[str, Sequence[PlaceLoss], Sequence[PlaceLoss]], Effect
 PlaceTest = Callable[[Place], bool]
 
 
+@dataclass(frozen=True, slots=True)
+class PrintedPlaces:
+    """Where the figures of a claim are printed: `begin` those where a growth begins, else `end`."""
+
+    end: PlaceTest
+    begin: PlaceTest = lambda _: False
+
+
 def is_given(row: Row) -> bool:
     """Whether a row's ratio is what a simulated platform was given.
 
@@ -118,13 +125,13 @@ class Replication:
     def outcome(
         self,
         check: ClaimCheck,
-        prefer: PlaceTest,
+        places: PrintedPlaces,
         printed: PrintedEffect,
         about: PlaceTest | None = None,
     ) -> Outcome:
         """Evaluate a claim.
 
-        - `prefer`: the places where its figure is printed; elsewhere a ratio is that at most ranks.
+        - `places`: a ratio is that at the printed places; without such, at the most ranks.
         - `about`: the places of which it speaks; by default those that meet its conditions.
         """
         absent = [name for name in check.platforms if name not in self._cast]
@@ -146,14 +153,14 @@ class Replication:
             without = sorted({*check.against} - {loss.against for loss in known})
             lacking = f"without {', '.join(without)}" if without else lacking
         else:
-            votes = self._votes(check, known, prefer, printed)
+            votes = self._votes(check, known, places, printed)
         if not votes:
             return Outcome(ClaimStatus.NOT_MEASURED, reason=_NO_CHANGE[check.kind])
         status, refused = _together(votes)
         return Outcome(status, tuple(votes), reason=refused or lacking)
 
     def _votes(
-        self, check: ClaimCheck, known: Sequence[PlaceLoss], prefer: PlaceTest,
+        self, check: ClaimCheck, known: Sequence[PlaceLoss], places: PrintedPlaces,
         printed: PrintedEffect,
     ) -> list[Vote]:  # fmt: skip
         others = self._others(check)
@@ -161,9 +168,9 @@ class Replication:
         for program, losses in _by_program(known).items():
             if check.kind == "ratio":
                 first: list[PlaceLoss] = []
-                last = [loss for loss in losses if prefer(loss.place)] or _most_ranks(losses)
+                last = _at_places(losses, places.end) or _most_ranks(losses)
             else:
-                first, last = _ends(check, losses, others)
+                first, last = _ends(check, losses, others, places)
                 if not (first and last):
                     continue
             effect = printed(program, last, first)
@@ -306,8 +313,9 @@ def _by_program(losses: Iterable[PlaceLoss]) -> dict[str, list[PlaceLoss]]:
 
 
 def _ends(
-    check: ClaimCheck, losses: Sequence[PlaceLoss], others: Sequence[PlaceLoss]
-) -> tuple[list[PlaceLoss], list[PlaceLoss]]:
+    check: ClaimCheck, losses: Sequence[PlaceLoss], others: Sequence[PlaceLoss],
+    places: PrintedPlaces,
+) -> tuple[list[PlaceLoss], list[PlaceLoss]]:  # fmt: skip
     """Return the points where the change of a program's loss begins and ends; empty without both.
 
     Points that are there at one end alone are left out, so that both ends are of the same sizes.
@@ -321,31 +329,23 @@ def _ends(
         first = _most_ranks([loss for loss in losses if loss.place.on_one_node])
         last = _most_ranks([loss for loss in losses if loss.place.ran_on == 2])
     else:
-        ranks = {loss.place.ranks for loss in losses}
-        if len(ranks) < 2:
+        begin = _ranks_of(_at_places(losses, places.begin) or losses)
+        end = _ranks_of(_at_places(losses, places.end) or losses)
+        if min(begin) >= max(end):
             return [], []
-        first = _at(losses, min(ranks))
-        last = _at(losses, max(ranks))
+        first = _at(losses, min(begin))
+        last = _at(losses, max(end))
     both = {loss.place.point for loss in first} & {loss.place.point for loss in last}
     first = [loss for loss in first if loss.place.point in both]
     return first, [loss for loss in last if loss.place.point in both]
 
 
-def holds_at(at: Mapping[str, Condition], place: Place) -> bool:
-    """Whether a place meets conditions: all of them are known of it, and hold."""
-    known = place.coordinates | {"nodes": place.ran_on}
-    for name, condition in at.items():
-        if name == "placement":
-            if _PLACEMENTS.get(str(condition)) is not place.on_one_node:
-                return False
-            continue
-        value = known.get(name)
-        if isinstance(condition, Spread):
-            if not isinstance(value, int | float) or not condition.holds(value):
-                return False
-        elif value not in (condition if isinstance(condition, list) else [condition]):
-            return False
-    return True
+def _at_places(losses: Sequence[PlaceLoss], places: PlaceTest) -> list[PlaceLoss]:
+    return [loss for loss in losses if places(loss.place)]
+
+
+def _ranks_of(losses: Sequence[PlaceLoss]) -> set[int]:
+    return {loss.place.ranks for loss in losses}
 
 
 def mean_of(ratios: Iterable[Estimate]) -> Estimate:

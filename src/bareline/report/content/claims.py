@@ -16,6 +16,7 @@ from bareline.analysis.judgements.claims import (
     Outcome,
     PlaceLoss,
     PlaceTest,
+    PrintedPlaces,
     Replication,
     Vote,
     toward_claim,
@@ -138,10 +139,8 @@ class _Judge:
             begin = _effect(check, _of_program(first, program), begins)
             return end.over(begin) if begin and end else _degree(check)
 
-        def prefer(place: Place) -> bool:
-            return any(same_place(ratio, place) for ratio in last)
-
-        outcome = self._replication.outcome(check, prefer, effect, about)
+        places = PrintedPlaces(partial(_printed_at, last), partial(_printed_at, first))
+        outcome = self._replication.outcome(check, places, effect, about)
         return _Tried(check, outcome, first, last)
 
     def _row(
@@ -192,6 +191,11 @@ class _Tried:
             bars=tuple(bar for bar in (first, last) if bar is not None),
             dots=tuple(dot for vote in votes for dot in _dots(self.check, vote)),
         )
+
+
+def _printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
+    """Whether one of the ratios is printed of a program, for its ranks and nodes at a place."""
+    return any(ratio.measured_by(place.probe) and same_place(ratio, place) for ratio in ratios)
 
 
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:

@@ -12,10 +12,10 @@ from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any
 
-from bareline.analysis.judgements.claims import holds_at
 from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import conditions, publications
 from bareline.published.model import PublishedStudy, Result
+from bareline.published.places import holds_at
 from bareline.published.quantities import UNITS, Condition, Spread
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.content.wording import slug
