@@ -134,7 +134,7 @@ def plant(
     tables = {name: {"type": "null", "nodes": 1000} for name in names.values()}
     specs = list(platforms_from_toml({"platform": tables}, where="planted").values())
     baseline = study.baseline or specs[0].name
-    run = begin.create_run(study, specs, folder, baseline=baseline)
+    run = begin.create_run(study, specs, folder, baseline=baseline, seed=seed)
     base = next(role for role, name in names.items() if name == baseline)
     printed = _printed(study, base, names)
     generator = np.random.default_rng(seed)

@@ -104,7 +104,7 @@ def judge(
     if effect is None:
         return ClaimStatus.YES if lo > 1 else ClaimStatus.CANNOT_TELL
     contradicted = effect.low is not None and hi * equal < effect.low**_CONTRADICTED
-    if lo <= 1 or (contradicted and effect.same):
+    if lo <= 1 or (contradicted and effect.at is not PrintedFor.ELSEWHERE):
         return ClaimStatus.NO if contradicted else ClaimStatus.CANNOT_TELL
     least, most = accepted(effect)
     if least is not None and hi * equal < least:
