@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bareline.cli.main import main
-from bareline.formats.importer import Commit, load_importers
+from bareline.formats.importer import Commit
 from bareline.session.commits import run_name
 from bareline.vocabulary.errors import UsageError
 
@@ -46,11 +46,6 @@ def dated(path: Path, text: str, year: int) -> None:
     os.utime(path, (moment, moment))
 
 
-def needs(name: str) -> None:
-    if name not in load_importers():
-        pytest.skip("bareline-contrib is not installed")
-
-
 def test_files_of_commits_are_runs_by_their_names(bareline):
     for name, year in (("c3", 2023), ("c1", 2021), ("c2", 2022)):
         dated(Path("times", f"{name}.json"), HYPERFINE.read_text(), year)
@@ -66,8 +61,7 @@ def test_files_of_commits_are_runs_by_their_names(bareline):
     assert "4 commits, a run each: 12 trials, 36 already there" in bareline(*line)[2]
 
 
-def test_asv_names_its_commits_and_their_dates(bareline):
-    needs("asv")
+def test_asv_names_its_commits_and_their_dates(bareline, contrib):
     text = (CONTRIB / "asv.sorting.out").read_text()
     commit = json.loads(text)["commit_hash"]
     for number, year in ((1, 2021), (2, 2019), (3, 2020)):
@@ -87,8 +81,7 @@ def test_asv_names_its_commits_and_their_dates(bareline):
     assert not any(run["file_date"] for run in rows[0]["runs"])
 
 
-def test_google_benchmark_is_ordered_by_the_time_in_its_outputs(bareline):
-    needs("googlebench")
+def test_google_benchmark_is_ordered_by_the_time_in_its_outputs(bareline, contrib):
     text = (CONTRIB / "googlebench.repetitions.out").read_text()
     content = json.loads(text)
     for name, day in (("b", "2025-03-02"), ("a", "2025-03-04"), ("c", "2025-03-03")):
