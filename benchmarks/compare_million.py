@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -59,32 +60,37 @@ def plant(folder: Path, samples: int, trials: int) -> None:
     with (folder / "records.jsonl").open("w") as file:
         for trial in plan_of(run):
             values = 1e-6 * np.exp(0.02 * generator.standard_normal(POINTS_PER_CASE))
-            line = {
-                "trial": trial.index,
-                "attempt": 1,
-                "block": trial.block,
-                "platform": trial.platform,
-                "probe": "null",
-                "params": trial.case.params,
-                "ranks": 1,
-                "threads": 1,
-                "nodes": None,
-                "placement": "spread",
-                "layout": "1x1x1",
-                "timeout_s": 300,
-                "started": "",
-                "duration_s": 0.1,
-                "clock": "wall",
-                "status": "measured",
-                "stage": None,
-                "reason": None,
-                "caveats": [],
-                "samples": [
-                    {"metric": "time", "point": f"size_bytes={1 << k}", "value": float(value)}
-                    for k, value in enumerate(values)
-                ],
-            }
-            file.write(json.dumps(line) + "\n")
+            samples = [
+                {"metric": "time", "point": f"size_bytes={1 << k}", "value": float(value)}
+                for k, value in enumerate(values)
+            ]
+            file.write(json.dumps(record_line(trial, samples)) + "\n")
+
+
+def record_line(trial: Any, samples: list[dict[str, object]]) -> dict[str, object]:
+    """Return the line of records.jsonl of a measured null trial."""
+    return {
+        "trial": trial.index,
+        "attempt": 1,
+        "block": trial.block,
+        "platform": trial.platform,
+        "probe": "null",
+        "params": trial.case.params,
+        "ranks": 1,
+        "threads": 1,
+        "nodes": None,
+        "placement": "spread",
+        "layout": "1x1x1",
+        "timeout_s": 300,
+        "started": "",
+        "duration_s": 0.1,
+        "clock": "wall",
+        "status": "measured",
+        "stage": None,
+        "reason": None,
+        "caveats": [],
+        "samples": samples,
+    }
 
 
 def main() -> None:

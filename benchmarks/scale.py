@@ -21,9 +21,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from compare_million import record_line
 
 
 @dataclass(frozen=True)
@@ -64,32 +64,7 @@ def _plant(folder: Path, *, platforms: int, launches: int, cases: int, points: i
                 {"metric": "time", "point": name, "value": float(value)}
                 for name, value in zip(names, values, strict=True)
             ]
-            file.write(json.dumps(_line(trial, samples)) + "\n")
-
-
-def _line(trial: Any, samples: list[dict[str, object]]) -> dict[str, object]:
-    return {
-        "trial": trial.index,
-        "attempt": 1,
-        "block": trial.block,
-        "platform": trial.platform,
-        "probe": "null",
-        "params": trial.case.params,
-        "ranks": 1,
-        "threads": 1,
-        "nodes": None,
-        "placement": "spread",
-        "layout": "1x1x1",
-        "timeout_s": 300,
-        "started": "",
-        "duration_s": 0.1,
-        "clock": "wall",
-        "status": "measured",
-        "stage": None,
-        "reason": None,
-        "caveats": [],
-        "samples": samples,
-    }
+            file.write(json.dumps(record_line(trial, samples)) + "\n")
 
 
 def _verbs(run: Path, size: str, verbs: Sequence[str]) -> Iterator[Try]:

@@ -2,13 +2,11 @@
 
 import json
 import os
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from bareline.cli.main import main
 from bareline.formats.importer import Commit
 from bareline.session.commits import run_name
 from bareline.vocabulary.errors import UsageError
@@ -16,21 +14,6 @@ from bareline.vocabulary.errors import UsageError
 ROOT = Path(__file__).parents[2]
 HYPERFINE = ROOT / "tests/formats/data/hyperfine.named.out"
 CONTRIB = ROOT / "packages/bareline-contrib/tests/data"
-
-
-@pytest.fixture
-def bareline(monkeypatch, capsys, tmp_path):
-    """Run a command line in a folder of its own; give its exit code and its outputs."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*argv: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bareline", *map(str, argv)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return ended.value.code, printed.out, printed.err
-
-    return run
 
 
 def trend_rows(bareline, folder):

@@ -4,34 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from bareline.cli.main import main
 from bareline.session.dating import launch_date, parse_date
 from bareline.vocabulary.dates import DateSource
 from bareline.vocabulary.errors import UsageError
 
 _OSU = "# OSU MPI Barrier Latency Test v5.8\n# Avg Latency(us)\n{:>24.2f}\n"
 _DATED = Path(__file__).parents[1] / "formats" / "data" / "composed" / "imb.v2021_p2p.out"
-
-
-@pytest.fixture
-def bareline(monkeypatch, capsys, tmp_path):
-    """Run a command line in a folder of its own; give its exit code and its outputs."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*argv: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bareline", *map(str, argv)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return ended.value.code, printed.out, printed.err
-
-    return run
 
 
 def import_year(bareline, year: int, latency_us: float, *options: object) -> None:

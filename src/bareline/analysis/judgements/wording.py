@@ -86,13 +86,10 @@ def judge(
     - `margin`: ratios within 1 + margin are equal.
     - `ties`: being equal satisfies the claim ("fastest": nothing is certainly faster).
     """
-    lo = 0.0 if toward.lo is None else toward.lo
-    hi = math.inf if toward.hi is None else toward.hi
+    lo, hi = _ends_of(toward)
     equal = 1 + margin
     if ties:
-        if hi < 1 / equal:
-            return ClaimStatus.NO
-        return ClaimStatus.YES if lo >= 1 / equal else ClaimStatus.CANNOT_TELL
+        return _judge_tie(lo, hi, 1 / equal)
     if effect is not None and effect.low is None and effect.high is not None:
         return _judge_limit(lo, hi, effect.high * equal)
     if effect is not None and effect.at is PrintedFor.ELSEWHERE and lo <= 1 <= hi * equal:
@@ -106,22 +103,40 @@ def judge(
     contradicted = effect.low is not None and hi * equal < effect.low**_CONTRADICTED
     if lo <= 1 or (contradicted and effect.at is not PrintedFor.ELSEWHERE):
         return ClaimStatus.NO if contradicted else ClaimStatus.CANNOT_TELL
+    return _judge_amount(lo, hi, effect, equal)
+
+
+def judge_equality(toward: Estimate, within: float) -> ClaimStatus:
+    """Judge a ratio that must be 1, up to `within` times in either direction."""
+    lo, hi = _ends_of(toward)
+    if 1 / within <= lo and hi <= within:
+        return ClaimStatus.YES
+    apart = lo > within or hi < 1 / within
+    return ClaimStatus.NO if apart else ClaimStatus.CANNOT_TELL
+
+
+def _ends_of(toward: Estimate) -> tuple[float, float]:
+    """Return the ends of an interval, where an open one may be anything."""
+    lo = 0.0 if toward.lo is None else toward.lo
+    hi = math.inf if toward.hi is None else toward.hi
+    return lo, hi
+
+
+def _judge_tie(lo: float, hi: float, least: float) -> ClaimStatus:
+    """Judge a ratio that may be anything from `least` on."""
+    if hi < least:
+        return ClaimStatus.NO
+    return ClaimStatus.YES if lo >= least else ClaimStatus.CANNOT_TELL
+
+
+def _judge_amount(lo: float, hi: float, effect: Effect, equal: float) -> ClaimStatus:
+    """Judge how much of an effect a ratio is that is certainly in its direction."""
     least, most = accepted(effect)
     if least is not None and hi * equal < least:
         return ClaimStatus.WEAKER
     if most is not None and lo > equal * most:
         return ClaimStatus.STRONGER
     return ClaimStatus.YES
-
-
-def judge_equality(toward: Estimate, within: float) -> ClaimStatus:
-    """Judge a ratio that must be 1, up to `within` times in either direction."""
-    lo = 0.0 if toward.lo is None else toward.lo
-    hi = math.inf if toward.hi is None else toward.hi
-    if 1 / within <= lo and hi <= within:
-        return ClaimStatus.YES
-    apart = lo > within or hi < 1 / within
-    return ClaimStatus.NO if apart else ClaimStatus.CANNOT_TELL
 
 
 def _judge_limit(lo: float, hi: float, limit: float) -> ClaimStatus:

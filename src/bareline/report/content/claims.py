@@ -6,7 +6,7 @@ prints. Both are judged in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -23,12 +23,18 @@ from bareline.analysis.judgements.claims import (
 )
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, PrintedFor
 from bareline.analysis.numbers.programs import unprofiled
-from bareline.analysis.numbers.row import with_interval
+from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import conditions, publications
 from bareline.published.findings import ClaimCheck, Expectation, PublishedFinding
 from bareline.published.model import PublishedStudy
-from bareline.published.ratios import PublishedRatio, computed_ratios, likewise, printed_ratios
+from bareline.published.ratios import (
+    PublishedRatio,
+    computed_ratios,
+    likewise,
+    printed_ratios,
+    published_ratios,
+)
 from bareline.report.content.claim_rows import ClaimMark, ClaimRow, Claims, PrintedRange
 from bareline.report.content.published import same_place, speaks_of, where_printed
 from bareline.report.content.wording import outermost
@@ -91,10 +97,7 @@ class _Judge:
         self._replication = replication
         self._cast = cast
         self._printed = [*printed_ratios(study), *computed_ratios(study)]
-        self._all = [
-            *self._printed,
-            *(one for ratio in self._printed for one in likewise(study, ratio)),
-        ]
+        self._all = published_ratios(study)
 
     def statement(self, finding: PublishedFinding) -> ClaimRow:
         """Return the row of what the publication says in words."""
@@ -317,7 +320,7 @@ def _measured_words(check: ClaimCheck, votes: Sequence[Vote]) -> str:
     if not votes:
         return ""
     if len(votes) == 1:
-        text = " → ".join(with_interval(dot.ratio) for dot in _dots(check, votes[0]))
+        text = _ratios_of(check, votes[0])
     elif len(votes) <= _FEW:
         text = ", ".join(f"{vote.program} {_brief(check, vote)}" for vote in votes)
     else:
@@ -327,8 +330,14 @@ def _measured_words(check: ClaimCheck, votes: Sequence[Vote]) -> str:
     return text + (_BETTER if check.expect == "better" else "")
 
 
+def _ratios_of(
+    check: ClaimCheck, vote: Vote, write: Callable[[Estimate], str] = with_interval
+) -> str:
+    return " → ".join(write(dot.ratio) for dot in _dots(check, vote))
+
+
 def _brief(check: ClaimCheck, vote: Vote) -> str:
-    return " → ".join(plain(dot.ratio.value) for dot in _dots(check, vote))
+    return _ratios_of(check, vote, lambda ratio: plain(ratio.value))
 
 
 def _disagreement(check: ClaimCheck, votes: Sequence[Vote]) -> str:
@@ -338,12 +347,8 @@ def _disagreement(check: ClaimCheck, votes: Sequence[Vote]) -> str:
         return ""
     others = [vote for vote in votes if vote.status is not ClaimStatus.YES]
     return ", ".join(
-        f"{vote.program}: {vote.status.value} ({_brief_change(check, vote)})" for vote in others
+        f"{vote.program}: {vote.status.value} ({_ratios_of(check, vote)})" for vote in others
     )
-
-
-def _brief_change(check: ClaimCheck, vote: Vote) -> str:
-    return " → ".join(with_interval(dot.ratio) for dot in _dots(check, vote))
 
 
 def _sides(check: ClaimCheck, losses: Sequence[PlaceLoss], cast: Mapping[str, str]) -> str:
